@@ -45,7 +45,7 @@ def main() -> None:
         draws = read(folder)
     except ProbcalError as error:
         sys.exit(f"error: {error}")
-    text = page("Drawn columns on the published splits", HEAD, draws)
+    text = page("DrawDistribution columns on the published splits", HEAD, draws)
     (folder / "placement.md").write_text(text, encoding="utf-8")
     print(text, end="")
     if folder == FOLDER:

@@ -21,8 +21,8 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
-from probcal.papers.check.findings import Checked
-from probcal.papers.check.judged_claims import Printed, judge
+from probcal.papers.check.findings import CheckedResults
+from probcal.papers.check.judged_claims import PublishedNumbers, judge
 from probcal.papers.check.power_text import percent
 from probcal.store.folder import Store
 
@@ -40,7 +40,7 @@ class Asked:
         self.folder = folder
 
     @property
-    def checked(self) -> Checked:
+    def checked(self) -> CheckedResults:
         return _report(self.folder).checked
 
     @property
@@ -58,14 +58,14 @@ class Asked:
         """The paper's own count, as ``wins_text`` writes ours."""
         paper = self.checked.published
         claim = next(one for one in paper.claims if one.label == label)
-        tallies = judge(claim, paper, Printed(paper)).tallies.values()
+        tallies = judge(claim, paper, PublishedNumbers(paper)).tallies.values()
         known = {tally.known for tally in tallies}
         return f"{', '.join(str(tally.wins) for tally in tallies)} of {max(known)}" if max(known, default=0) else ""
 
 
 @functools.cache
 def _report(folder: str) -> Report:
-    return check(Checked.of(Store(ROOT / "results" / folder)))
+    return check(CheckedResults.of(Store(ROOT / "results" / folder)))
 
 
 @functools.cache

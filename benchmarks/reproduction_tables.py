@@ -9,13 +9,13 @@ from speed import ROOT
 from tabulate import tabulate
 
 from probcal import load_results
-from probcal.analysis.claim_support import ClaimSupport, DrawnVerdict
+from probcal.analysis.claim_support import ClaimSupport, ResampledVerdict
 from probcal.analysis.comparison_tables import draws_text, grids, wins_text
 from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Finding
-from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_there
+from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, printed_there
 from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
 
@@ -75,7 +75,7 @@ def claims(asked: Any) -> str:
 
 def claims_there(asked: Any) -> str:
     """The paper's own counts on the data sets that were run, and ours."""
-    paper, ours = asked.checked.published, Ours(asked.checked)
+    paper, ours = asked.checked.published, MeasuredNumbers(asked.checked)
     rows = [
         [SHORT[one.claim.label], _won(printed_there(one.claim, paper, ours)), _won(one.ours.tallies)]
         for one in asked.report.claims
@@ -90,7 +90,7 @@ def _won(tallies: dict[str, Tally]) -> str:
     return f"{wins} of {max(one.known for one in tallies.values())}"
 
 
-def _sure(one: DrawnVerdict) -> str:
+def _sure(one: ResampledVerdict) -> str:
     return f"**{one.verdict}** ({draws_text(one)})"
 
 
@@ -115,7 +115,7 @@ def surviving(asked: Any) -> str:
     return "\n".join(lines)
 
 
-def _there(one: ClaimSupport) -> DrawnVerdict:
+def _there(one: ClaimSupport) -> ResampledVerdict:
     return one.on_those_run or one.drawn
 
 
@@ -338,7 +338,7 @@ def verdicts_by_ranks(asked: Any) -> str:
     return _pipe(rows, ["claim", "the authors' files", "ours", "verdict"])
 
 
-def _judged(one: Judged) -> str:
+def _judged(one: ClaimVerdict) -> str:
     return one.said or ", ".join(f"{tally.wins} of {tally.known}" for tally in one.tallies.values())
 
 

@@ -29,7 +29,7 @@ class RowError(DataError):
         self.row = row
 
 
-class MissingData(DataError):
+class MissingDataError(DataError):
     """Report a data set that cannot be found or downloaded. The run goes on without it and ends with exit code 1."""
 
 
@@ -37,7 +37,7 @@ class MissingPackage(ProbcalError, ImportError):
     """Report an optional package that is not installed, with the line that installs it."""
 
 
-class SeveralDataSets(DataError):
+class AmbiguousDataError(DataError):
     """Report that a card matches several data sets. ``fault`` holds the message without the advice."""
 
     def __init__(self, fault: str) -> None:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import inflation
 from probcal.analysis.ranks import labels_of
 from probcal.analysis.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
-from probcal.papers.check.findings import Checked, Splits
+from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.grid import DECIMALS
 from probcal.reporting.metric_table import best_of, table_4_order
 from probcal.store.cell_result import shown_metric
@@ -55,7 +55,7 @@ class Bootstrap:
     ``kept`` holds the draws for data sets with one split. Without them such a result stays as it is.
     """
 
-    checked: Checked
+    checked: CheckedResults
     kept: CompareData
     _every: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 

@@ -14,8 +14,17 @@ from probcal.analysis.pairs import Pair, pairs
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.analysis.split_results import SAMPLES, CompareData, compare_data
 from probcal.errors import ProbcalError
-from probcal.papers.check.findings import Checked
-from probcal.papers.check.judged_claims import Judged, Ours, Outcome, Tally, Verdict, judge, judge_tallies, outcomes
+from probcal.papers.check.findings import CheckedResults
+from probcal.papers.check.judged_claims import (
+    ClaimVerdict,
+    MeasuredNumbers,
+    Outcome,
+    Tally,
+    Verdict,
+    judge,
+    judge_tallies,
+    outcomes,
+)
 from probcal.papers.published import Claim, Published
 from probcal.reporting.grid import in_order
 from probcal.store.folder import Store
@@ -53,7 +62,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class DrawnVerdict:
+class ResampledVerdict:
     """Hold the verdict of the draws.
 
     ``shares`` is verdict -> share of the draws. ``by_the_means`` is the verdict of our means alone.
@@ -64,7 +73,7 @@ class DrawnVerdict:
     by_the_means: Verdict
 
     @classmethod
-    def of(cls, verdicts: list[Verdict], by_the_means: Verdict) -> DrawnVerdict:
+    def of(cls, verdicts: list[Verdict], by_the_means: Verdict) -> ResampledVerdict:
         every: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
         shares = {verdict: verdicts.count(verdict) / len(verdicts) for verdict in every}
         sure = [verdict for verdict, share in shares.items() if share >= SURE]
@@ -80,9 +89,9 @@ class ClaimSupport:
     """
 
     claim: Claim
-    measured: Judged
-    drawn: DrawnVerdict
-    on_those_run: DrawnVerdict | None
+    measured: ClaimVerdict
+    drawn: ResampledVerdict
+    on_those_run: ResampledVerdict | None
     """Verdict as if the data sets with results were all of the paper's. None where they are."""
     counts: dict[str, Count]
     """Metric -> count, or ``""`` -> count of all metrics together. Empty for claims that count nothing."""
@@ -106,7 +115,7 @@ def supported_claims(drawn: Bootstrap, pairs: Iterable[Pair], places: Iterable[F
     paper = drawn.checked.published
     if paper is None:
         return []
-    numbers = Ours(drawn.checked)
+    numbers = MeasuredNumbers(drawn.checked)
     tested = {(one.metric, _title(one, paper)): one for one in pairs}
     first = {(one.row.published, one.metric): one for one in reversed([*places])}
     claims = [one for one in paper.claims if set(one.metrics) <= {*drawn.checked.outline.metrics, *_UNLISTED_METRICS}]
@@ -132,7 +141,7 @@ def _title(pair: Pair, paper: Published) -> tuple[str, str]:
 
 
 def _support(
-    claim: Claim, paper: Published, drawn: Bootstrap, numbers: Ours,
+    claim: Claim, paper: Published, drawn: Bootstrap, numbers: MeasuredNumbers,
     tested: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
 ) -> ClaimSupport:  # fmt: skip
     measured = judge(claim, paper, numbers)
@@ -156,11 +165,11 @@ def _support(
             )
             for metric, one in codes.items()
         }
-    of_a_part = DrawnVerdict.of(on_those_run, judge(run, paper, numbers).verdict) if run else None
-    return ClaimSupport(claim, measured, DrawnVerdict.of(verdicts, measured.verdict), of_a_part, counts)
+    of_a_part = ResampledVerdict.of(on_those_run, judge(run, paper, numbers).verdict) if run else None
+    return ClaimSupport(claim, measured, ResampledVerdict.of(verdicts, measured.verdict), of_a_part, counts)
 
 
-def _with_results(claim: Claim, paper: Published, measured: Judged, numbers: Ours) -> Claim | None:
+def _with_results(claim: Claim, paper: Published, measured: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
     """Return the claim limited to the data sets with results, or None where all have results."""
     tallies = measured.tallies.values()
     if not any(tally.not_run for tally in tallies):
@@ -270,7 +279,7 @@ def _significant(
 CLIPPED = "cxe_clipped"
 
 
-class NothingToCompare(ProbcalError):
+class ComparisonError(ProbcalError):
     """Signal that no two methods have results for the same data set and that there are no claims."""
 
 
@@ -281,7 +290,7 @@ class Comparison:
     ``ranks`` and ``pairs`` are by metric, in the order of the tables. Metrics without any are left out.
     """
 
-    checked: Checked
+    checked: CheckedResults
     kept: CompareData
     ranks: dict[str, Ranks]
     pairs: dict[str, list[Pair]]
@@ -294,7 +303,7 @@ def compare(store: Store) -> Comparison:
 
     Raises StoreError and UnknownPaper as ``probcal table`` does, and NothingToCompare.
     """
-    checked = Checked.of(store)
+    checked = CheckedResults.of(store)
     outline = checked.outline
     small = compare_data(store, outline, checked.results)
     checked = replace(checked, results=_with_clipped(checked.results, small))
@@ -305,7 +314,7 @@ def compare(store: Store) -> Comparison:
     places = first_places(drawn)
     claims = supported_claims(drawn, [one for found in every_pair.values() for one in found], places)
     if not places and not claims and not any(every_pair.values()):
-        raise NothingToCompare(
+        raise ComparisonError(
             f"{store.folder}: nothing to compare: no two methods have results of one data set; probcal run makes them"
         )
     return Comparison(

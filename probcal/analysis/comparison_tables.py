@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probcal._io import Field, csv_text
-from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, DrawnVerdict
-from probcal.analysis.pairs import Pair, Tested, p_text
+from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
+from probcal.analysis.pairs import Pair, PairedTest, p_text
 from probcal.analysis.split_results import column_id
 from probcal.papers.check.check_text import json_of
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown
@@ -77,7 +77,7 @@ def _tested(one: ClaimSupport) -> list[Count]:
     return [count for count in one.counts.values() if count.better is not None]
 
 
-def draws_text(one: DrawnVerdict) -> str:
+def draws_text(one: ResampledVerdict) -> str:
     """Return the shares of draws for and against the claim as ``94 : 0 %``. The other draws are undecided."""
     return f"{100 * one.shares['supported']:.0f} : {100 * one.shares['not supported']:.0f} %"
 
@@ -175,7 +175,7 @@ def _in_order(comparison: Comparison, every: dict[str, Row]) -> list[Row]:
     return [row for row in comparison.checked.outline.datasets if row.name in every]
 
 
-def _entry(one: Tested | None) -> Text:
+def _entry(one: PairedTest | None) -> Text:
     if one is None:
         return Text(NOT_RUN)
     sign = _MINUS if one.difference < 0 else "+" if one.difference > 0 else ""

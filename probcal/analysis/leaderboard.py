@@ -76,7 +76,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaderboardEntry:
     """Hold the numbers of one method."""
 
     method: str
@@ -104,7 +104,7 @@ class Leaderboard:
     metric: str
     kind: str
     group: str
-    standings: tuple[Standing, ...]
+    standings: tuple[LeaderboardEntry, ...]
     n_tables: int
     n_pairs: int
     """Number of pairs of table and learner."""
@@ -248,7 +248,7 @@ def leaderboard(of: Scores, kind: str = "", group: str = "") -> Leaderboard:
         times = np.exp(mean_of_known(mean_of_known(np.log(of.seconds[here][:, :, methods]), axis=1), axis=0))
     rating = value["elo"][0]
     standings = [
-        Standing(
+        LeaderboardEntry(
             of.methods[method],
             **{name: _estimate(value[name][0, place], drawn[name][:, place]) for name in value},
             seconds=float(times[place]),

@@ -11,7 +11,7 @@ from probcal._io import Field, csv_text
 from probcal.analysis.leaderboard import (
     Estimate,
     Leaderboard,
-    Standing,
+    LeaderboardEntry,
     leaderboards,
     learner_alone,
     scores,
@@ -40,7 +40,7 @@ _FEW = 5
 """With fewer tables, an interval over tables says little."""
 
 
-class NoLeaderboard(ProbcalError):
+class LeaderboardError(ProbcalError):
     """Signal that fewer than two methods have numbers for one table and learner."""
 
 
@@ -76,7 +76,7 @@ def experiment_boards(
         leaderboards(scores(outline, results, metric), kind) for metric in metrics or shown_metrics(outline, results)
     ]
     if not any(found):
-        raise NoLeaderboard(f"{store.folder}: no table has results of two methods for one learner")
+        raise LeaderboardError(f"{store.folder}: no table has results of two methods for one learner")
     return ExperimentBoards(outline.name, outline.title, kind, [one for one in found if one], alone is not None)
 
 
@@ -131,7 +131,7 @@ def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
     return Grid(0, name, _SHORT, ["method", *(board.group for board in boards)], rows, notes)
 
 
-def _entry(one: Standing | None, board: Leaderboard) -> Text:
+def _entry(one: LeaderboardEntry | None, board: Leaderboard) -> Text:
     if one is None:
         return Text(NOT_RUN)
     return Text(

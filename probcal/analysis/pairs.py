@@ -25,7 +25,7 @@ How = Literal["splits", "rows", "∞", "none"]
 
 
 @dataclass(frozen=True)
-class Tested:
+class PairedTest:
     """Hold the test of one data set.
 
     ``difference`` is the mean of the later column less that of the earlier, and may be infinite. ``how`` names the
@@ -55,7 +55,7 @@ class Pair:
     earlier: ResultColumn
     later: ResultColumn
     metric: str
-    tested: tuple[Tested, ...]
+    tested: tuple[PairedTest, ...]
     p: float | None
     """None for fewer than two data sets."""
     p_holm: float | None = None
@@ -102,12 +102,12 @@ def _pair(drawn: Bootstrap, metric: str, earlier: ResultColumn, later: ResultCol
     return Pair(earlier, later, metric, tuple(decided), wilcoxon(differences) if len(decided) > 1 else None)
 
 
-def _tested(drawn: Bootstrap, there: SplitValues, metric: str) -> Tested:
+def _tested(drawn: Bootstrap, there: SplitValues, metric: str) -> PairedTest:
     """Test one data set without Holm's correction. The verdict is already set where ∞ decides."""
     before, after = there.values
     difference = _difference(float(there.means[1]), float(there.means[0]))
     n = before.size
-    nothing = Tested(there.row, n, difference, None, None, None, None, "none", "undecided")
+    nothing = PairedTest(there.row, n, difference, None, None, None, None, "none", "undecided")
     if n == 1:
         rows = [drawn.kept.rows.get(there.row.name, {}).get(metric, {}).get(column_id(one)) for one in there.columns]
         if rows[0] is None or rows[1] is None or there.planned > 1:
@@ -122,7 +122,7 @@ def _tested(drawn: Bootstrap, there: SplitValues, metric: str) -> Tested:
     return replace(nothing, low=found.low, high=found.high, p=found.p, how="splits")
 
 
-def _row_bootstrap_test(nothing: Tested, drawn: npt.NDArray[np.float64]) -> Tested:
+def _row_bootstrap_test(nothing: PairedTest, drawn: npt.NDArray[np.float64]) -> PairedTest:
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
     fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
@@ -134,7 +134,7 @@ def _difference(later: float, earlier: float) -> float:
     return 0.0 if later == earlier else later - earlier
 
 
-def _with_verdict(one: Tested, p_holm: float | None, metric: str) -> Tested:
+def _with_verdict(one: PairedTest, p_holm: float | None, metric: str) -> PairedTest:
     if p_holm is None:
         return one
     if p_holm > 1 - LEVEL or one.difference == 0:

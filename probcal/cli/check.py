@@ -50,11 +50,11 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     from probcal.papers.check.accepted import accepted_path
     from probcal.papers.check.check_text import json_of, json_text, text
     from probcal.papers.check.checked_experiment import check as check_experiment
-    from probcal.papers.check.findings import Checked
+    from probcal.papers.check.findings import CheckedResults
     from probcal.papers.check.power_text import power_json, power_text
 
     stores = options.stores_at(*folders)
-    experiments = [Checked.of(store) for store in stores]
+    experiments = [CheckedResults.of(store) for store in stores]
     options.warn_of_other_data(stores, data_dir)
     for experiment in experiments if accept else ():
         click.echo(f"accepted {store_accepted(experiment)} numbers: {accepted_path(experiment)}", err=True)

@@ -109,10 +109,10 @@ data_dir_option = click.option(
 def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:
     """Warn on stderr of results whose data changed since, and return the stores with these results counted as stale."""
     from probcal.data.load import data_folder
-    from probcal.runner.status import ResultsNow
+    from probcal.runner.status import CurrentResults
 
     originals = data_folder(data_dir)
-    found = [ResultsNow(store, originals) for store in stores]
+    found = [CurrentResults(store, originals) for store in stores]
     for warning in dict.fromkeys(warning for store in found for warning in store.warnings):
         click.echo(printable(f"warning: {warning}"), err=True)
     return found

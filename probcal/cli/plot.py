@@ -55,7 +55,7 @@ def plot(
     """
     require("matplotlib", "probcal plot")
     from probcal.analysis.ranks_figure import draw_ranks
-    from probcal.reporting.figures import NothingToDraw
+    from probcal.reporting.figures import FigureError
     from probcal.reporting.figures import plot as draw
     from probcal.store.outline import Outline
 
@@ -69,11 +69,11 @@ def plot(
     others = tuple(kind for kind in chosen if kind != RANKS)
     if not others:
         if not diagrams:
-            raise NothingToDraw(f"{folder} has no ranks: they need two columns with results on the same two data sets")
+            raise FigureError(f"{folder} has no ranks: they need two columns with results on the same two data sets")
         return
     try:
         for path in draw(stores, lambda line: click.echo(f"note: {printable(line)}", err=True), others, selected):
             click.echo(path)
-    except NothingToDraw:
+    except FigureError:
         if not diagrams:
             raise

@@ -72,7 +72,7 @@ def _method_with_parameters(item: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf:
+class KnownNames:
     """Annotate a text that must be one of ``known``. Editors offer these names, and what a built-in is."""
 
     what: str
@@ -211,7 +211,7 @@ class LearnerEntry(_FilePart):
     """Parameters of its constructor, merged over those of the built-in."""
     label: str | None = None
     """Its label in tables. The default is the built-in's label, or else the entry's own name."""
-    encoding: Annotated[str, OneOf("encoding", ENCODINGS)] | None = None
+    encoding: Annotated[str, KnownNames("encoding", ENCODINGS)] | None = None
     """How the learner gets the columns: ``numeric`` (indicators, scaled to [0, 1]), ``ordinal`` (positions in the
     alphabet, standardised) or ``native`` (the frame as it is). The default is the built-in's encoding, or else
     numeric.
@@ -263,7 +263,7 @@ class OverrideEntry(_FilePart):
     """The methods of the exception. The default is all methods of the learners."""
     card: Annotated[str, checked_by(_card_faults)] | None = None
     """Another card for these cells. Its split must be repeated as often as the data set's."""
-    use: Annotated[str, OneOf("learner", LEARNERS, known_learners)] | None = None
+    use: Annotated[str, KnownNames("learner", LEARNERS, known_learners)] | None = None
     """A learner with a short name that replaces the column's learner, with its own settings."""
     params: dict[str, Any] = {}
     """Parameters of the learner, merged over those of its entry."""
@@ -299,7 +299,7 @@ class ExperimentFile(_FilePart):
     """Its name, which is also the name of its folder below results/. Use letters, digits, - and _, at most 100."""
     title: str = ""
     """The heading of its tables. The default is the name."""
-    paper: Annotated[str, OneOf("paper", paper_names(), lambda: declarations("papers"))] | None = None
+    paper: Annotated[str, KnownNames("paper", paper_names(), lambda: declarations("papers"))] | None = None
     """The paper whose published numbers are shown beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     """The seed of all splits and fits. ``--seed`` overrides it."""

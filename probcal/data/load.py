@@ -29,7 +29,7 @@ from probcal.data.sources.files import (
 )
 from probcal.data.sources.formats import hashed, largest_data
 from probcal.data.sources.generated import bundled_rows
-from probcal.errors import DataError, MissingData, RowError, SeveralDataSets
+from probcal.errors import AmbiguousDataError, DataError, MissingDataError, RowError
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
 _obtained: dict[tuple[Path, Card], str] = {}
@@ -37,7 +37,7 @@ _obtained: dict[tuple[Path, Card], str] = {}
 
 
 @dataclass(frozen=True)
-class Found:
+class LocatedDataset:
     """Describe where the data set of a card comes from, and which one it is.
 
     ``fingerprint`` is None while nobody knows the values, such as those of an OpenML set that was not fetched
@@ -68,7 +68,7 @@ def data_folder(chosen: str | None = None) -> Path | None:
     return Path(named)
 
 
-def find(card: Card, folder: Path | None = None) -> Found:
+def find(card: Card, folder: Path | None = None) -> LocatedDataset:
     """Return which data set ``card`` stands for now, without using the network.
 
     Original files that are present are hashed. They are read only where the cache does not know their contents.
@@ -105,7 +105,7 @@ def obtain_once(card: Card) -> None:
         obtain(card, data_folder())
 
 
-def bring(card: Card, folder: Path | None = None) -> Found:
+def bring(card: Card, folder: Path | None = None) -> LocatedDataset:
     """Bring the data set into the cache, and return its source: cache, files, OpenML or bundled.
 
     A generated data set is drawn only when it is needed, so nothing is stored for it.
@@ -114,7 +114,7 @@ def bring(card: Card, folder: Path | None = None) -> Found:
     not the data set that the card is bound to.
     """
     if card.values and not card.bundled and read_cached(card, card.values) is not None:
-        return Found(_CACHE, card.values)
+        return LocatedDataset(_CACHE, card.values)
     found = _find(card, folder)
     if found.source == _CACHE and read_cached(card, str(found.fingerprint)) is None:
         discard(str(found.fingerprint))  # damaged, so the next source is used
@@ -172,7 +172,7 @@ def load(card: Card) -> Dataset:
         return _load(card)
     fingerprint = _obtained.get((cache_folder(), card)) or _cached(card)
     if fingerprint is None:
-        raise MissingData(f'{card.name}: is not in the cache {cache_folder()}; "probcal fetch" brings it there')
+        raise MissingDataError(f'{card.name}: is not in the cache {cache_folder()}; "probcal fetch" brings it there')
     return _load(card.bound_to(fingerprint))
 
 
@@ -192,42 +192,42 @@ def _load(card: Card) -> Dataset:
     )
 
 
-def _find(card: Card, folder: Path | None) -> Found:
+def _find(card: Card, folder: Path | None) -> LocatedDataset:
     """Return what ``find`` does, but without reading files or bundled sets, so the fingerprint may be None.
 
     Raises MissingData when no source has the data set, and DataError when several data sets are possible.
     """
     largest_data()  # a limit that is no number is refused, even if the cache spares the reading
     if card.bundled:
-        return Found(_BUNDLED)
+        return LocatedDataset(_BUNDLED)
     if card.generator:
-        return Found(_GENERATED)
+        return LocatedDataset(_GENERATED)
     if (folder or card.beside) and (paths := original_paths(card, folder)):
         return _found_by_contents(card, folder, paths)
     seen = {found.fingerprint or str(found.folder): found for found in _earlier_sources(card)}
     if len(seen) > 1:
         places = ", ".join(sorted(note.place for note in notes(card)))
-        raise SeveralDataSets(
+        raise AmbiguousDataError(
             f"{card.name}: the cache has several data sets of this card, from {places}, and its files are not at hand"
         )
     if seen:
         return next(iter(seen.values()))
     if card.openml is None:
         why = f" OpenML: {card.no_openml}" if card.no_openml else ""
-        raise MissingData(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{why}")
-    return Found(f"OpenML {card.openml.id}", card.expect.fingerprint)
+        raise MissingDataError(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{why}")
+    return LocatedDataset(f"OpenML {card.openml.id}", card.expect.fingerprint)
 
 
-def _found_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> Found:
+def _found_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
     """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
     now = contents(hashed(paths))
     known = [note.fingerprint for note in notes(card) if note.contents == now]
     if not known:
-        return Found(_FILES, None, folder)
-    return Found(_CACHE if has(known[0]) else _FILES, known[0], folder)
+        return LocatedDataset(_FILES, None, folder)
+    return LocatedDataset(_CACHE if has(known[0]) else _FILES, known[0], folder)
 
 
-def _earlier_sources(card: Card) -> list[Found]:
+def _earlier_sources(card: Card) -> list[LocatedDataset]:
     """Return the data sets that the card was read from before.
 
     Files that are still there are looked up as they are now. Where they are gone, what they gave then is returned.
@@ -239,13 +239,13 @@ def _earlier_sources(card: Card) -> list[Found]:
         if paths:
             found.append(_found_by_contents(card, folder, paths))
         elif has(note.fingerprint):
-            found.append(Found(_CACHE, note.fingerprint))
+            found.append(LocatedDataset(_CACHE, note.fingerprint))
     return found
 
 
 def _cached(card: Card) -> str | None:
     """Return the fingerprint of the cached data set that ``card`` stands for now, or None without one."""
-    with suppress(MissingData):
+    with suppress(MissingDataError):
         found = _find(card, data_folder())
         return found.fingerprint if found.source == _CACHE else None
     return None

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from probcal.config.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.papers.drawn import Drawn, read_drawn
+from probcal.papers.draw_distribution import DrawDistribution, read_drawn
 
 _COLUMNS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
@@ -187,7 +187,7 @@ class PublishedTable:
     """Number of decimals that our tables print."""
     printed_decimals: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """Number of decimals of each number as the paper prints it: 2 of 1.07, 3 of .460. ∞ has 0."""
-    drawn: dict[tuple[str, str, str], Drawn] = field(default_factory=dict)
+    drawn: dict[tuple[str, str, str], DrawDistribution] = field(default_factory=dict)
     """Distributions of our draws on the paper's own splits, of columns that draw."""
 
     @property
@@ -295,7 +295,9 @@ def _read(folder: Path, name: str) -> Published:
     return _parsed(raw, texts, drawn)
 
 
-def _parsed(raw: dict[str, Any], texts: dict[str, Any], drawn: dict[tuple[str, str, str, str], Drawn]) -> Published:
+def _parsed(
+    raw: dict[str, Any], texts: dict[str, Any], drawn: dict[tuple[str, str, str, str], DrawDistribution]
+) -> Published:
     """Return the paper of a file's values. ``texts`` are the same values as written."""
     columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
     places = list(columns.values())
@@ -355,7 +357,7 @@ def _table(
     raw: dict[str, Any],
     texts: dict[str, Any],
     columns: list[tuple[str, str]],
-    drawn: dict[tuple[str, str, str], Drawn],
+    drawn: dict[tuple[str, str, str], DrawDistribution],
 ) -> PublishedTable:
     more = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)

@@ -29,7 +29,7 @@ ERROR = "c_emp"
 
 
 @dataclass(frozen=True)
-class Effect:
+class CalibrationEffect:
     """Hold the effect of one column on one data set.
 
     ``parameters`` is (n_parameters,), in rising order.
@@ -51,7 +51,7 @@ class Effect:
         return np.asarray(self.ratios.mean(axis=1))
 
 
-def effects_of(outline: Outline, results: Results) -> list[Effect]:
+def effects_of(outline: Outline, results: Results) -> list[CalibrationEffect]:
     """Return the effects of each data set, in the order of columns, where any result has stages."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
     groups = Counter(column.group for column in outline.columns if column.before_and_after)
@@ -73,12 +73,12 @@ def mean_loss_ratio(stages: Stages) -> float:
     return statistics.fmean(ratios.values()) if ratios else math.nan
 
 
-def _effect(row: Row, column: ResultColumn, name: str, every: Sequence[Stages]) -> Effect:
+def _effect(row: Row, column: ResultColumn, name: str, every: Sequence[Stages]) -> CalibrationEffect:
     of_splits = [_loss_ratios(stages) for stages in every]
     parameters = sorted(set.intersection(*map(set, of_splits))) if of_splits else []
     ratios = [[one[parameter] for parameter in parameters] for one in of_splits]
     errors = [stages[ERROR] for stages in every if len(stages.get(ERROR, ())) == 2]
-    return Effect(
+    return CalibrationEffect(
         row,
         column,
         name,
@@ -111,7 +111,7 @@ def calibration_tables(first: int, outline: Outline, results: Results, published
     return grids
 
 
-def _ratios(number: int, effects: list[Effect], published: Published | None) -> Grid:
+def _ratios(number: int, effects: list[CalibrationEffect], published: Published | None) -> Grid:
     parameters = np.unique(np.concatenate([one.parameters for one in effects]))
     explanation = (
         f"loss after calibration over loss before, mean over the {len(parameters)} loss parameters from "
@@ -137,7 +137,7 @@ def _published(published: Published, column: ResultColumn) -> str:
     return ""
 
 
-def _rows(effects: Sequence[Effect], values: Callable[[Effect], np.ndarray]) -> list[list[Text]]:
+def _rows(effects: Sequence[CalibrationEffect], values: Callable[[CalibrationEffect], np.ndarray]) -> list[list[Text]]:
     found = {(one.row.name, one.name): _mean_text(values(one)) for one in effects}
     titles = {one.row.name: one.row.title for one in effects}
     return [
@@ -151,11 +151,11 @@ def _mean_text(values: np.ndarray) -> str:
     return printed(statistics.fmean(values)) + spread
 
 
-def _names(effects: Sequence[Effect]) -> list[str]:
+def _names(effects: Sequence[CalibrationEffect]) -> list[str]:
     return list(dict.fromkeys(one.name for one in effects))
 
 
-def _splits(effects: Sequence[Effect]) -> str:
+def _splits(effects: Sequence[CalibrationEffect]) -> str:
     counts = sorted({max(len(one.ratios), len(one.errors)) for one in effects})
     if counts == [1]:
         return "one split"

@@ -30,7 +30,7 @@ _CURVES_OF = {
 """Curve -> methods that have it, for the message when nothing has it."""
 
 
-class NothingToDraw(ProbcalError):
+class FigureError(ProbcalError):
     """Signal that no result has what a figure shows."""
 
 
@@ -98,18 +98,18 @@ def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list
     return in_our_look(figures, lambda name, figure: save(figure, folder / name))
 
 
-def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
+def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:
     folders = ", ".join(str(store.folder) for store in stores)
     if not any(store.results() for store in stores):
-        return NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
+        return FigureError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
     if PAPER not in kinds:
-        return NothingToDraw(
+        return FigureError(
             f"no result in {folders} has what --kind {' --kind '.join(kinds)} draws. It needs predictions, which"
             " probcal run keeps in predictions.bin, or an estimates.json of the same results. ROC and cost curves need "
             "two classes"
         )
     if asked := {name for store in stores for name in Outline.of(store).curves}:
-        return NothingToDraw(
+        return FigureError(
             f"no finished first repetition in {folders} has a curve that its experiment asks for: "
             + "; ".join(f"{name} needs {of}" for name, of in _CURVES_OF.items() if name in asked)
         )
@@ -117,7 +117,7 @@ def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> NothingTo
     if set(kinds) > {PAPER}:
         needed = "has stored predictions or a metric after every stage"
         again = "run the experiment again for figures of predictions; "
-    return NothingToDraw(
+    return FigureError(
         f"no result in {folders} {needed}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
         "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
         "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "

@@ -214,7 +214,7 @@ _SCALED = {"numeric": " (scaled to 0 to 1)", "ordinal": " (standardised)"}
 
 
 @dataclass(frozen=True)
-class DrawnLevels:
+class LevelDrawing:
     """Describe what ``draw_levels`` drew."""
 
     wanted: list[tuple[np.ndarray, str, str]]
@@ -253,7 +253,9 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
     axes.set_ylabel(up)
 
 
-def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], names: Mapping[float, str]) -> DrawnLevels:
+def draw_levels(
+    axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], names: Mapping[float, str]
+) -> LevelDrawing:
     """Draw the lines of ``levels``, and shade what each calls positive. More levels make a place darker.
 
     Where lines are crowded, only some levels have lines. With few levels, places that a higher level calls positive and
@@ -276,10 +278,10 @@ def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], nam
             drawn = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
         handles += drawn
         wanted.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
-    return DrawnLevels(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
+    return LevelDrawing(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
 
 
-def label_levels(axes: Axes, sweep: Sweep, drawn: DrawnLevels) -> None:
+def label_levels(axes: Axes, sweep: Sweep, drawn: LevelDrawing) -> None:
     """Write each level's name on its longest line, and those without room in a corner.
 
     The layout of the figure must not change afterwards.

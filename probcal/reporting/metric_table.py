@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
 from probcal.papers.deviations import misprints
-from probcal.papers.drawn import Drawn
+from probcal.papers.draw_distribution import DrawDistribution
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.grid import (
     DECIMALS,
@@ -177,7 +177,7 @@ def place_of(row: Row, column: ResultColumn) -> Place:
     return row.published, column.paper_learner or "", column.paper_method or ""
 
 
-def drawn_of(ours: Summary, table: PublishedTable, place: Place) -> Drawn | None:
+def drawn_of(ours: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
     """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
     on_its_split = ours.planned == 1 and ours.split in PUBLISHED_SPLITS
     return table.drawn.get(place) if on_its_split else None

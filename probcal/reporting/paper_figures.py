@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal.reporting.calibration_effects import Effect, effects_of
+from probcal.reporting.calibration_effects import CalibrationEffect, effects_of
 from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
 from probcal.reporting.iso_figures import iso_figures
 from probcal.reporting.stored_curves import (
@@ -79,7 +79,7 @@ _WIDTH = 0.36
 """Width of a bar. The two bars of one column share a width of 1."""
 
 
-def error_figure(title: str, effects: list[Effect]) -> Figure:
+def error_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     """Draw c_emp of each column before calibration as one bar per data set, with a line for c_emp after calibration."""
     shown = [one for one in effects if len(one.errors)]
     columns = list(dict.fromkeys(one.name for one in shown))
@@ -107,7 +107,7 @@ def error_figure(title: str, effects: list[Effect]) -> Figure:
     return figure
 
 
-def ratio_figure(title: str, effects: list[Effect]) -> Figure:
+def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     """Draw the loss ratio against the loss parameter, with a panel per data set and a line per column."""
     shown = [one for one in effects if one.ratios.size]
     rows = list(dict.fromkeys(one.row.title for one in shown))
@@ -128,7 +128,7 @@ def ratio_figure(title: str, effects: list[Effect]) -> Figure:
     return figure
 
 
-def _line(axes: Axes, effect: Effect, colour: str) -> None:
+def _line(axes: Axes, effect: CalibrationEffect, colour: str) -> None:
     ratios = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan)  # infinite: a gap
     mean = ratios.mean(axis=0)
     axes.plot(effect.parameters, mean, color=colour, linewidth=1.2, label=effect.name)

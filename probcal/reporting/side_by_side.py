@@ -34,7 +34,7 @@ from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
 
 
-class NotTogether(ProbcalError):
+class SideBySideError(ProbcalError):
     """Signal that these experiments cannot be shown side by side."""
 
 
@@ -65,14 +65,14 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
     names = _names(stores, outlines)
     for store, outline in zip(stores, outlines, strict=True):
         if outline.paper is None:
-            raise NotTogether(
+            raise SideBySideError(
                 f"{store.folder} follows no paper, so it cannot stand beside others; leave it or --together out, "
                 "or name the paper in its experiment file and run that again"
             )
     papers = dict.fromkeys(outline.paper for outline in outlines if outline.paper)
     if len(papers) > 1:
         follows = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
-        raise NotTogether(f"only experiments of the same paper can stand side by side: {', '.join(follows)}")
+        raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(follows)}")
     published = Published.read(next(iter(papers)))
     return published, [
         _with_paper_titles(name, store, outline, published)
@@ -86,7 +86,7 @@ def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     folders = ", ".join(str(store.folder) for store in stores)
-    raise NotTogether(
+    raise SideBySideError(
         f"neither the experiments nor the folders have distinct names: {folders}; give each once, or rename a folder"
     )
 
@@ -99,7 +99,7 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
 
     shown = [column for title in published.columns for column in outline.columns if published_title(column) == title]
     if not shown:
-        raise NotTogether(f"{store.folder}: none of its columns has a counterpart in {published.short}")
+        raise SideBySideError(f"{store.folder}: none of its columns has a counterpart in {published.short}")
     _refuse_rivals(store, shown, published_title)
     columns = [
         column.model_copy(update={"label": published_title(column), "group": column.paper_learner}) for column in shown
@@ -123,7 +123,7 @@ def _refuse_rivals(
         if len(several) > 1
     ]
     if crowded:
-        raise NotTogether(
+        raise SideBySideError(
             f"{store.folder} has more than one column for the same one of the paper: {'; '.join(crowded)}; "
             "tables side by side have room for one; probcal audit compares variants"
         )

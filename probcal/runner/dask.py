@@ -25,7 +25,7 @@ from probcal.data.load import obtain_once
 from probcal.errors import ProbcalError
 from probcal.runner import fingerprint
 from probcal.runner.execute import Outcome, failed_outcome, how_it_ended
-from probcal.runner.plan import Planned
+from probcal.runner.plan import PlannedCell
 from probcal.runner.pool import Worker, WorkerDied, news_of
 from probcal.runner.worker_process import execute_alone
 
@@ -66,7 +66,7 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
 
 
 def find_fault(
-    code: dict[str, str], folders: dict[str, Path | None], modules: Path, planned: Planned, run: str
+    code: dict[str, str], folders: dict[str, Path | None], modules: Path, planned: PlannedCell, run: str
 ) -> tuple[str, bool]:
     """Return why this process would give other numbers, or an empty text, and that it can be used again."""
     for name, folder in folders.items():  # the folders of the starting process, where this machine has them
@@ -90,7 +90,7 @@ def _end_process(process: Worker) -> None:
         process.end()
 
 
-def run_in_process(check: Callable[..., Any], planned: Planned, run: str, limit: float) -> tuple[str, Any]:
+def run_in_process(check: Callable[..., Any], planned: PlannedCell, run: str, limit: float) -> tuple[str, Any]:
     """Run a cell in a process of this Dask worker, in at most ``limit`` seconds. Return the worker and the outcome.
 
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
@@ -125,7 +125,7 @@ def run_in_process(check: Callable[..., Any], planned: Planned, run: str, limit:
 
 
 def outcomes(
-    planned: list[Planned], run: str, client: Client, options: RunOptions, say: Callable[[str], None], started: Any
+    planned: list[PlannedCell], run: str, client: Client, options: RunOptions, say: Callable[[str], None], started: Any
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends, like ``probcal.runner.pool.outcomes``.
 
@@ -142,7 +142,7 @@ def outcomes(
     faults, proven = dict[str, str](), set[str]()  # worker -> reason to refuse it, if any; workers that ran a cell
     reports: dict[str, Any] = {}  # worker -> fault that was found since the last look at the workers
     workers: dict[str, int] = {}  # present worker without a fault -> its threads
-    tasks: dict[Any, tuple[Planned, list[str]]] = {}  # future -> its cell, and the workers that may run it
+    tasks: dict[Any, tuple[PlannedCell, list[str]]] = {}  # future -> its cell, and the workers that may run it
     completed = as_completed(loop=client.loop)
     while waiting or tasks:
         if client.status != "running":

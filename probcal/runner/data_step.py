@@ -8,9 +8,9 @@ from pathlib import Path
 
 from probcal.config.experiment import Experiment
 from probcal.data.card import Card
-from probcal.data.load import Found, bring, find
+from probcal.data.load import LocatedDataset, bring, find
 from probcal.data.sources.files import original_paths
-from probcal.errors import DataError, MissingData, SeveralDataSets
+from probcal.errors import AmbiguousDataError, DataError, MissingDataError
 
 
 @dataclass
@@ -33,7 +33,7 @@ class DataStep:
         for card in cards:
             try:
                 found = bring(card, folder)
-            except MissingData as error:
+            except MissingDataError as error:
                 self.missing[card.name] = str(error)
             except DataError as error:
                 faults.append(str(error))
@@ -48,7 +48,7 @@ class DataStep:
             card for card in cards if not (card.generator or card in self.fingerprints or card.name in self.missing)
         ]
 
-    def _take(self, card: Card, found: Found, say: Callable[[str], None]) -> None:
+    def _take(self, card: Card, found: LocatedDataset, say: Callable[[str], None]) -> None:
         if found.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
             say(f"{card.name}: {found.source}")
         self.sources.setdefault(card.name, found.source)
@@ -79,9 +79,9 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
     for card in cards:
         try:
             found = find(card, folder)
-        except MissingData as error:
+        except MissingDataError as error:
             step.missing[card.name] = str(error)
-            found = Found("nowhere", card.expect.fingerprint)
+            found = LocatedDataset("nowhere", card.expect.fingerprint)
         except DataError as error:
             faults.append(str(error))
             continue
@@ -105,7 +105,7 @@ def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
         files, fault = "its files", ""
         try:
             found = find(card.bound_to(None), folder)
-        except (MissingData, SeveralDataSets):
+        except (MissingDataError, AmbiguousDataError):
             continue
         except DataError as error:
             fault = f" ({error})"

@@ -25,7 +25,7 @@ from probcal.methods._fitting import SharedFits
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
 from probcal.runner import fit_predict, fold_rows
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
-from probcal.runner.plan import Cell, Planned
+from probcal.runner.plan import Cell, PlannedCell
 from probcal.store.cell_result import CellResult, curves_fault
 from probcal.store.folder import Store
 
@@ -197,7 +197,7 @@ def _seconds_since(start: float) -> float:
     return round(time.perf_counter() - start, 6)
 
 
-def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
+def measured_again(planned: PlannedCell, store: Store, run: str) -> Outcome | None:
     """Return the outcome where only metrics have to be measured, or None when the cell must be fitted again."""
     kept = planned.kept
     if kept is None:
@@ -219,7 +219,7 @@ _LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
 
 
 def failed_outcome(
-    planned: Planned,
+    planned: PlannedCell,
     run: str,
     seconds: float,
     status: Literal["failed", "timeout"],

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import ConfigDict, Field, TypeAdapter
 
 if TYPE_CHECKING:
-    from probcal.runner.plan import Cell, Planned
+    from probcal.runner.plan import Cell, PlannedCell
 
 _TRUST = 10.0
 """Seconds of work after which this machine's speed counts as much as the recorded one."""
@@ -39,7 +39,7 @@ class TimeEstimates:
     method on other data sets. Then cells of its method count, then any cell.
     """
 
-    def __init__(self, planned: Iterable[Planned]) -> None:
+    def __init__(self, planned: Iterable[PlannedCell]) -> None:
         self._planned = {entry.cell.id: entry for entry in planned}
         self._recorded = {cell: _recorded(entry) for cell, entry in self._planned.items()}
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -106,14 +106,14 @@ def seconds_left(
     return max((waiting_seconds + sum(known)) / max(workers, 1), longest_waiting, *known, 0.0)
 
 
-def useful_worker_count(planned: list[Planned], jobs: int) -> int:
+def useful_worker_count(planned: list[PlannedCell], jobs: int) -> int:
     """Return how many of ``jobs`` workers to start: one for each second of work, or all if a cell was never timed."""
     fits = [entry.expected_seconds for entry in planned if entry.kept is None]
     most = max(1, min(jobs, len(fits)))
     return most if None in fits else max(1, min(most, ceil(sum(filter(None, fits)) / _PAYS)))
 
 
-def _recorded(planned: Planned) -> float | None:
+def _recorded(planned: PlannedCell) -> float | None:
     return 0.0 if planned.kept is not None else planned.expected_seconds
 
 

@@ -29,12 +29,12 @@ _MEASURED = ("metrics", "stages", "curves", "n_train", "n_test")
 """Parts of a result that follow from its fingerprint, besides its predictions."""
 
 
-class CannotMerge(ProbcalError):
+class MergeError(ProbcalError):
     """Report results folders that do not fit together, or a place where they cannot be joined."""
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergeSummary:
     """Hold what was written: the ``folder``, its number of ``cells``, and where they come from."""
 
     folder: Path
@@ -121,7 +121,7 @@ class _Side:
         return f"{path}:{numbers[0] if numbers else 1}"
 
 
-def merge(stores: Iterable[Store], out: Path) -> Merged:
+def merge(stores: Iterable[Store], out: Path) -> MergeSummary:
     """Write the results of ``stores``, all of one experiment, to the new folder ``out``.
 
     Everything is read and checked before anything is written. The order of ``stores`` changes nothing.
@@ -138,7 +138,7 @@ def merge(stores: Iterable[Store], out: Path) -> Merged:
     unique = {store.folder.resolve(): store for store in stores}
     parts = [_Side.read(unique[path]) for path in sorted(unique)]
     if len(parts) < 2:
-        raise CannotMerge("there is one results folder; give two or more that hold parts of one experiment")
+        raise MergeError("there is one results folder; give two or more that hold parts of one experiment")
     for other in parts[1:]:
         _refuse_other_experiment(parts[0], other)
     for pair in combinations(parts, 2):
@@ -149,26 +149,26 @@ def merge(stores: Iterable[Store], out: Path) -> Merged:
 
 def _refuse_used_place(out: Path) -> None:
     if os.path.lexists(out) and not (out.is_dir() and not any(out.iterdir())):
-        raise CannotMerge(f"{out} exists and is not an empty folder; name a new folder for the joined results")
+        raise MergeError(f"{out} exists and is not an empty folder; name a new folder for the joined results")
 
 
 def _refuse_other_experiment(first: _Side, other: _Side) -> None:
     for part, what in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
         first_value, other_value = first.experiment.get(part), other.experiment.get(part)
         if first_value != other_value:
-            raise CannotMerge(
+            raise MergeError(
                 f"{other.place_of(part)}: {what} is {json.dumps(other_value)}, and in {first.place_of(part)} it is"
                 f" {json.dumps(first_value)}; only results of one experiment with one seed can be joined"
             )
     config, other_config = first.experiment["config"], other.experiment["config"]
     if config != other_config and YamlFile(first.config, config).data != YamlFile(other.config, other_config).data:
-        raise CannotMerge(
+        raise MergeError(
             f"{other.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
             f" {_first_difference(config, other_config)}; run both with one file"
         )
     for part in sorted((first.experiment.keys() | other.experiment.keys()) - {*_ABOUT_FOLDER}):
         if not _agree(first.experiment.get(part), other.experiment.get(part)):
-            raise CannotMerge(
+            raise MergeError(
                 f'{other.place_of(part)}: "{part}" differs from {first.place_of(part)}, since the cards or probcal'
                 " differ; run both with the same ones"
             )
@@ -212,13 +212,13 @@ def _refuse_other_code(first: _Side, other: _Side) -> None:
             result = part.results.get(cell)
             if result and result.status == "done" and (result.learner, result.method) in common:
                 why = _differences(against, part, None) or "the data, the split or the settings differ"
-                raise CannotMerge(
+                raise MergeError(
                     f"{part.place(cell)}: {cell} would have another fingerprint in {against.folder}: {why}; run the"
                     " parts with the same data, code and versions (probcal run makes stale cells again)"
                 )
     shared = {"python", *NUMERIC_PACKAGES, *code_of(), *code_of_metrics()}
     if why := _differences(first, other, shared):
-        raise CannotMerge(
+        raise MergeError(
             f"{other.place_of_run()}: the folders were not made alike: {why}, compared with {first.place_of_run()};"
             " run the parts with the same code and versions (probcal run makes stale cells again)"
         )
@@ -295,11 +295,11 @@ def _chosen(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, CellResult]]
             changed = sorted(
                 name for name in {*result.key, *another.key} if result.key.get(name) != another.key.get(name)
             )
-            raise CannotMerge(
+            raise MergeError(
                 f"{where}, with another fingerprint ({', '.join(changed)}); remove the line that is stale"
             )
         if differing := _differing_parts(result, another):
-            raise CannotMerge(
+            raise MergeError(
                 f"{where} for the same fingerprint: {differing}; one of the machines computes otherwise. Remove one of"
                 " the lines, or run the cell again"
             )
@@ -315,11 +315,11 @@ def _differing_parts(first: CellResult, other: CellResult) -> str:
     return ", ".join(differing)
 
 
-def _write(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> Merged:
+def _write(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> MergeSummary:
     """Write the joined folder beside ``out`` and move it there when it is complete."""
     unfinished = out.with_name(f".{out.name}.merging")
     if os.path.lexists(unfinished):
-        raise CannotMerge(f"{unfinished} was left by an interrupted probcal merge; remove it")
+        raise MergeError(f"{unfinished} was left by an interrupted probcal merge; remove it")
     missing = 0
     try:
         store = Store(unfinished)
@@ -337,7 +337,7 @@ def _write(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResul
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     outline = Outline.of(Store(out))
-    return Merged(
+    return MergeSummary(
         out,
         len(chosen),
         sum(len(planned_ids(outline, row, column)) for row in outline.datasets for column in outline.columns),

@@ -102,7 +102,7 @@ State = Literal["done", "failed", "stale", "to run", "no data"]
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCell:
     """Hold a cell, its state, and the reason if it is stale or failed."""
 
     cell: Cell
@@ -122,7 +122,7 @@ class Planned:
 
 def make_plan(
     experiment: Experiment, store: Store, data: DataStep | None = None, *, retry_failed: bool = False
-) -> list[Planned]:
+) -> list[PlannedCell]:
     """Return the state of every cell, from the stored results and the present data sets.
 
     ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
@@ -162,7 +162,7 @@ def make_plan(
             state, why = "stale", CARD_CHANGED
         elif unsure and state == "done":
             why = unsure
-        plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell)), kept, lacking))
+        plan.append(PlannedCell(cell, key, state, why, seconds.get(_kind(cell)), kept, lacking))
     return plan
 
 
@@ -176,7 +176,7 @@ def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]])
     return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
 
-def without_data(plan: list[Planned], missing: Mapping[str, str]) -> list[Planned]:
+def without_data(plan: list[PlannedCell], missing: Mapping[str, str]) -> list[PlannedCell]:
     """Return the plan with ``missing`` data sets (data set -> reason) marked."""
     return [
         replace(one, state="no data", why=missing[one.cell.card.name])
@@ -186,17 +186,17 @@ def without_data(plan: list[Planned], missing: Mapping[str, str]) -> list[Planne
     ]
 
 
-def count_states(plan: list[Planned]) -> Counter[str]:
+def count_states(plan: list[PlannedCell]) -> Counter[str]:
     return Counter(planned.state for planned in plan)
 
 
-def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
+def expected_seconds(plan: list[PlannedCell]) -> tuple[float, int]:
     """Return the seconds that the cells to fit took before, and the number of cells never timed."""
     times = [planned.expected_seconds for planned in plan if planned.runs and planned.kept is None]
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
-def guessed_seconds(plan: list[Planned]) -> float:
+def guessed_seconds(plan: list[PlannedCell]) -> float:
     """Return the seconds that the cells never timed may take, judged by others of their learner and method.
 
     These are cells of the plan on other data sets, in proportion to their rows. The result is 0 if no cell was timed.
@@ -239,7 +239,7 @@ def _kind(one: Cell | CellResult) -> tuple[str, str, str]:
     return one.dataset, one.column.learner.name, one.column.method.name
 
 
-class RequirementMissing(ProbcalError):
+class RequirementError(ProbcalError):
     """Report a package that a learner or method needs and that is not installed."""
 
 
@@ -261,10 +261,10 @@ def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
         if unmet:
             needing.setdefault(" ".join(unmet.split()), {}).setdefault(word, []).append(name)
     if needing:
-        raise RequirementMissing("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))
+        raise RequirementError("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))
 
 
-def to_fit(plan: list[Planned]) -> list[Cell]:
+def to_fit(plan: list[PlannedCell]) -> list[Cell]:
     """Return the cells of a plan that will be fitted. Done cells, and those only measured again, are left out."""
     return [planned.cell for planned in plan if planned.runs and planned.kept is None]
 
@@ -276,7 +276,7 @@ def _named(who: dict[str, list[str]]) -> str:
 _STATES = ("done", "failed", "stale", "to run", "no data")
 
 
-def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
+def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
     """Return the counts of states, and the reasons why cells failed, are stale or have no data.
 
     With ``every_cell``, one line for each cell comes first.
@@ -304,12 +304,12 @@ def _about(seconds: float) -> str:
     return "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
 
 
-def _reason(planned: Planned) -> str:
+def _reason(planned: PlannedCell) -> str:
     """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
     return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
 
 
-def summary(plan: list[Planned], finished: int, failures: int, folder: Path) -> str:
+def summary(plan: list[PlannedCell], finished: int, failures: int, folder: Path) -> str:
     """Return what is left after a run, and what to do next.
 
     ``finished`` counts cells that ran, ``failures`` those that failed.

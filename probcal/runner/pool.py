@@ -21,7 +21,7 @@ from probcal.runner.execute import Outcome, failed_outcome, how_it_ended, with_o
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.interruption import heeded, held
-from probcal.runner.plan import Planned
+from probcal.runner.plan import PlannedCell
 from probcal.runner.worker_process import (
     Output,
     execute_alone,
@@ -74,7 +74,7 @@ class Worker:
         _start(self._process, context)
         theirs.close()
         self._output.theirs.close()
-        self.busy: Planned | None = None
+        self.busy: PlannedCell | None = None
         self._since = time.monotonic()
 
     @property
@@ -107,7 +107,7 @@ class Worker:
         """Return the end of what its cell has printed so far."""
         return self._output.last()
 
-    def give(self, planned: Planned, item: Any = None) -> None:
+    def give(self, planned: PlannedCell, item: Any = None) -> None:
         """Give it one more cell, or an ``item`` about it. If it has died meanwhile, the next ``receive`` reports it."""
         self._output.forget()
         self.busy, self._since = planned, time.monotonic()
@@ -198,11 +198,11 @@ _STARTS = 3
 
 
 def outcomes(
-    planned: list[Planned],
+    planned: list[PlannedCell],
     run: str,
     jobs: int = 1,
     timeout: float | None = None,
-    started: Callable[[Planned], None] = lambda planned: None,
+    started: Callable[[PlannedCell], None] = lambda planned: None,
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends. ``timeout`` is the largest number of seconds for a cell.
 
@@ -245,7 +245,7 @@ _AHEAD = 200
 """Number of waiting cells among which a worker looks for its own."""
 
 
-def take_next(waiting: deque[Planned], last: Planned | None, others: list[Planned | None]) -> Planned:
+def take_next(waiting: deque[PlannedCell], last: PlannedCell | None, others: list[PlannedCell | None]) -> PlannedCell:
     """Take a cell from ``waiting`` for the worker whose ``last`` cell this was, while other workers have ``others``.
 
     Methods with a shared seed share the fits of a learner on a split, in one process. Methods of a random stream share
@@ -262,7 +262,7 @@ def take_next(waiting: deque[Planned], last: Planned | None, others: list[Planne
     return chosen
 
 
-def _shared_fits(planned: Planned | None) -> tuple[str, int, str] | None:
+def _shared_fits(planned: PlannedCell | None) -> tuple[str, int, str] | None:
     """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none.
 
     Folds of one random stream count as one split, because each needs the fits of those before it.
@@ -275,7 +275,7 @@ def _shared_fits(planned: Planned | None) -> tuple[str, int, str] | None:
     return (cell.dataset, cell.repetition, cell.column.learner.name) if cell.column.method.shared_seed else None
 
 
-def _shipped_modules(planned: list[Planned]) -> list[str]:
+def _shipped_modules(planned: list[PlannedCell]) -> list[str]:
     """Return the modules of the cells' classes, without the user's own, which may change during the run."""
     modules = {module for one in planned for module in modules_of(one.cell)}
     return sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn"))

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from probcal.runner import heartbeat as live_text
 from probcal.runner.heartbeat import HeartbeatFile, RunningCell, RunState, TimeEstimates
-from probcal.runner.plan import Planned, first_line
+from probcal.runner.plan import PlannedCell, first_line
 from probcal.store.cell_result import CellResult
 
 _TICK = 1.0
@@ -31,7 +31,7 @@ class RunProgress:
     """Count the cells of a run as they begin and end. ``folder`` holds ``running.json``."""
 
     def __init__(
-        self, planned: Sequence[Planned], workers: int, folder: Path | None = None, stream: TextIO | None = None
+        self, planned: Sequence[PlannedCell], workers: int, folder: Path | None = None, stream: TextIO | None = None
     ) -> None:
         self._stream = stream or sys.stderr
         self._estimates = TimeEstimates(planned)
@@ -53,7 +53,7 @@ class RunProgress:
     def ended(self) -> int:
         return self.done + self.failed
 
-    def started(self, planned: Planned) -> None:
+    def started(self, planned: PlannedCell) -> None:
         """Record that a worker has begun a cell."""
         with self._lock:
             self._waiting.discard(planned.cell.id)

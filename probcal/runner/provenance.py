@@ -20,11 +20,13 @@ import probcal
 from probcal.config.experiment import Experiment
 from probcal.data.load import known_fingerprint
 from probcal.runner.fingerprint import code_of, code_of_metrics, modules_of, versions_of
-from probcal.runner.plan import Planned
+from probcal.runner.plan import PlannedCell
 from probcal.store.cell_result import CellResult
 
 
-def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str, str], jobs: int) -> dict[str, Any]:
+def provenance(
+    experiment: Experiment, planned: list[PlannedCell], sources: dict[str, str], jobs: int
+) -> dict[str, Any]:
     """Return what is needed to reproduce the numbers, as plain values. ``run`` is the name of the run.
 
     ``sources`` maps each data set of this run to where it came from.

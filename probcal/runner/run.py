@@ -24,7 +24,7 @@ from probcal.runner.execute import Outcome, measured_again
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.heartbeat import useful_worker_count
 from probcal.runner.plan import (
-    Planned,
+    PlannedCell,
     cells_of,
     count_states,
     make_plan,
@@ -124,7 +124,7 @@ def run_experiment(
     return 1 if failures or states["failed"] or states["no data"] else 0
 
 
-def _print_plan(plan: list[Planned], say: Callable[[str], None]) -> None:
+def _print_plan(plan: list[PlannedCell], say: Callable[[str], None]) -> None:
     for line in plan_lines(plan):
         say(line)
 
@@ -269,7 +269,7 @@ def experiment_of(store: Store) -> Experiment:
 
 def _run(
     experiment: Experiment,
-    plan: list[Planned],
+    plan: list[PlannedCell],
     store: Store,
     sources: dict[str, str],
     options: RunOptions,
@@ -314,7 +314,7 @@ class _Runner(NamedTuple):
 
 
 @contextmanager
-def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
+def _runner(to_run: list[PlannedCell], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
     if options.scheduler is None and options.workers is None:
         jobs = useful_worker_count(to_run, options.jobs)
         yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
@@ -326,7 +326,7 @@ def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], Non
 
 
 def _outcomes(
-    to_run: list[Planned], store: Store, run: str, run_cells: Callable[[list[Planned], str], Iterator[Outcome]]
+    to_run: list[PlannedCell], store: Store, run: str, run_cells: Callable[[list[PlannedCell], str], Iterator[Outcome]]
 ) -> Generator[Outcome]:
     fits = []
     for planned in to_run:

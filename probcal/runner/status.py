@@ -14,7 +14,7 @@ from probcal.config.experiment_file import card_name
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
-from probcal.errors import DataError, MissingData, ProbcalError, SeveralDataSets
+from probcal.errors import AmbiguousDataError, DataError, MissingDataError, ProbcalError
 from probcal.runner.data_step import data_now
 from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
@@ -80,7 +80,7 @@ def _short(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-class ResultsNow(Store):
+class CurrentResults(Store):
     """Read a results folder, and count results of changed data as stale. ``warnings`` names these data sets.
 
     The cards that the experiment names are read, and their files are hashed as in ``probcal run``. No network is used.
@@ -165,9 +165,9 @@ class _Cards:
         """Return the fingerprint if known, whether the values are at hand, and the fault of the data."""
         try:
             found = find(card, self._originals)
-        except MissingData:
+        except MissingDataError:
             return card.expect.fingerprint, False, ""
-        except SeveralDataSets as error:
+        except AmbiguousDataError as error:
             self.faults.append(f"{error.fault}, so whether its data changed is unknown; give --data-dir")
             return None, False, ""
         except DataError as error:

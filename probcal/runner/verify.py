@@ -50,7 +50,7 @@ class Difference:
 
 
 @dataclass
-class Verified:
+class FolderVerification:
     """Hold the verification of one results folder."""
 
     store: Store
@@ -82,7 +82,7 @@ def verify(
     store: Store,
     selection: Selection | None = None,
     progress: Callable[[list[CellResult]], Iterable[CellResult]] = iter,
-) -> Verified:
+) -> FolderVerification:
     """Verify the last result of every cell, or of a ``selection`` of them.
 
     ``progress`` yields the rows one by one, and may show the progress. Raises StoreError for a folder that cannot be
@@ -94,12 +94,14 @@ def verify(
 class _Verification:
     def __init__(self, store: Store) -> None:
         self.store, self.outline = store, Outline.of(store)
-        self.found = Verified(store, self.outline.title)
+        self.found = FolderVerification(store, self.outline.title)
         self.differences_of: dict[str, list[Difference]] = {}
         self.labels: dict[tuple[Any, ...], list[tuple[CellResult, str]]] = {}
         self.places: dict[int, CellResult] = {}
 
-    def of(self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]) -> Verified:
+    def of(
+        self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]
+    ) -> FolderVerification:
         every = self.store.results_as_written().values()
         rows = [one for one in every if selection.takes(one.dataset, one.learner, one.method)]
         recomputed = set()
@@ -268,12 +270,12 @@ def _difference(row: CellResult, metric: str, stored: Value, recomputed: Value) 
 _HEADER = ["  data set", "split", "learner", "method", "metric", "stored", "recomputed"]
 
 
-def text(found: Verified) -> str:
+def text(found: FolderVerification) -> str:
     blocks = [[f"{found.title} ({found.store.folder})"], _differences(found.differences), _counts(found)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def json_text(every: Sequence[Verified]) -> str:
+def json_text(every: Sequence[FolderVerification]) -> str:
     """Return JSON in which infinity and NaN are the texts ``"inf"`` and ``"nan"``."""
     return json.dumps([_as_json(one) for one in every], indent=1, ensure_ascii=False) + "\n"
 
@@ -293,7 +295,7 @@ def _format_value(value: Value) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
-def _counts(found: Verified) -> list[str]:
+def _counts(found: FolderVerification) -> list[str]:
     lines = [f"{_rows(count, 'has', 'have')} {what}" for what, count in sorted(found.not_recomputed.items())]
     if lines:
         lines.insert(0, "not recomputed, because the stored predictions do not contain it:")
@@ -303,7 +305,7 @@ def _counts(found: Verified) -> list[str]:
     return [*lines, _summary(found)]
 
 
-def _summary(found: Verified) -> str:
+def _summary(found: FolderVerification) -> str:
     parts = [f"{_rows(found.n_agree, 'agrees', 'agree')} with the stored predictions"]
     if found.n_differ:
         parts.append(
@@ -320,7 +322,7 @@ def _rows(n: int, one: str, several: str) -> str:
     return f"{n} row {one}" if n == 1 else f"{n} rows {several}"
 
 
-def _as_json(found: Verified) -> dict[str, Any]:
+def _as_json(found: FolderVerification) -> dict[str, Any]:
     return {
         "experiment": found.title,
         "folder": str(found.store.folder),

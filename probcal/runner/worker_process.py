@@ -24,7 +24,7 @@ from probcal.runner.execute import Outcome, bounded, execute, failed_outcome, ro
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import seed_shared_generators
 from probcal.runner.interruption import SIGNALS, heeded, held
-from probcal.runner.plan import Cell, Planned
+from probcal.runner.plan import Cell, PlannedCell
 
 try:
     import resource
@@ -243,7 +243,7 @@ def _has_room() -> bool:
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 
-def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
+def execute_alone(planned: PlannedCell, run: str) -> tuple[Outcome, bool]:
     """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
 
     Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.

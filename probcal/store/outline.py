@@ -223,7 +223,7 @@ class Selection:
         self.refuse_unknown(outlines)
         remaining = [self.of(outline) for outline in outlines]
         return [
-            Selected(store.folder, self)
+            SelectedResults(store.folder, self)
             for store, outline in zip(stores, remaining, strict=True)
             if outline.datasets and outline.columns
         ]
@@ -260,7 +260,7 @@ class Selection:
             raise ProbcalError(f"no experiment here has {' with '.join(named)}")
 
 
-class Selected(Store):
+class SelectedResults(Store):
     """Read a results folder of which only a selection is shown."""
 
     whole = False

@@ -12,7 +12,7 @@ from probcal._io import counted, printable, shortened, some
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
-from probcal.try_table.preparation import Prepared
+from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import RARE
 from probcal.try_table.target import FEW_ROWS, count_words
 
@@ -87,7 +87,7 @@ _WORDS: dict[Kind, tuple[str, str]] = {
 }
 
 
-def table_lines(prepared: Prepared) -> Iterator[str]:
+def table_lines(prepared: PreparedTable) -> Iterator[str]:
     """Yield the description of the table, its target and the types of its columns."""
     table = prepared.table
     rows, width = table.frame.shape
@@ -102,7 +102,7 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
         yield from (line for note in prepared.notes for line in wrapped(f"note: {printable(note)}"))
 
 
-def plan_lines(prepared: Prepared, plan: Plan, rows_asked: bool = False) -> Iterator[str]:
+def plan_lines(prepared: PreparedTable, plan: Plan, rows_asked: bool = False) -> Iterator[str]:
     """Yield the description of what will run, on which rows. ``rows_asked`` says that the user gave their number."""
     n = len(prepared.rows)
     if n < prepared.n_labelled:
@@ -133,7 +133,7 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
             yield from wrapped(printable(f"- {trap}."))
 
 
-def _sentence_on_rare_classes(prepared: Prepared) -> str:
+def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
     known = replace(prepared.target, counts=prepared.counts).class_counts
     kept = (
         f'all {rows:,} rows of "{name}"' if rows == known[name] else f'{rows:,} of {known[name]:,} rows of "{name}"'
@@ -151,7 +151,7 @@ def wrapped(line: str, hang: int = 2) -> list[str]:
     return wrap(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
 
 
-def _target_lines(prepared: Prepared) -> Iterator[str]:
+def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     target = prepared.target
     counts = count_words(prepared.counts)
     yield printable(f"target: {target.name}, {len(counts)} classes")
@@ -169,7 +169,7 @@ def _target_lines(prepared: Prepared) -> Iterator[str]:
         yield from wrapped(printable(f"note: few rows of {named}, so results for them are rough"))
 
 
-def _is_rarer(prepared: Prepared) -> bool:
+def _is_rarer(prepared: PreparedTable) -> bool:
     return len(set(prepared.counts.values())) > 1
 
 

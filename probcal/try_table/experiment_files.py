@@ -21,7 +21,7 @@ from probcal.data.sources.files import read_original_files
 from probcal.errors import FileProblems, ProbcalError
 from probcal.try_table.choices import Entry
 from probcal.try_table.column_types import TableColumn
-from probcal.try_table.preparation import Prepared
+from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import SplitChoice
 
 
@@ -94,7 +94,7 @@ _LISTED = 150
 _KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
 
 
-def rows_text(prepared: Prepared) -> str:
+def rows_text(prepared: PreparedTable) -> str:
     """Return the used rows as CSV: the input columns, and the target last."""
     target = prepared.target
     columns = [_texts(column, prepared) for column in prepared.stored]
@@ -103,7 +103,7 @@ def rows_text(prepared: Prepared) -> str:
     return data_text([header, *zip(*columns, labels, strict=True)])
 
 
-def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None = None) -> str:
+def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | None = None) -> str:
     """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
     expect = {"rows": len(prepared.rows), "columns": len(prepared.stored), "classes": dict(target.counts)}
@@ -128,12 +128,12 @@ def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None 
     return yaml_text(content)
 
 
-def _about(prepared: Prepared) -> str:
+def _about(prepared: PreparedTable) -> str:
     of = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
     return f"{len(prepared.rows):,}{of} rows of {prepared.table.name}, as probcal try read them."
 
 
-def _kinds(prepared: Prepared) -> dict[str, str]:
+def _kinds(prepared: PreparedTable) -> dict[str, str]:
     kinds = {column.name: _KINDS[column.kind] for column in prepared.stored}
     usual, _ = Counter(kinds.values()).most_common(1)[0]
     if len(kinds) > _LISTED:
@@ -141,7 +141,7 @@ def _kinds(prepared: Prepared) -> dict[str, str]:
     return kinds | {prepared.target.name: "target"}
 
 
-def _texts(column: TableColumn, prepared: Prepared) -> list[str]:
+def _texts(column: TableColumn, prepared: PreparedTable) -> list[str]:
     assert column.values is not None
     values = column.values.iloc[prepared.rows]
     if column.kind in ("category", "group"):
@@ -160,7 +160,7 @@ class TableFiles:
     dataset: Dataset
 
 
-def table_files(prepared: Prepared, name: str) -> TableFiles:
+def table_files(prepared: PreparedTable, name: str) -> TableFiles:
     """Write the table and read it again, so that the card can state the fingerprint of the data."""
     rows = rows_text(prepared)
     with TemporaryDirectory(prefix="probcal-try-") as folder:

@@ -20,11 +20,11 @@ from probcal.errors import ProbcalError, is_installed
 from probcal.try_table import choices
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.dates_in_text import date_order
-from probcal.try_table.held_out import HeldOut, draw_reliability, held_out_text
+from probcal.try_table.held_out import HeldOutPredictions, draw_reliability, held_out_text
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
 from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
-from probcal.try_table.preparation import Prepared
+from probcal.try_table.preparation import PreparedTable
 
 PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv"""
 
@@ -56,13 +56,13 @@ def refuse_export(folder: Path) -> None:
         raise ProbcalError(f"--export: {folder} cannot be made, because {parent} is not a folder to write to")
 
 
-def classes_of(prepared: Prepared) -> list[str]:
+def classes_of(prepared: PreparedTable) -> list[str]:
     """Return the name of each class, in the order of the class numbers. The second of two is the positive one."""
     names = list(prepared.target.class_counts)
     return names if prepared.target.positive is None else names[::-1]
 
 
-def pipeline_plan(column: ExperimentColumn, prepared: Prepared, seed: int) -> PipelinePlan:
+def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, seed: int) -> PipelinePlan:
     """Return the pipeline of a column of the experiment. A bound in it is that of the whole table."""
     method = column.method
     if "clip" in method.params:
@@ -71,13 +71,18 @@ def pipeline_plan(column: ExperimentColumn, prepared: Prepared, seed: int) -> Pi
     return PipelinePlan(column.learner, method, seed)
 
 
-def full_bound(prepared: Prepared) -> float:
+def full_bound(prepared: PreparedTable) -> float:
     """Return the bound of probabilities for all labelled rows."""
     return choices.bound(replace(prepared.target, counts=prepared.counts).class_counts.values())
 
 
 def write_export(
-    folder: Path, plan: PipelinePlan, prepared: Prepared, found: HeldOut, facts: CardFacts, asked: tuple[str, ...]
+    folder: Path,
+    plan: PipelinePlan,
+    prepared: PreparedTable,
+    found: HeldOutPredictions,
+    facts: CardFacts,
+    asked: tuple[str, ...],
 ) -> None:
     """Fit the pipeline on all labelled rows and write all files of the export, or none.
 
@@ -105,7 +110,7 @@ def write_export(
         shutil.rmtree(building, ignore_errors=True)
 
 
-def training_rows(prepared: Prepared) -> tuple[pd.DataFrame, np.ndarray]:
+def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the input columns of all labelled rows, and their class numbers, (n_rows,)."""
     X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
     places = {name: place for place, name in enumerate(classes_of(prepared))}
@@ -113,7 +118,7 @@ def training_rows(prepared: Prepared) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
-def reading_of(prepared: Prepared, plan: PipelinePlan, asked: tuple[str, ...]) -> TableReading:
+def reading_of(prepared: PreparedTable, plan: PipelinePlan, asked: tuple[str, ...]) -> TableReading:
     """Return how the table was read, for new rows."""
     target = prepared.target
     places = {name: place for place, name in enumerate(classes_of(prepared))}

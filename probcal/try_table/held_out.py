@@ -15,7 +15,7 @@ from probcal.data.folds import fold_rows
 from probcal.store.folder import Store
 from probcal.try_table.measures import MeasureScale
 from probcal.try_table.new_rows import probability_names
-from probcal.try_table.preparation import Prepared, card_names
+from probcal.try_table.preparation import PreparedTable, card_names
 from probcal.try_table.traps import names_a_case
 
 _IDS = ("an id", "a running number", "a different value in every row")
@@ -23,7 +23,7 @@ _IDS = ("an id", "a running number", "a different value in every row")
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutPredictions:
     """Hold predictions of rows that did not train: class numbers ``y`` (n,), and ``p`` (n, n_classes).
 
     ``rows`` are the numbers of these rows in the table, (n,), counted from 0. ``weights`` are (n,), or None if all are
@@ -37,8 +37,8 @@ class HeldOut:
 
 
 def held_out_predictions(
-    store: Store, ids: list[str], prepared: Prepared, dataset: Dataset, scale: MeasureScale, seed: int
-) -> HeldOut:
+    store: Store, ids: list[str], prepared: PreparedTable, dataset: Dataset, scale: MeasureScale, seed: int
+) -> HeldOutPredictions:
     """Return the predictions of the cells ``ids``, one for each split: for each test row the mean over its splits."""
     card, results = dataset.card, store.results()
     labels = dataset.y if dataset.strata is None else dataset.strata
@@ -51,10 +51,10 @@ def held_out_predictions(
     tested = np.flatnonzero(times)
     in_table = np.flatnonzero(prepared.target.labelled)[prepared.rows[tested]]
     y = dataset.y[tested]
-    return HeldOut(in_table, y, total[tested] / times[tested, None], scale.row_weights(y))
+    return HeldOutPredictions(in_table, y, total[tested] / times[tested, None], scale.row_weights(y))
 
 
-def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str:
+def held_out_text(found: HeldOutPredictions, prepared: PreparedTable, classes: list[str]) -> str:
     """Return the predictions as CSV, with row and line of the file, columns of ids, and the label.
 
     A column ``weight`` follows if rare classes have more rows in the sample than in the table.
@@ -89,7 +89,7 @@ _MOST_DRAWN = 20_000_000
 """Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
-def draw_reliability(found: HeldOut, title: str, path: Path) -> None:
+def draw_reliability(found: HeldOutPredictions, title: str, path: Path) -> None:
     """Write the diagram as SVG to ``path``. It needs matplotlib.
 
     With several classes it shows the likeliest class of each row.

@@ -138,14 +138,16 @@ class MeasureScale:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasureValues:
     """Hold the measures of one split, by name, and whether its log loss without the bound is infinite."""
 
     values: Mapping[str, float]
     infinite: bool
 
 
-def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: MeasureScale, wanted: Sequence[Measure]) -> Measured:
+def measure_predictions(
+    y: npt.NDArray[Any], p: Floats, scale: MeasureScale, wanted: Sequence[Measure]
+) -> MeasureValues:
     """Return the ``wanted`` measures of the predictions of one split.
 
     The log loss is that of the bounded predictions. The others need no bound.
@@ -174,4 +176,4 @@ def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: MeasureScale, wan
                 f"the metric {one.metric} cannot be computed: {error} ({type(error).__name__})"
             ) from None
     observed = columns[np.arange(len(y)), y.astype(int)]
-    return Measured(values, bool((observed <= 0).any()))
+    return MeasureValues(values, bool((observed <= 0).any()))

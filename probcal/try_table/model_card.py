@@ -12,7 +12,7 @@ import numpy as np
 from probcal._io import counted, printable
 from probcal.errors import installation, is_installed
 from probcal.try_table.measures import MEASURES, Measure
-from probcal.try_table.preparation import Prepared
+from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
 
 _PACKAGES = ("probcal", "scikit-learn", "numpy", "pandas", "joblib")
@@ -47,7 +47,7 @@ class CardFacts:
     """Digest of the file of the table, or an empty text."""
 
 
-def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
+def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     """Yield the lines of the model card."""
     target = prepared.target
     yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")

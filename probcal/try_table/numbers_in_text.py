@@ -35,7 +35,7 @@ _BOTH = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 _PARTS = {",": "commas", ".": "points", " ": "blanks", "'": "apostrophes"}
 
 
-class Read(NamedTuple):
+class ParsedNumbers(NamedTuple):
     """Hold ``numbers``, (n_texts,) float64 with NaN for a word, the ``words``, and a note on the marks."""
 
     numbers: np.ndarray[Any, Any]
@@ -43,13 +43,13 @@ class Read(NamedTuple):
     description: str
 
 
-def read_numbers(texts: list[str], mark: Mark) -> Read:
+def read_numbers(texts: list[str], mark: Mark) -> ParsedNumbers:
     """Read ``texts`` with this decimal ``mark``. The other mark, a blank or an apostrophe may separate thousands."""
     numbers = np.array([number(text, mark) for text in texts], dtype=np.float64)
     none = np.isnan(numbers)
     words = [texts[place] for place in np.flatnonzero(none)]
     found = [texts[place] for place in np.flatnonzero(~none)] if words else texts
-    return Read(numbers, words, _describe_marks(found, mark))
+    return ParsedNumbers(numbers, words, _describe_marks(found, mark))
 
 
 def number(text: str, mark: Mark) -> float:

@@ -90,7 +90,7 @@ class TableRequest:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedTable:
     """Hold a table ready to run. ``columns`` holds all but the target, in the order of the table."""
 
     table: UserTable
@@ -152,7 +152,7 @@ class Prepared:
         return sum(map(_width, self.inputs))
 
 
-def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
+def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
     split = choose_splits(n_splits, request.group, request.time)
     table = read_table(request.source)
@@ -185,14 +185,16 @@ def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
     notes += [*words, *_notes(table, target, columns)]
     refuse_unknown_labels(request.label, target, where)
-    prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), marks[place], split, notes=notes)
+    prepared = PreparedTable(
+        table, target, columns, target.counts, np.arange(len(others)), marks[place], split, notes=notes
+    )
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
     refuse_rare_classes(target, where)
     return _with_rows(prepared, request, where)
 
 
-def _with_rows(prepared: Prepared, request: TableRequest, where: str) -> Prepared:
+def _with_rows(prepared: PreparedTable, request: TableRequest, where: str) -> PreparedTable:
     target, labelled = prepared.target, prepared.target.labelled
     labels = target.labels[labelled]
     size = sample_size(len(labels), prepared.width, request.rows)

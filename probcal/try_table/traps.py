@@ -19,7 +19,7 @@ from probcal._io import some
 from probcal.data.dataset import Dataset
 from probcal.data.folds import fold_rows
 from probcal.try_table.column_types import TableColumn, determines
-from probcal.try_table.preparation import Prepared
+from probcal.try_table.preparation import PreparedTable
 
 NEAR_PERFECT = 0.995
 """An AUC of one column alone above this is no luck."""
@@ -61,7 +61,7 @@ class Traps:
     lines: list[str]
 
 
-def find_traps(prepared: Prepared, raw: pd.DataFrame, dataset: Dataset, seed: int) -> Traps:
+def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, seed: int) -> Traps:
     """Return the traps of a table. ``raw`` holds its labelled rows as they were read, (n_rows, n_columns).
 
     ``dataset`` holds the used rows, and ``seed`` is that of the splits.
@@ -82,7 +82,7 @@ def find_traps(prepared: Prepared, raw: pd.DataFrame, dataset: Dataset, seed: in
     return Traps(list(leaks), lines)
 
 
-def _copies_of_target(prepared: Prepared) -> Iterator[tuple[str, str]]:
+def _copies_of_target(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
     labels = prepared.target.labels[prepared.target.labelled]
     for column in prepared.inputs:
         if determines(column, labels):
@@ -165,7 +165,7 @@ def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
             )
 
 
-def _copies(dataset: Dataset, prepared: Prepared, seed: int) -> str:
+def _copies(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     """Return how many test rows of the first splits have an equal row among the training rows of their split.
 
     Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
@@ -236,7 +236,7 @@ def _within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> boo
     return bool(((values >= bounds[0]) & (values <= bounds[1])).all())
 
 
-def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
+def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
     n = len(raw)
     instead = " in place of --time" if prepared.split.kind == "time_ordered" else ""
     for name, values in raw.items():

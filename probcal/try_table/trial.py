@@ -25,11 +25,11 @@ from probcal.try_table.file_reader import STANDARD_INPUT
 from probcal.try_table.held_out import held_out_predictions
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
-from probcal.try_table.preparation import Prepared, TableRequest, cleaned, prepare, slug
+from probcal.try_table.preparation import PreparedTable, TableRequest, cleaned, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
-from probcal.try_table.verdict import Circumstances, verdict
+from probcal.try_table.verdict import VerdictContext, verdict
 
 Say = Callable[[str], None]
 
@@ -102,7 +102,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
-    finished = Finished(prepared, table_files.dataset, experiment, folder, options.measure, traps)
+    finished = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps)
     lines = [*finished.ranked_lines, "", *describe.wrapped(finished.verdict, hang=0), *describe.trap_lines(traps.lines)]
     for line in ["", *lines, ""]:
         say(line)
@@ -130,10 +130,10 @@ _ON_CARD = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
 
 
 @dataclass(frozen=True)
-class Finished:
+class TrialResult:
     """Hold a trial and the folder of its results."""
 
-    prepared: Prepared
+    prepared: PreparedTable
     dataset: Dataset
     """The used rows."""
     experiment: Experiment
@@ -169,7 +169,7 @@ class Finished:
         """Return which method is best, and how certain that is."""
         best = next((one for one in self.ranked if one.learner != choices.BASELINE and one.is_ranked), None)
         aucs = [] if best is None else self._values(best.learner, best.method, ("auc",))["auc"]
-        around = Circumstances(self.prepared.target.class_counts, aucs, self.traps.leaks)
+        around = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
         return verdict(self.ranked, around)
 
     def findings(self, description: Sequence[str]) -> TrialFindings:

@@ -22,7 +22,7 @@ _NO_LOSS = 0.02
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class VerdictContext:
     """Hold what the verdict needs besides the ranking."""
 
     class_counts: Mapping[str, int]
@@ -33,7 +33,7 @@ class Circumstances:
     """Columns that may give the answer away."""
 
 
-def verdict(ranked: Sequence[RankedMethod], around: Circumstances) -> str:
+def verdict(ranked: Sequence[RankedMethod], around: VerdictContext) -> str:
     """Return a sentence or two about the best method and how certain that is.
 
     A method that is not better than the base rate is not recommended, nor is one that is too good to be true.
@@ -57,7 +57,7 @@ def verdict(ranked: Sequence[RankedMethod], around: Circumstances) -> str:
     return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(named)}{more}{behind}."
 
 
-def _no_better(best: RankedMethod, around: Circumstances) -> str:
+def _no_better(best: RankedMethod, around: VerdictContext) -> str:
     """Return why nothing is said to beat the base rate: too few rows, or columns without a relation."""
     found = "not significantly different from predicting the class shares for every row"
     if best.learner == BASELINE:
@@ -80,7 +80,7 @@ def _no_better(best: RankedMethod, around: Circumstances) -> str:
     return f"{found}. The columns may not be related to the target."
 
 
-def _too_good(ranked: Sequence[RankedMethod], around: Circumstances) -> str:
+def _too_good(ranked: Sequence[RankedMethod], around: VerdictContext) -> str:
     """Return why the best method is too good to be true, or an empty text."""
     if around.leaks:
         names = ", ".join(f'"{name}"' for name in around.leaks[:_MOST_NAMED])

@@ -8,7 +8,7 @@ import pytest
 from probcal.analysis.bootstrap import Bootstrap, BootstrapDraw, _resampled
 from probcal.analysis.hypothesis_tests import corrected_interval
 from probcal.analysis.split_results import SAMPLES, CompareData
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from probcal.store.outline import Row
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
@@ -20,7 +20,7 @@ def drawn(small):  # noqa: F811
     def drawn(numbers, kept=None, paper=None, **more):
         cells = {("adult", column): [{"cxe": one} for one in found] for column, found in numbers.items()}
         store = small(datasets={"adult": len(next(iter(numbers.values())))}, columns=tuple(numbers), paper=paper)
-        return Bootstrap(Checked.of(store.write(cells)), kept or CompareData())
+        return Bootstrap(CheckedResults.of(store.write(cells)), kept or CompareData())
 
     return drawn
 

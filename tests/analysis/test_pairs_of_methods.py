@@ -11,7 +11,7 @@ from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test
 from probcal.analysis.pairs import p_text, pairs
 from probcal.analysis.split_results import CompareData
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 INF = math.inf
@@ -29,7 +29,7 @@ def pair(small):  # noqa: F811
         }
         datasets = {dataset: len(both[0]) for dataset, both in numbers.items()}
         store = small(datasets=datasets, columns=columns, metrics=(metric,)).write(cells)
-        [one] = pairs(Bootstrap(Checked.of(store), CompareData(rows or {})), metric)
+        [one] = pairs(Bootstrap(CheckedResults.of(store), CompareData(rows or {})), metric)
         return one
 
     return pair
@@ -120,7 +120,7 @@ def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers)
             for place, column in enumerate(("j48.direct", "j48.probing"))
         }
         store = Written(folder, datasets={"adult": 6, "sick": 6}, columns=columns).write(cells)
-        [one] = pairs(Bootstrap(Checked.of(store), CompareData()), "cxe")
+        [one] = pairs(Bootstrap(CheckedResults.of(store), CompareData()), "cxe")
         found.append(one)
     one, other = found
     turned = {"better": "worse", "worse": "better", "undecided": "undecided"}
@@ -132,7 +132,7 @@ def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers)
 def test_without_two_methods_of_a_learner_all_columns_are_paired(small, cxe):  # noqa: F811
     columns = ("j48.direct", "nb.direct", "log.direct")
     store = small(datasets={"adult": 2}, columns=columns).write({("adult", one): cxe(0.5, 0.6) for one in columns})
-    assert len(pairs(Bootstrap(Checked.of(store), CompareData()), "cxe")) == 3
+    assert len(pairs(Bootstrap(CheckedResults.of(store), CompareData()), "cxe")) == 3
 
 
 def test_how_a_p_is_written():

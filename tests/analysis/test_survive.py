@@ -9,7 +9,7 @@ from probcal.analysis.bootstrap import Bootstrap, first_places
 from probcal.analysis.claim_support import supported_claims
 from probcal.analysis.pairs import pairs
 from probcal.analysis.split_results import CompareData
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import Published
 from tests.reporting.conftest import small, ten_columns  # noqa: F401
 
@@ -32,7 +32,7 @@ def survival(small):  # noqa: F811
             ]
         store = small(paper=NAME, datasets=dict.fromkeys(names, 10), columns=columns).write(cells)
         paper = replace(PAPER, claims=tuple(one for one in PAPER.claims if one.label == label))
-        drawn = Bootstrap(replace(Checked.of(store), published=paper), CompareData())
+        drawn = Bootstrap(replace(CheckedResults.of(store), published=paper), CompareData())
         every = [one for metric in ("cxe", "rms", "auc") for one in pairs(drawn, metric)]
         [found] = supported_claims(drawn, every, first_places(drawn))
         return found
@@ -107,7 +107,7 @@ def every_claim(small, columns, spread):  # noqa: F811
     store = small(
         name=f"s{columns[0][:2]}", paper=NAME, datasets=dict.fromkeys(list(PAPER.titles)[:6], 4), columns=columns
     )
-    drawn = Bootstrap(Checked.of(store.write(numbers)), CompareData())
+    drawn = Bootstrap(CheckedResults.of(store.write(numbers)), CompareData())
     every = [one for metric in ("cxe", "rms", "auc") for one in pairs(drawn, metric)]
     return {one.claim.label: one for one in supported_claims(drawn, every, first_places(drawn))}
 
@@ -137,7 +137,7 @@ def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa:
     numbers = {one: 0.5 for one in ten_columns} | {"j48.probing": 0.4001, "nb.probing": 0.3999}
     cells = {("adult", column): [{"cxe": number}] * 4 for column, number in numbers.items()}
     store = small(paper=NAME, datasets={"adult": 4}, columns=ten_columns, metrics=("cxe",)).write(cells)
-    [place] = first_places(Bootstrap(Checked.of(store), CompareData()))
+    [place] = first_places(Bootstrap(CheckedResults.of(store), CompareData()))
     assert place.shares == {"ProbJ48": 1.0, "ProbNB": 1.0}
     assert (place.winners, place.printed) == (("ProbJ48", "ProbNB"), "ProbJ48")
 
@@ -145,7 +145,7 @@ def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa:
 def test_first_places_of_one_split_without_its_rows_are_not_drawn(small, ten_columns):  # noqa: F811
     cells = {(name, one): [{"cxe": 0.5}] * n for name, n in (("adult", 1), ("sick", 2)) for one in ten_columns}
     store = small(paper=NAME, datasets={"adult": 1, "sick": 2}, columns=ten_columns, metrics=("cxe",)).write(cells)
-    assert [one.drawn for one in first_places(Bootstrap(Checked.of(store), CompareData()))] == [False, True]
+    assert [one.drawn for one in first_places(Bootstrap(CheckedResults.of(store), CompareData()))] == [False, True]
 
 
 def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # noqa: F811
@@ -156,6 +156,6 @@ def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # 
     }
     store = small(paper=NAME, datasets=dict.fromkeys(PAPER.titles, 3), columns=ten_columns).write(cells)
     paper = replace(PAPER, claims=tuple(one for one in PAPER.claims if one.label == "probing-wins-20"))
-    drawn = Bootstrap(replace(Checked.of(store), published=paper), CompareData())
+    drawn = Bootstrap(replace(CheckedResults.of(store), published=paper), CompareData())
     [found] = supported_claims(drawn, [], first_places(drawn))
     assert (found.verdict, found.counts[""].wins, found.counts[""].total) == ("supported", 45, 45)

@@ -7,7 +7,7 @@ import pytest
 
 from probcal.data.card import find_card, read_card
 from probcal.data.load import find, load, obtain
-from probcal.errors import DataError, MissingData
+from probcal.errors import DataError, MissingDataError
 
 CARD = """\
 name: mine
@@ -53,7 +53,7 @@ def test_the_data_directory_has_them_where_they_are_not_beside(card_file, tmp_pa
     shutil.move(tmp_path / "cards" / "mine", tmp_path / "data" / "mine")
     card = read_card(card_file)
     assert obtain(card, tmp_path / "data") == "original files"
-    with pytest.raises(MissingData, match=r"Put these files in place: .*cards.mine.rows\.csv"):
+    with pytest.raises(MissingDataError, match=r"Put these files in place: .*cards.mine.rows\.csv"):
         find(read_card(card_file).model_copy(update={"title": "another", "missing_codes": {"a": ["9"]}}))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from probcal.data.dataset import assemble
 from probcal.data.sources.openml import fetch_openml_rows
-from probcal.errors import DataError, MissingData
+from probcal.errors import DataError, MissingDataError
 from tests.data.weather import ARFF, CARD, ROWS, assert_weather, card_with, weather
 from tests.openml_server import Fault
 
@@ -96,7 +96,7 @@ def test_columns_that_cannot_be_matched_by_position_are_told_in_one_sentence(fet
 
 def test_a_card_without_an_openml_data_set_says_why():
     changes = {"openml": None, "no_openml": "Only a normalised copy is there."}
-    with pytest.raises(MissingData) as caught:
+    with pytest.raises(MissingDataError) as caught:
         fetch_openml_rows(CARD.model_copy(update=changes))
     assert str(caught.value) == (
         "weather: is not available from OpenML: Only a normalised copy is there; put days.txt, played.txt "
@@ -129,7 +129,7 @@ def test_nothing_is_left_behind_printed_or_taken_from_another_cache(fetch, openm
 @pytest.mark.slow
 def test_an_answer_without_end_is_given_up_at_the_deadline(fetch, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(MissingData, match="it took longer than 6 seconds; try again later, or put days"):
+    with pytest.raises(MissingDataError, match="it took longer than 6 seconds; try again later, or put days"):
         fetch(weather(fault=Fault("drip", "arff")), timeout=6, stall=30)
     assert list(tmp_path.iterdir()) == []
 
@@ -137,7 +137,7 @@ def test_an_answer_without_end_is_given_up_at_the_deadline(fetch, monkeypatch, t
 def test_a_client_that_breaks_down_is_told_in_one_sentence(fetch, monkeypatch, tmp_path):
     (tmp_path / "openml.py").write_text("import os; os.write(2, b'out of memory'); os._exit(9)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with pytest.raises(MissingData, match=r"the OpenML client broke down \(out of memory\); try again"):
+    with pytest.raises(MissingDataError, match=r"the OpenML client broke down \(out of memory\); try again"):
         fetch(weather())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.errors import MissingData
+from probcal.errors import MissingDataError
 from tests.data.weather import ARFF, CARD, assert_weather, weather
 from tests.openml_server import Fault
 
@@ -22,7 +22,7 @@ def refusal(fetch, openml_server):
     """``refusal(**changes)`` is what a user is told when the data set of CARD is served so changed."""
 
     def refusal(card=CARD, **changes: object) -> str:
-        with pytest.raises(MissingData) as caught:
+        with pytest.raises(MissingDataError) as caught:
             fetch(weather(**changes), card)
         message = str(caught.value)
         assert "\n" not in message

@@ -3,7 +3,7 @@
 import pytest
 
 from probcal.data.sources.openml import fetch_openml_table
-from probcal.errors import MissingData
+from probcal.errors import MissingDataError
 from tests.commands import probcal, refused
 from tests.data.weather import weather
 from tests.openml_server import Fault
@@ -18,13 +18,13 @@ def test_it_comes_with_its_name_its_target_and_what_counts_as_data(openml_server
 
 
 def test_one_that_is_not_there_is_told_in_one_sentence(openml_server, in_process):
-    with pytest.raises(MissingData, match=r"OpenML data set 62 could not be fetched from .*: the server"):
+    with pytest.raises(MissingDataError, match=r"OpenML data set 62 could not be fetched from .*: the server"):
         fetch_openml_table(62, stall=5, attempts=1)
 
 
 def test_a_server_that_fails_says_so(openml_server, in_process):
     openml_server.add(weather(fault=Fault("private")))
-    with pytest.raises(MissingData, match="the server gives it only to its owner"):
+    with pytest.raises(MissingDataError, match="the server gives it only to its owner"):
         fetch_openml_table(61, stall=5, attempts=1)
 
 

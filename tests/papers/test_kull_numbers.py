@@ -9,7 +9,7 @@ import pytest
 from benchmarks.beta_calibration_numbers import PAPER_FILES, written
 from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import card_names
-from probcal.papers.check.judged_claims import Printed, judge
+from probcal.papers.check.judged_claims import PublishedNumbers, judge
 from probcal.papers.deviations import known_deviations
 from probcal.papers.published import PAPERS, Published
 
@@ -65,7 +65,7 @@ def test_the_numbers_are_those_that_the_program_writes(paper, original_files, tm
 def test_the_published_numbers_support_every_claim(paper):
     published = Published.read(paper)
     for claim in published.claims:
-        assert judge(claim, published, Printed(published)).verdict == "supported", claim.label
+        assert judge(claim, published, PublishedNumbers(published)).verdict == "supported", claim.label
 
 
 @pytest.mark.parametrize("paper", PAPER_FILES)

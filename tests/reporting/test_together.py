@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from probcal.reporting.side_by_side import NotTogether, side_by_side_tables
+from probcal.reporting.side_by_side import SideBySideError, side_by_side_tables
 from probcal.reporting.tables import tables_text
 from tests.commands import probcal, refused
 
@@ -141,7 +141,7 @@ def test_every_format_has_all_lines_and_csv_is_as_ever(weka, native):
 
 
 def test_variants_are_refused_and_named(weka, native):
-    with pytest.raises(NotTogether, match=r"more than one column .*: ProbJ48, J48 \(ProbJ48\)"):
+    with pytest.raises(SideBySideError, match=r"more than one column .*: ProbJ48, J48 \(ProbJ48\)"):
         side_by_side_tables(weka, relabelled(native, 2, paper_method="probing"))
 
 
@@ -156,9 +156,9 @@ def test_two_readings_in_one_experiment_have_a_line_each_with_their_names(small,
 
 
 def test_an_experiment_without_a_paper_or_of_another_one_is_refused(weka, small):
-    with pytest.raises(NotTogether, match="lone follows no paper"):
+    with pytest.raises(SideBySideError, match="lone follows no paper"):
         side_by_side_tables(weka, small("lone").write({}))
-    with pytest.raises(NotTogether, match=f"weka follows {PAPER}, other follows nobody-1900"):
+    with pytest.raises(SideBySideError, match=f"weka follows {PAPER}, other follows nobody-1900"):
         side_by_side_tables(weka, small("other", paper="nobody-1900").write({}))
 
 
@@ -166,7 +166,7 @@ def test_experiments_of_one_name_go_by_their_folders(weka, native):
     path = native.folder / "experiment.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"native"', '"weka"'), encoding="utf-8")
     assert [line[0] for line in lines_of(grid_of(weka, native))][1:5:2] == ["weka", "native"]
-    with pytest.raises(NotTogether, match="have distinct names"):
+    with pytest.raises(SideBySideError, match="have distinct names"):
         side_by_side_tables(weka, weka)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
-from probcal.runner.plan import Planned, cells_of
+from probcal.runner.plan import PlannedCell, cells_of
 
 CONFIG = """
 name: timed
@@ -25,5 +25,6 @@ def planned(*expected: float | None, dataset: str = "wine-first", learner: str =
         if (cell.dataset, cell.column.learner.name, cell.column.method.name) == (dataset, learner, method)
     ]
     return [
-        Planned(cell, {}, "to run", expected_seconds=seconds) for cell, seconds in zip(cells, expected, strict=False)
+        PlannedCell(cell, {}, "to run", expected_seconds=seconds)
+        for cell, seconds in zip(cells, expected, strict=False)
     ]

@@ -5,14 +5,14 @@ from collections import deque
 import pytest
 
 from probcal.config.experiment import read_experiment
-from probcal.runner.plan import Planned, cells_of
+from probcal.runner.plan import PlannedCell, cells_of
 from probcal.runner.pool import take_next
 
 
 def planned(bench, shared, **more):
     methods = {name: {"shared_seed": shared} for name in ("direct", "sigmoid", "beta")}
     bench.config(learners=["tree", "gaussian_nb", "logistic"], methods=methods, repeats=2, **more)
-    return [Planned(cell, {}, "to run") for cell in cells_of(read_experiment(bench.folder / "small.yaml"))]
+    return [PlannedCell(cell, {}, "to run") for cell in cells_of(read_experiment(bench.folder / "small.yaml"))]
 
 
 def taken_in_turn(cells, workers):

@@ -12,9 +12,9 @@ from probcal.try_table.ranked_methods import (
     not_significantly_different,
     ranked_lines,
 )
-from probcal.try_table.verdict import Circumstances, verdict
+from probcal.try_table.verdict import VerdictContext, verdict
 
-MANY = Circumstances({"no": 900, "yes": 600}, (0.5, 0.49, 0.51, 0.5, 0.5))
+MANY = VerdictContext({"no": 900, "yes": 600}, (0.5, 0.49, 0.51, 0.5, 0.5))
 
 
 def ranked(learner, values, method="direct", splits=None, **more):
@@ -91,12 +91,12 @@ def test_two_splits_do_not_test_even_equal_differences():
 
 
 def test_few_rows_are_too_few_to_tell():
-    few = Circumstances({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
+    few = VerdictContext({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
     assert verdict([BEST, CLOSE], few).endswith('nothing about the columns: 20 rows of "yes" are too few to tell.')
 
 
 def test_columns_that_rank_the_rows_are_not_called_unrelated():
-    ranks = Circumstances({"no": 9000, "yes": 50}, (0.91, 0.90, 0.92, 0.9, 0.91))
+    ranks = VerdictContext({"no": 9000, "yes": 50}, (0.91, 0.90, 0.92, 0.9, 0.91))
     found = verdict([BEST, CLOSE], ranks)
     assert "they rank the rows (AUC 0.908), but" in found
     assert "may not be related" not in found
@@ -107,12 +107,12 @@ def test_a_model_that_is_too_good_is_not_praised():
     assert verdict([perfect, SHARES], MANY).startswith(
         "Do not trust this ranking yet: forest alone has log loss 0.0014"
     )
-    leak = Circumstances({"no": 900, "yes": 600}, (), ("closed_on",))
+    leak = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
     assert '"closed_on" may give the answer away' in verdict([BEST, SHARES], leak)
 
 
 def test_two_splits_do_not_hide_a_leak():
-    leak = Circumstances({"no": 900, "yes": 600}, (), ("closed_on",))
+    leak = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
     two = [ranked("forest", [0.001, 0.002]), ranked("shares", [0.95, 0.96])]
     assert '"closed_on" may give the answer away' in verdict(two, leak)
     assert "few real tables can be predicted so well" in verdict(two, MANY)
@@ -154,5 +154,5 @@ def test_a_high_mean_auc_of_many_classes_is_no_reason_for_doubt():
     values = [0.46, 0.47, 0.45, 0.46, 0.46]
     best = ranked("forest", values, means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998, "c_emp": 0.01})
     assert verdict([best, SHARES], MANY).startswith("Do not trust")
-    many = Circumstances({name: 200 for name in "abcdefg"}, (0.998,) * 5)
+    many = VerdictContext({name: 200 for name in "abcdefg"}, (0.998,) * 5)
     assert verdict([best, SHARES], many).startswith("The best is forest alone")

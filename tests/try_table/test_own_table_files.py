@@ -18,7 +18,7 @@ from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.file_reader import UserTable
-from probcal.try_table.preparation import Prepared, TableRequest, card_names, prepare, slug
+from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
 from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
 from probcal.try_table.target import read_target
 from tests.try_table.own_tables import customers, written
@@ -33,7 +33,7 @@ def prepared_of(columns, labels):
     found = [guess(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
     target = read_target("target", pd.Series(labels), "here")
     table = UserTable("here", "/here", pd.DataFrame(columns))
-    return Prepared(table, target, found, target.counts, np.arange(len(labels)))
+    return PreparedTable(table, target, found, target.counts, np.arange(len(labels)))
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_any_number_comes_back_to_the_last_bit(numbers):
     labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
     target = read_target("target", pd.Series(labels), "here")
     table = UserTable("here", "/here", pd.DataFrame({"n": numbers}))
-    dataset = table_files(Prepared(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
+    dataset = table_files(PreparedTable(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
     assert sorted(dataset.X["n"].dropna()) == sorted(one for one in numbers if one == one)
 
 

@@ -15,7 +15,7 @@ from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_d
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.errors import DataError, did_you_mean
 
-Read = dict[Path, str]
+ParsedNumbers = dict[Path, str]
 """File -> sha256 of its bytes on the disk, packed or not."""
 
 
@@ -31,7 +31,7 @@ def missing_files(card: Card, folder: Path | str | None) -> list[str]:
     return min(lacking, key=len, default=[])
 
 
-def read_original_files(card: Card, folder: Path | str | None, read: Read | None = None) -> pd.DataFrame:
+def read_original_files(card: Card, folder: Path | str | None, read: ParsedNumbers | None = None) -> pd.DataFrame:
     """Read the rows of the first complete file source of ``card``, ready for ``assemble``.
 
     The frame is (n_rows, n_columns) in the card's column names. Text is categorical, numbers are float64 (from
@@ -76,7 +76,7 @@ def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     return [path for name in _names(source) if (path := _find(place, name))] if source else []
 
 
-def contents(read: Read) -> str:
+def contents(read: ParsedNumbers) -> str:
     """Return one digest of the names and bytes of several files, wherever they lie."""
     parts = [[path.name, digest] for path, digest in read.items()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -127,7 +127,7 @@ def _find(place: Path, name: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, read: Read) -> pd.DataFrame:
+def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, read: ParsedNumbers) -> pd.DataFrame:
     """Return the rows of one file, joined with their labels where another file holds these."""
     if file.labels is None:
         return _read(card, source, file, place, list(card.columns), read)
@@ -163,7 +163,7 @@ def _positions(
 
 
 def _read(
-    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], read: Read
+    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], read: ParsedNumbers
 ) -> pd.DataFrame:
     """Return the rows of one file under the card's column names. ``names`` are used where the file has no header."""
     path = _find(place, file.name)
@@ -189,7 +189,7 @@ def _format(source: FileSource, file: DataFile | LabelFile) -> str:
     return (file.format if isinstance(file, DataFile) else None) or source.format
 
 
-def _content(path: Path, file: DataFile | LabelFile, read: Read) -> bytes:
+def _content(path: Path, file: DataFile | LabelFile, read: ParsedNumbers) -> bytes:
     """Return the unpacked bytes, after checking their checksum. Raises DataError for a file that is too large."""
     content, read[path] = unpacked(path, packed=path.name != PurePath(file.name).name)
     found = hashlib.sha256(content).hexdigest()

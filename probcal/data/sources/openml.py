@@ -20,7 +20,7 @@ from probcal.data.dataset import as_text
 from probcal.data.sources import openml_download
 from probcal.data.sources.formats import largest_data
 from probcal.data.sources.specifications import OpenMLSource
-from probcal.errors import DataError, MissingData, installation, is_installed
+from probcal.errors import DataError, MissingDataError, installation, is_installed
 
 
 def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> pd.DataFrame:
@@ -37,11 +37,11 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
     """
     if card.openml is None:
         why = f": {card.no_openml.rstrip('.')}" if card.no_openml else ""
-        raise MissingData(f"{card.name}: is not available from OpenML{why}{_files_advice(card, '; ')}")
+        raise MissingDataError(f"{card.name}: is not available from OpenML{why}{_files_advice(card, '; ')}")
     order = card.openml.model_dump(include={"id", "name", "version"})
     fetched = _download(order, timeout, stall, attempts)
     if isinstance(fetched, str):
-        raise MissingData(f"{card.name}: {fetched}{_files_advice(card)}")
+        raise MissingDataError(f"{card.name}: {fetched}{_files_advice(card)}")
     frame, ignored, _ = fetched
     frame = _under_card_names(card, card.openml, frame, ignored)
     rename = card.openml.rename
@@ -69,7 +69,7 @@ def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 6
     """
     fetched = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
     if isinstance(fetched, str):
-        raise MissingData(fetched.replace("correct the card", "is the number right?"))
+        raise MissingDataError(fetched.replace("correct the card", "is the number right?"))
     frame, ignored, description = fetched
     columns = [name for name in frame if name not in ignored]
     rows = pd.DataFrame({name: _values(frame[name], {}) for name in columns})

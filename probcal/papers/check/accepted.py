@@ -17,7 +17,7 @@ from pathlib import Path
 
 from probcal._io import as_it_was, csv_text, refuse_links_out, write_whole
 from probcal.errors import FileProblems, Problem, StoreError
-from probcal.papers.check.findings import Checked, Name, Splits, mean_of_finite
+from probcal.papers.check.findings import CheckedResults, Name, Splits, mean_of_finite
 from probcal.store.folder import ACCEPTED
 
 Accepted = dict[Name, Splits]
@@ -28,17 +28,17 @@ _NONE = "-"
 _ADVICE = "probcal check --accept writes it again"
 
 
-def accepted_path(checked: Checked) -> Path:
+def accepted_path(checked: CheckedResults) -> Path:
     return checked.store.folder / ACCEPTED
 
 
-def present(checked: Checked) -> Accepted:
+def present(checked: CheckedResults) -> Accepted:
     """Return the current numbers of the folder."""
     found = {name: checked.splits(row, column, name[3]) for name, row, column in checked.every_number()}
     return {name: splits for name, splits in found.items() if splits}
 
 
-def accept(checked: Checked) -> int:
+def accept(checked: CheckedResults) -> int:
     """Write the current numbers of the folder and return the number of lines.
 
     Raises StoreError without numbers, or when the file cannot be written.
@@ -108,7 +108,7 @@ _WITHOUT_END = ("cxe", "errors", "log10_loss", "log10_martingale")
 
 
 @dataclass(frozen=True)
-class Drifted:
+class DriftedMean:
     """Hold a mean that differs from the accepted one, over the ``n`` splits that both have."""
 
     dataset: str
@@ -124,7 +124,7 @@ class Drifted:
 
 
 @dataclass(frozen=True)
-class Gone:
+class MissingMean:
     """Hold an accepted number that is missing now, or missing on ``lost`` splits whose cells are done."""
 
     dataset: str
@@ -137,8 +137,8 @@ class Gone:
 @dataclass(frozen=True)
 class AcceptedDrift:
     compared: int
-    out: list[Drifted]
-    gone: list[Gone]
+    out: list[DriftedMean]
+    gone: list[MissingMean]
     """Missing numbers that the experiment still plans."""
     unplanned: int
     """Number of accepted numbers that the experiment no longer plans."""
@@ -150,7 +150,7 @@ class AcceptedDrift:
         return not (self.out or self.gone)
 
 
-def drift(checked: Checked) -> AcceptedDrift | None:
+def drift(checked: CheckedResults) -> AcceptedDrift | None:
     """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
 
     Raises FileProblems for a broken ``accepted.csv``.
@@ -177,13 +177,13 @@ def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> Acc
             dataset, learner, method, metric = name
             infinite = sum(map(math.isinf, before)), sum(map(math.isinf, after))
             column, means = f"{learner}.{method}", (_mean(before), _mean(after))
-            found.append(Drifted(dataset, column, metric, means[0], means[1], len(shared), infinite, distance))
+            found.append(DriftedMean(dataset, column, metric, means[0], means[1], len(shared), infinite, distance))
     gone = []
     for name in (one for one in accepted if one in done):
         lost = len((accepted[name].keys() & done[name]) - now.get(name, {}).keys())
         if lost or name not in common:
             dataset, learner, method, metric = name
-            gone.append(Gone(dataset, f"{learner}.{method}", metric, lost))
+            gone.append(MissingMean(dataset, f"{learner}.{method}", metric, lost))
     unplanned = len(accepted.keys() - done.keys())
     return AcceptedDrift(len(common), found, gone, unplanned, unknown=len(now.keys() - accepted.keys()))
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from probcal.papers.bands import units_off
-from probcal.papers.check.findings import Checked, Finding, State, is_sharp, mean_of_finite, paper_column
+from probcal.papers.check.findings import CheckedResults, Finding, State, is_sharp, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
 from probcal.reporting.metric_table import drawn_of, has_own_rows, place_of, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
@@ -78,7 +78,7 @@ def our_number(values: Sequence[float]) -> float:
     return math.inf if 2 * sum(map(math.isinf, values)) >= len(values) else mean
 
 
-def blocks(checked: Checked, misprints: Misprints) -> list[Block]:
+def blocks(checked: CheckedResults, misprints: Misprints) -> list[Block]:
     """Return one block per data set and metric with results. Columns that lack one of the metrics are left out."""
     found = []
     for row in checked.outline.datasets:
@@ -87,14 +87,16 @@ def blocks(checked: Checked, misprints: Misprints) -> list[Block]:
     return [block for block in found if not np.isnan(block.published).all() or block.misprints]
 
 
-def _has_all(checked: Checked, row: Row, column: ResultColumn) -> bool:
+def _has_all(checked: CheckedResults, row: Row, column: ResultColumn) -> bool:
     return paper_column(column) != ("", "") and all(
         summarise(checked.outline, checked.results, row, column, metric, checked.seed_of(metric)).values
         for metric in checked.paper_metrics
     )
 
 
-def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints) -> Block:
+def _block(
+    checked: CheckedResults, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints
+) -> Block:
     assert checked.published is not None  # paper_metrics is empty without one
     table = checked.published.tables[metric]
     places = [place_of(row, column) for column in columns]

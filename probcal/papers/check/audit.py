@@ -14,7 +14,14 @@ from probcal._io import Field, csv_text
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict
-from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, paper_column, sd_of_finite, spread_text
+from probcal.papers.check.findings import (
+    FARTHEST,
+    CheckedResults,
+    mean_of_finite,
+    paper_column,
+    sd_of_finite,
+    spread_text,
+)
 from probcal.papers.deviations import misprints
 from probcal.papers.published import Published
 from probcal.reporting.grid import Grid, Text, exceptions, grouped, markdown, printed
@@ -23,12 +30,12 @@ from probcal.store.folder import Store
 from probcal.store.summary import Summary, census, summarise
 
 
-class NothingToAudit(ProbcalError):
+class AuditError(ProbcalError):
     """Signal that no published column has two variants and that no data set has two readings."""
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberPair:
     """Hold one published number and one of ours.
 
     ``column`` is the title of the published column.
@@ -80,8 +87,8 @@ class Ranking:
 
     title: str
     ranked: list[RankedSetting]
-    numbers: list[Number]
-    counted: list[Number]
+    numbers: list[NumberPair]
+    counted: list[NumberPair]
     left_out: dict[tuple[str, ...], list[str]]
     """Variants -> data sets for which they have no number, with the metric where only that one is missing."""
 
@@ -101,7 +108,7 @@ class Audit:
     readings: dict[str, tuple[list[Ranking], list[RankedSetting]]]
     alone: list[str]
     """Published columns that have only one variant, so that there is nothing to rank."""
-    checked: list[Checked]
+    checked: list[CheckedResults]
 
 
 def audit(stores: Sequence[Store]) -> Audit:
@@ -109,7 +116,7 @@ def audit(stores: Sequence[Store]) -> Audit:
 
     Raises NothingToAudit, StoreError and UnknownPaper.
     """
-    checked = [Checked.of(store) for store in stores]
+    checked = [CheckedResults.of(store) for store in stores]
     found = [one for prefix, each in zip(_prefixes(stores), checked, strict=True) for one in _numbers(each, prefix)]
     groups = grouped(found, lambda one: (one.paper.short, one.column))
     several = {name: group for name, group in groups.items() if len({one.variant for one in group}) > 1}
@@ -120,7 +127,7 @@ def audit(stores: Sequence[Store]) -> Audit:
         if len({one.reading for one in group}) > 1
     }
     if not columns and not readings:
-        raise NothingToAudit(
+        raise AuditError(
             f"{', '.join(str(store.folder) for store in stores)}: nothing to compare: no published column has two "
             "variants with results, and no data set has two readings; list variants under a learner or a method, "
             "as in j48: {type: j48, paper: J48, variants: {pruned: {}, unpruned: {options: -U}}}, run that, "
@@ -139,7 +146,7 @@ def _prefixes(stores: Sequence[Store]) -> list[str]:
     return [f"{store.folder if whole else store.folder.name}: " for store in stores]
 
 
-def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
+def _numbers(checked: CheckedResults, prefix: str) -> Iterator[NumberPair]:
     """Yield every published number that our results can be compared with, in the order of the paper's columns.
 
     Misprints are left out.
@@ -162,10 +169,12 @@ def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
             if published is not None and verdict is not None:
                 variant = f"{prefix}{column.learner}/{column.method}"
                 excepted = any(one.is_about(row, column) for one in outline.exceptions)
-                yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
+                yield NumberPair(
+                    paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted
+                )
 
 
-def _ranking(title: str, numbers: list[Number]) -> Ranking:
+def _ranking(title: str, numbers: list[NumberPair]) -> Ranking:
     """Rank variants over all data sets, each in one reading: the data set's own where every variant has it."""
     of_reading = grouped(numbers, lambda one: (one.dataset, one.reading))
     everyone = {one.variant for one in numbers}
@@ -177,7 +186,7 @@ def _ranking(title: str, numbers: list[Number]) -> Ranking:
     return _ranked_in_common(title, numbers, of_one, lambda one: one.variant)
 
 
-def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[RankedSetting]]:
+def _reading_rankings(numbers: list[NumberPair]) -> tuple[list[Ranking], list[RankedSetting]]:
     """Return the readings with their variants, column by column, and the readings with their best variant of each
     column.
 
@@ -189,7 +198,7 @@ def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked
         for title, group in by_column.items()
     ]
     everyone = {one.reading for one in numbers}
-    best: list[Number] = []
+    best: list[NumberPair] = []
     for group in by_column.values():
         if {one.reading for one in group} == everyone:
             best += [one for reading in sorted(everyone) for one in _best_of_reading(group, reading)]
@@ -197,20 +206,20 @@ def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked
     return columns, ranked(grouped(shared, lambda one: one.reading))
 
 
-def _best_of_reading(numbers: list[Number], reading: str) -> list[Number]:
+def _best_of_reading(numbers: list[NumberPair], reading: str) -> list[NumberPair]:
     of_variant = grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
     return of_variant[ranked(of_variant)[0].name]
 
 
 def _ranked_in_common(
-    title: str, numbers: list[Number], candidates: list[Number], rival: Callable[[Number], str]
+    title: str, numbers: list[NumberPair], candidates: list[NumberPair], rival: Callable[[NumberPair], str]
 ) -> Ranking:
     counted = _shared(candidates, rival, lambda one: (one.dataset, one.metric))
     return Ranking(title, ranked(grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
 
 
 def _left_out(
-    candidates: list[Number], counted: list[Number], rival: Callable[[Number], str]
+    candidates: list[NumberPair], counted: list[NumberPair], rival: Callable[[NumberPair], str]
 ) -> dict[tuple[str, ...], list[str]]:
     rivals = list(dict.fromkeys(map(rival, candidates)))
     some = {one.dataset for one in counted}
@@ -224,15 +233,15 @@ def _left_out(
 
 
 def _shared(
-    numbers: list[Number], rival: Callable[[Number], str], what: Callable[[Number], tuple[str, str]]
-) -> list[Number]:
+    numbers: list[NumberPair], rival: Callable[[NumberPair], str], what: Callable[[NumberPair], tuple[str, str]]
+) -> list[NumberPair]:
     """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
     have = {name: {rival(one) for one in group} for name, group in grouped(numbers, what).items()}
     return [one for one in numbers if have[what(one)] == rivals]
 
 
-def ranked(rivals: dict[str, list[Number]]) -> list[RankedSetting]:
+def ranked(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
     """Rank by most numbers in band, then by the smallest median distance, then by the given order."""
     counts = {
         name: (sum(one.verdict.in_band for one in group), f"{statistics.median(one.distance for one in group):.2f}")
@@ -253,7 +262,7 @@ def ranked(rivals: dict[str, list[Number]]) -> list[RankedSetting]:
     ]
 
 
-def _by_metric(numbers: list[Number]) -> dict[str, tuple[int, int]]:
+def _by_metric(numbers: list[NumberPair]) -> dict[str, tuple[int, int]]:
     """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
     of_metric = grouped(numbers, lambda one: one.metric)
     tables = [metric for metric in numbers[0].paper.tables if metric in of_metric]
@@ -324,11 +333,11 @@ def _reading_note(ranking: Ranking, dataset: str) -> str:
     return "" if readings == {dataset} else f" (read as {counted})"
 
 
-def _mark(numbers: list[Number], dataset: str) -> str:
+def _mark(numbers: list[NumberPair], dataset: str) -> str:
     return dataset + (_EXCEPTED if any(one.excepted for one in numbers if one.dataset == dataset) else "")
 
 
-def _footnote(numbers: list[Number]) -> list[str]:
+def _footnote(numbers: list[NumberPair]) -> list[str]:
     return [_FOOTNOTE] if any(one.excepted for one in numbers) else []
 
 
@@ -357,7 +366,7 @@ def _rankings_with_numbers(found: Audit) -> list[Ranking]:
 
 def _single_numbers(ranking: Ranking) -> Grid:
     variants = list(dict.fromkeys(one.variant for one in ranking.numbers))
-    lines: dict[tuple[str, str], dict[str, Number]] = {}
+    lines: dict[tuple[str, str], dict[str, NumberPair]] = {}
     place = [one.reading for one in ranking.numbers]
     metrics = list(ranking.numbers[0].paper.tables)
     for one in sorted(ranking.numbers, key=lambda one: (place.index(one.reading), metrics.index(one.metric))):
@@ -381,7 +390,7 @@ def _single_numbers(ranking: Ranking) -> Grid:
     return Grid(0, ranking.title, explanation, ["", "", "paper", *variants], rows, _footnote(ranking.numbers))
 
 
-def _number_text(one: Number, nearest: bool) -> Text:
+def _number_text(one: NumberPair, nearest: bool) -> Text:
     """Return the mean of the finite splits, which are compared, with their spread and the verdict."""
     mean = mean_of_finite(one.ours.values)
     in_band = "✓" if one.verdict.in_band else "✗"

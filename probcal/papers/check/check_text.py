@@ -14,7 +14,7 @@ from tabulate import tabulate
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, Report
 from probcal.papers.check.findings import FARTHEST, Finding, spread_text
-from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_ranks_there, printed_there
+from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, printed_ranks_there, printed_there
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.papers.published import Claim
 from probcal.reporting.grid import DECIMALS, INFINITY, grouped, printed, troubles
@@ -127,7 +127,7 @@ def _claims(report: Report) -> list[str]:
     return ["claims:", *lines] if lines else []
 
 
-def _found(judged: Judged) -> str:
+def _found(judged: ClaimVerdict) -> str:
     not_run = max((tally.not_run for tally in judged.tallies.values()), default=0)
     if not judged.said:
         return counts(judged.tallies)
@@ -136,7 +136,7 @@ def _found(judged: Judged) -> str:
 
 def _printed_there(claim: Claim, report: Report) -> str:
     """Return what the paper's own tables say of the data sets that were run, "" of a claim that counts none."""
-    paper, ours = report.checked.published, Ours(report.checked)
+    paper, ours = report.checked.published, MeasuredNumbers(report.checked)
     assert paper is not None  # claims are those of a paper
     return printed_ranks_there(claim, paper, ours) or counts(printed_there(claim, paper, ours))
 
@@ -295,7 +295,7 @@ def _json_findings(findings: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def _judged(judged: Judged) -> dict[str, Any]:
+def _judged(judged: ClaimVerdict) -> dict[str, Any]:
     counts = {name or "all": asdict(one) for name, one in judged.tallies.items()}
     return {"verdict": judged.verdict, "counts": counts, **({"said": judged.said} if judged.said else {})}
 

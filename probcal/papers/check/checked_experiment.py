@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
 from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks, digits
-from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
-from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
+from probcal.papers.check.findings import CheckedResults, Finding, differences, numbers, without_number
+from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, PublishedNumbers, judge
 from probcal.papers.check.power import Gate, gates
 from probcal.papers.deviations import Deviation, known_deviations, misprinted
 from probcal.papers.published import Claim, Published
@@ -21,9 +21,9 @@ from probcal.store.summary import Census, census
 @dataclass(frozen=True)
 class JudgedClaim:
     claim: Claim
-    printed: Judged
+    printed: ClaimVerdict
     """Verdict by the paper's own tables."""
-    ours: Judged
+    ours: ClaimVerdict
     known: Deviation | None
     """Deviation that explains why it is not supported, if one is known."""
     tabled: bool = True
@@ -47,7 +47,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Agreeing:
+class OutdatedDeviation:
     """Hold a known deviation for which ``what`` no longer deviates."""
 
     what: str
@@ -56,7 +56,7 @@ class Agreeing:
 
 @dataclass(frozen=True)
 class Report:
-    checked: Checked
+    checked: CheckedResults
     deviations: Sequence[Deviation]
     """The known deviations of the paper."""
     misprints: Misprints
@@ -66,7 +66,7 @@ class Report:
     """Findings on the printed digits of exact columns on the paper's own splits."""
     differences: Findings
     claims: list[JudgedClaim]
-    agreeing: list[Agreeing]
+    agreeing: list[OutdatedDeviation]
     drift: AcceptedDrift | None
     """None where nothing was accepted yet."""
     census: Census
@@ -99,7 +99,7 @@ class Report:
         return blocks(self.checked, self.misprints) if self.checked.published else []
 
 
-def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
+def check(checked: CheckedResults, known: Sequence[Deviation] | None = None) -> Report:
     """Check one experiment. ``known`` deviations are those of the experiment's paper unless given.
 
     Raises FileProblems for a broken file of deviations or accepted numbers.
@@ -116,7 +116,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     if paper is not None:
         for claim in paper.claims:
             reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
-            printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked))
+            printed, ours = judge(claim, paper, PublishedNumbers(paper)), judge(claim, paper, MeasuredNumbers(checked))
             claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,
@@ -129,7 +129,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         agreeing=[
             *_agreeing(checked, every, known),
             *(
-                Agreeing(f"claim {one.claim.label}", one.known.reason)
+                OutdatedDeviation(f"claim {one.claim.label}", one.known.reason)
                 for one in claims
                 if one.known and one.ours.verdict == "supported"
             ),
@@ -151,7 +151,7 @@ def _without_misprints(findings: list[Finding], misprints: Misprints) -> list[Fi
     ]
 
 
-def _explained(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> Findings:
+def _explained(checked: CheckedResults, findings: list[Finding], known: Sequence[Deviation]) -> Findings:
     out = [finding for finding in findings if finding.state == "out of band"]
     reasons = [(one, next((why for why in known if _explains(checked, why, one)), None)) for one in out]
     return Findings(
@@ -161,15 +161,15 @@ def _explained(checked: Checked, findings: list[Finding], known: Sequence[Deviat
     )
 
 
-def _explains(checked: Checked, why: Deviation, finding: Finding) -> bool:
+def _explains(checked: CheckedResults, why: Deviation, finding: Finding) -> bool:
     return any(_names(checked, why, finding, column) for column in finding.columns)
 
 
-def _names(checked: Checked, why: Deviation, finding: Finding, column: tuple[str, str]) -> bool:
+def _names(checked: CheckedResults, why: Deviation, finding: Finding, column: tuple[str, str]) -> bool:
     return why.explains(checked.outline.name, finding.kind, finding.of, column, finding.metric)
 
 
-def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> list[Agreeing]:
+def _agreeing(checked: CheckedResults, findings: list[Finding], known: Sequence[Deviation]) -> list[OutdatedDeviation]:
     """Return the deviating numbers that now agree.
 
     A number agrees when it is in band and all its differences that the deviation names are too.
@@ -184,12 +184,12 @@ def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviati
                 if _names(checked, why, finding, column):
                     what = f"{finding.dataset} {titles[column]} {finding.metric}"
                     states.setdefault(what, set()).add(finding.state)
-        agreeing += [Agreeing(what, why.reason) for what, found in states.items() if found == {"in band"}]
+        agreeing += [OutdatedDeviation(what, why.reason) for what, found in states.items() if found == {"in band"}]
     return agreeing
 
 
 def why_nothing(
-    checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: AcceptedDrift | None
+    checked: CheckedResults, numbers: Sequence[Finding], untabled: Sequence[ClaimVerdict], drift: AcceptedDrift | None
 ) -> str | None:
     """Return why nothing was compared, or None where something was.
 
@@ -214,7 +214,7 @@ def why_nothing(
     return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
 
 
-def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) -> str:
+def _reason(checked: CheckedResults, published: Published, numbers: Sequence[Finding]) -> str:
     outline, paper = checked.outline, checked.outline.paper
     if numbers:
         return (

@@ -16,13 +16,13 @@ from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
 from probcal.papers.check.agreement import our_number
-from probcal.papers.check.audit import Number, Ranking, audit
+from probcal.papers.check.audit import NumberPair, Ranking, audit
 from probcal.papers.check.findings import FARTHEST
 from probcal.reporting.grid import INFINITY, Grid, Text, grouped, markdown
 from probcal.store.folder import Store
 
 
-class TooFewDataSets(ProbcalError):
+class TooFewDataSetsError(ProbcalError):
     """Signal that no published column has variants on more data sets than those to score on."""
 
 
@@ -60,30 +60,30 @@ class Choice:
     """Numbers of the others with the printed digits, mean of all variants: what a variant chosen at random has."""
 
 
-def units(one: Number) -> float:
+def units(one: NumberPair) -> float:
     """Return the units of the last printed digit between the two numbers."""
     table, place = one.paper.tables[one.metric], (one.dataset, *one.paper.columns[one.column])
     return abs(units_off(our_number(one.ours.values), one.published, table.printed_decimals[place]))
 
 
-def score(numbers: Iterable[Number]) -> Score:
+def score(numbers: Iterable[NumberPair]) -> Score:
     every = [min(units(one), FARTHEST) for one in numbers]
     return Score(every.count(0), len(every), statistics.median(every))
 
 
-def on_own_splits(ranking: Ranking) -> list[Number]:
+def on_own_splits(ranking: Ranking) -> list[NumberPair]:
     """Return the counted numbers of data sets on the paper's own split."""
     return [one for one in ranking.counted if one.ours.of_the_papers_split]
 
 
-def choices(numbers: Sequence[Number], scored: int) -> list[Choice]:
+def choices(numbers: Sequence[NumberPair], scored: int) -> list[Choice]:
     """Return one choice for each set of ``scored`` data sets, with the others to confirm it on."""
     variants = grouped(numbers, lambda one: one.variant)
     datasets = list(dict.fromkeys(one.dataset for one in numbers))
     return [_choice(variants, datasets, chosen) for chosen in itertools.combinations(datasets, scored)]
 
 
-def _choice(variants: dict[str, list[Number]], datasets: list[str], scored: tuple[str, ...]) -> Choice:
+def _choice(variants: dict[str, list[NumberPair]], datasets: list[str], scored: tuple[str, ...]) -> Choice:
     here = {name: score(one for one in group if one.dataset in scored) for name, group in variants.items()}
     there = {name: score(one for one in group if one.dataset not in scored) for name, group in variants.items()}
     best = min(here, key=lambda name: here[name].key)
@@ -115,7 +115,7 @@ def confirmation_text(*stores: Store, scored: int) -> str:
     most = max((_datasets(numbers) for _, numbers in found.values()), default=0)
     enough = {title: one for title, one in found.items() if _datasets(one[1]) > scored}
     if not enough:
-        raise TooFewDataSets(
+        raise TooFewDataSetsError(
             f"--confirm {scored} needs variants on at least {scored + 1} data sets with the paper's own split, and "
             f"there are {most}; name fewer data sets to score on, or run more"
         )
@@ -128,11 +128,11 @@ def confirmation_text(*stores: Store, scored: int) -> str:
     return _RULE + "\n" + markdown(f"Chosen on {scored} data sets, confirmed on the others", numbered)
 
 
-def _datasets(numbers: Sequence[Number]) -> int:
+def _datasets(numbers: Sequence[NumberPair]) -> int:
     return len({one.dataset for one in numbers})
 
 
-def _units_grid(title: str, ranking: Ranking, numbers: list[Number]) -> Grid:
+def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid:
     metrics = [metric_named(metric).short for metric in ranking.ranked[0].by_metric]
     datasets = list(dict.fromkeys(one.dataset for one in numbers))
     variants = grouped(numbers, lambda one: one.variant)

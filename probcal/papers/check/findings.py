@@ -87,7 +87,7 @@ Splits = dict[int, float]
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedResults:
     """Hold an experiment with its results and published numbers.
 
     ``published`` is None where the experiment follows no paper.
@@ -99,7 +99,7 @@ class Checked:
     published: Published | None
 
     @classmethod
-    def of(cls, store: Store) -> Checked:
+    def of(cls, store: Store) -> CheckedResults:
         """Read the experiment of a results folder. Raises StoreError and UnknownPaper as ``probcal table`` does."""
         outline, published = with_paper(Outline.of(store))
         return cls(store, outline, store.results(), published)
@@ -166,7 +166,7 @@ def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:
     return course[min(stage, len(course)) - 1] if course else math.nan
 
 
-def without_number(checked: Checked) -> Counter[str]:
+def without_number(checked: CheckedResults) -> Counter[str]:
     """Return metric -> number of finished cells without a number of it."""
     return Counter(
         metric
@@ -255,7 +255,7 @@ def paper_column(column: ResultColumn) -> tuple[str, str]:
     return column.paper_learner or "", column.paper_method or ""
 
 
-def numbers(checked: Checked) -> list[Finding]:
+def numbers(checked: CheckedResults) -> list[Finding]:
     """Return one finding per data set, column with a published one, and metric. ``probcal table`` judges them alike."""
     return [
         finding
@@ -266,7 +266,7 @@ def numbers(checked: Checked) -> list[Finding]:
     ]
 
 
-def _number_finding(checked: Checked, row: Row, column: ResultColumn, metric: str) -> Iterator[Finding]:
+def _number_finding(checked: CheckedResults, row: Row, column: ResultColumn, metric: str) -> Iterator[Finding]:
     published = published_number(checked.published, row, column, metric)
     if published is None or checked.published is None:
         return
@@ -301,7 +301,7 @@ def is_sharp(paper: Published, row: Row, column: ResultColumn, planned: int) -> 
 _MINUS = "\N{MINUS SIGN}"
 
 
-def differences(checked: Checked) -> list[Finding]:
+def differences(checked: CheckedResults) -> list[Finding]:
     """Return one finding per data set, pair of columns and metric. Pairs with a published ∞ have no difference."""
     paper = checked.published
     if paper is None:
@@ -327,7 +327,7 @@ def _pairs(paper: Published, ours: list[ResultColumn]) -> Iterator[tuple[ResultC
 
 
 def _difference_findings(
-    checked: Checked, paper: Published, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
+    checked: CheckedResults, paper: Published, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
 ) -> Iterator[Finding]:
     subtracted, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
     if subtracted is None or number is None or math.isinf(subtracted) or math.isinf(number):

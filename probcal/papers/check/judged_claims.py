@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
+from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST, CheckedResults, Splits, largest_gap
 from probcal.papers.published import Claim, Published
 from probcal.reporting.metric_table import best_of
 
@@ -39,7 +39,7 @@ class ClaimNumbers(Protocol):
 
 
 @dataclass(frozen=True)
-class Printed:
+class PublishedNumbers:
     """Provide the numbers of the paper's own tables, as one split each."""
 
     paper: Published
@@ -55,10 +55,10 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Ours:
+class MeasuredNumbers:
     """Provide our results. Of several rows or columns that stand for a published one, the first counts."""
 
-    checked: Checked
+    checked: CheckedResults
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
         place = self.checked.place_of(dataset, column)
@@ -86,7 +86,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ClaimVerdict:
     """Hold the verdict on a claim.
 
     ``tallies`` is metric -> tally, or ``""`` -> tally of all metrics together.
@@ -101,7 +101,7 @@ class Judged:
 Outcome = Literal["win", "loss", "tie"]
 
 
-def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> Judged:
+def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> ClaimVerdict:
     """Judge a claim. Data sets without results leave it undecided where they could change the verdict."""
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
@@ -135,11 +135,11 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
 
 
 def printed_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[str, Tally]:
-    """Return the tallies of the paper's own tables over the entries that we have, as ``Judged`` has them.
+    """Return the tallies of the paper's own tables over the entries that we have, as ``ClaimVerdict`` has them.
 
     Together with ours, they tell whether the paper's own count comes back.
     """
-    theirs = outcomes(claim, paper, Printed(paper))
+    theirs = outcomes(claim, paper, PublishedNumbers(paper))
     return {
         metric: _tally(theirs[metric][entry] for entry, outcome in found.items() if outcome is not None)
         for metric, found in outcomes(claim, paper, ours).items()
@@ -158,14 +158,14 @@ def printed_ranks_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> s
         for dataset in _datasets(claim, paper)
         if all(_means_of_all(claim, ours, dataset, metric) for metric in claim.metrics)
     ]
-    return _judge_ranks(claim, Printed(paper), there).said
+    return _judge_ranks(claim, PublishedNumbers(paper), there).said
 
 
-def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
+def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> ClaimVerdict:
     """Judge a claim of a kind that counts, as ``judge`` does."""
     if claim.kind == "gains_most":
-        return Judged(_gains_most(list(tallies.values())), tallies)
-    return Judged(_combined(_verdict(claim, tally) for tally in tallies.values()), tallies)
+        return ClaimVerdict(_gains_most(list(tallies.values())), tallies)
+    return ClaimVerdict(_combined(_verdict(claim, tally) for tally in tallies.values()), tallies)
 
 
 # Outcomes of one data set
@@ -233,11 +233,11 @@ def _grows_most(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outc
 _STREAM_OUTCOMES = {"gains": _gains, "grows_most": _grows_most}
 
 
-def _judge_streams(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
+def _judge_streams(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
     outcomes = {dataset: _STREAM_OUTCOMES[claim.kind](claim, numbers, dataset) for dataset in datasets}
     tally = _tally(outcome for outcome, _ in outcomes.values())
     said = "; ".join(f"{dataset} {said}" for dataset, (_, said) in outcomes.items() if said)
-    return Judged(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
+    return ClaimVerdict(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
 
 
 def _best(claim: Claim, paper: Published, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
@@ -291,7 +291,7 @@ def _gains_most(tallies: Sequence[Tally]) -> Verdict:
     return _combined(_decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True))
 
 
-def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
+def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
     """Judge the mean saving over the data sets. The claim is undecided until all data sets have results."""
     [metric], [column] = claim.metrics, claim.columns
     low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON
@@ -299,15 +299,15 @@ def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judg
     saved = {dataset: 1 - _mean([*found.values()]) for dataset, found in splits.items() if found}
     tally = _tally(None if one not in saved else "win" if low <= saved[one] <= high else "loss" for one in datasets)
     if not saved:
-        return Judged("undecided", {metric: tally})
+        return ClaimVerdict("undecided", {metric: tally})
     mean = _mean([*saved.values()])
     said = f"{_percent(mean)} ({', '.join(f'{dataset} {_percent(one)}' for dataset, one in saved.items())})"
     if len(saved) < len(datasets):
-        return Judged("undecided", {metric: tally}, said)
-    return Judged("supported" if low <= mean <= high else "not supported", {metric: tally}, said)
+        return ClaimVerdict("undecided", {metric: tally}, said)
+    return ClaimVerdict("supported" if low <= mean <= high else "not supported", {metric: tally}, said)
 
 
-def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
+def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
     """Judge mean ranks over the data sets, undecided until all have results.
 
     The tally counts the data sets in which the first column is the best.
@@ -329,7 +329,7 @@ def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -
         holds, words = _ranks_hold(claim, table)
         verdicts.append("undecided" if len(known) < len(datasets) else "supported" if holds else "not supported")
         said.append(words)
-    return Judged(_combined(verdicts), tallies, "; ".join(said))
+    return ClaimVerdict(_combined(verdicts), tallies, "; ".join(said))
 
 
 def _ranks_hold(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:

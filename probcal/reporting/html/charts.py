@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from probcal.analysis.claim_support import NothingToCompare, compare
+from probcal.analysis.claim_support import ComparisonError, compare
 from probcal.analysis.comparison_tables import grids
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.errors import StoreError, installation, is_installed
@@ -198,7 +198,7 @@ def statistics(store: Store, first: int) -> tuple[list[Grid], str]:
     """Return the tables of the comparison, numbered from ``first``, and why there are none if something is broken."""
     try:
         found = grids(compare(store))
-    except NothingToCompare:
+    except ComparisonError:
         return [], ""
     except StoreError as error:
         return [], str(error)

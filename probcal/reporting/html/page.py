@@ -65,7 +65,7 @@ def data(value: Any) -> Markup:
 _FIRST = b"<!doctype html>"
 
 
-class NothingToReport(ProbcalError):
+class ReportError(ProbcalError):
     """Signal that no experiment has a result, or that the page cannot be written to the given path."""
 
 
@@ -80,7 +80,7 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     experiments = [ExperimentSections(store, f"e{number}") for number, store in enumerate(stores, 1)]
     if not any(one.results for one in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
-        raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
+        raise ReportError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
     return write_page(page(experiments), path)
 
 
@@ -90,7 +90,7 @@ def write_page(text: str, path: Path) -> Path:
     try:
         write_whole(path, text)
     except OSError as error:
-        raise NothingToReport(f"cannot write {path}: {error.strerror or error}; choose another with -o") from None
+        raise ReportError(f"cannot write {path}: {error.strerror or error}; choose another with -o") from None
     return path
 
 
@@ -150,14 +150,14 @@ def _show_invisible(value: Any) -> Any:
 
 def _refuse_other_places(path: Path) -> None:
     if path.is_dir():
-        raise NothingToReport(f"{path} is a folder; name a file with -o, such as {path / 'report.html'}")
+        raise ReportError(f"{path} is a folder; name a file with -o, such as {path / 'report.html'}")
     if not path.parent.is_dir():
-        raise NothingToReport(f"{path.parent} does not exist; create it first, or choose another place with -o")
+        raise ReportError(f"{path.parent} does not exist; create it first, or choose another place with -o")
     names = (path.name, f"{path.name}.new")
     refuse_links_out(path.parent, names)
     refuse_other_kinds(path.parent, names)
     if path.is_file() and path.stat().st_size and not _is_a_page(path):
-        raise NothingToReport(f"{path} exists and is no web page, so it is kept; choose another name with -o")
+        raise ReportError(f"{path} exists and is no web page, so it is kept; choose another name with -o")
 
 
 def _is_a_page(path: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from probcal.errors import ProbcalError
 from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Checked, Finding
+from probcal.papers.check.findings import CheckedResults, Finding
 from probcal.papers.check.power_text import percent
 from probcal.reporting.grid import Grid, grouped, in_order
 from probcal.reporting.html.boards import Board, boards
@@ -230,7 +230,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
     Where nothing could be checked, ``fault`` says why.
     """
     try:
-        report = check(Checked.of(store))
+        report = check(CheckedResults.of(store))
     except ProbcalError as error:
         return {"fault": str(error), "compared": 0, "claims": []}
     if report.checked.published is None and report.drift is None:

@@ -13,7 +13,7 @@ from scipy.stats import somersd
 
 from probcal.papers.check.agreement import agreement, blocks, our_number
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import Published
 from probcal.store.folder import Store
 from tests.papers.check.four_columns import OURS, PUBLISHED, four_columns  # noqa: F401
@@ -25,7 +25,7 @@ LOG = ("Log", "direct")
 
 @pytest.fixture
 def found(four_columns):  # noqa: F811
-    return check(Checked.of(four_columns()), []).agreement
+    return check(CheckedResults.of(four_columns()), []).agreement
 
 
 def test_figures_of_our_columns_equal_those_by_hand(found):
@@ -69,7 +69,7 @@ def test_infinity_is_identical_to_infinity_only(small, cxe):
         ("adult", "nb.direct"): cxe(math.inf),  # printed .949
         ("adult", "log.direct"): cxe(math.inf),  # printed ∞
     })  # fmt: skip
-    found = check(Checked.of(store), []).agreement
+    found = check(CheckedResults.of(store), []).agreement
     assert found.ours.identical == 1 / 2
     assert found.ours.median_difference == {"cxe": math.inf}
     assert found.ours.pairs_kept == 0, "NB is smaller as printed, and ours are equal"
@@ -84,23 +84,23 @@ def test_half_of_the_splits_make_our_number_infinite(values, number):
 
 
 def test_a_data_set_is_shuffled_alike_whatever_stands_beside_it(four_columns):  # noqa: F811
-    checked = Checked.of(four_columns(datasets={"adult": 1, "diabetes": 1}))
+    checked = CheckedResults.of(four_columns(datasets={"adult": 1, "diabetes": 1}))
     both = blocks(checked, frozenset())
     assert agreement(both, LOG) == agreement(both[::-1], LOG)
     alone = [one for one in both if one.row.name == "adult"]
-    assert agreement(alone, LOG).shuffled == check(Checked.of(four_columns("again")), []).agreement.shuffled
+    assert agreement(alone, LOG).shuffled == check(CheckedResults.of(four_columns("again")), []).agreement.shuffled
 
 
 def test_an_experiment_without_the_plain_column_has_no_wrong_method(small, cxe):
     store = small(paper=NAME, columns=("nb.direct",), metrics=("cxe",)).write({("adult", "nb.direct"): cxe(0.949)})
-    found = check(Checked.of(store), []).agreement
+    found = check(CheckedResults.of(store), []).agreement
     assert (found.wrong, found.plain) == (None, None)
     assert (found.ours.identical, found.ours.tau, found.ours.pairs_kept) == (1, None, None), "one column has no order"
 
 
 def test_without_results_there_is_no_agreement(small):
-    assert check(Checked.of(small(paper=NAME).write({})), []).agreement is None
-    assert check(Checked.of(small("other").write({})), []).agreement is None
+    assert check(CheckedResults.of(small(paper=NAME).write({})), []).agreement is None
+    assert check(CheckedResults.of(small("other").write({})), []).agreement is None
 
 
 @pytest.mark.parametrize("folder", ["uci-random", "uci-native"])
@@ -127,7 +127,7 @@ def test_shares_of_committed_results_equal_a_plain_recomputation(folder):
                     row["name"] == "ionosphere" and column["paper_learner"] == "Log" and metric == "cxe"
                 ):
                     apart.append(_apart(values, text))
-    found = check(Checked.of(Store(results))).agreement
+    found = check(CheckedResults.of(Store(results))).agreement
     assert found.numbers == len(apart)
     assert found.ours.identical == pytest.approx(sum(units == 0 for units in apart) / len(apart))
     assert found.ours.within_one_unit == pytest.approx(sum(units <= 1 for units in apart) / len(apart))

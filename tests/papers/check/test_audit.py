@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from probcal.papers.check.audit import NothingToAudit, audit, audit_text
+from probcal.papers.check.audit import AuditError, audit, audit_text
 from probcal.papers.published import Published
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
@@ -137,7 +137,7 @@ def test_columns_of_several_folders_are_rivals(made):
 
 def test_with_nothing_to_compare_it_says_how_to_list_variants(made):
     store = made("one", {("coil", "j48"): 0.0})
-    with pytest.raises(NothingToAudit):
+    with pytest.raises(AuditError):
         audit([store])
     assert "variants: {pruned: {}, unpruned: {options: -U}}" in refused("audit", store.folder)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import Deviation
 from probcal.papers.published import Published
 from probcal.reporting.tables import tables_text
@@ -65,7 +65,7 @@ def test_a_difference_is_sharper_than_its_two_numbers(as_printed):
     store = as_printed()
     change(store, rms=0.3395)
     change(store, column="nb.sigmoid", rms=0.3275)
-    report = check(Checked.of(store))
+    report = check(CheckedResults.of(store))
     assert report.numbers.new == []
     [one] = report.differences.new
     assert (one.what, one.published, one.distance) == ("SigNB − NB", -0.003, pytest.approx(0.009 / 0.0055))  # noqa: RUF001
@@ -77,7 +77,7 @@ def test_a_difference_over_random_splits_has_the_spread_of_the_differences(as_pr
     # the band is 4.09 * .00082 * sqrt(1 + 1/10) + .001 = .0045.
     for repetition in range(10):
         change(store, "diabetes", repetition=repetition, rms=0.455 + (0.02 if repetition % 2 else -0.02))
-    report = check(Checked.of(store), [])
+    report = check(CheckedResults.of(store), [])
     assert report.numbers.new == []
     assert [(one.dataset, one.metric) for one in report.differences.new] == [("diabetes", "rms")]
 
@@ -86,7 +86,7 @@ def test_table_and_check_count_alike(as_printed):
     store = as_printed()
     change(store, cxe=2.0)
     change(store, "diabetes", cxe=0.8)
-    inside = sum(one.state == "in band" for one in check(Checked.of(store)).numbers.all if one.metric == "cxe")
+    inside = sum(one.state == "in band" for one in check(CheckedResults.of(store)).numbers.all if one.metric == "cxe")
     assert "with one split, 1 of 2 means" in tables_text(store)
     assert "with random splits, 2 of 2 published numbers" in tables_text(store)
     assert inside == 3
@@ -98,16 +98,16 @@ KNOWN = Deviation(kind=["number"], datasets=["adult"], learner="NB", method="dir
 def test_a_known_deviation_is_no_new_one_and_comes_with_its_reason(as_printed):
     store = as_printed()
     change(store, rms=0.339)
-    assert [one.what for one in check(Checked.of(store), [KNOWN]).agreeing] == ["adult NB rms"]
+    assert [one.what for one in check(CheckedResults.of(store), [KNOWN]).agreeing] == ["adult NB rms"]
     change(store, rms=0.342)
-    report = check(Checked.of(store), [KNOWN])
+    report = check(CheckedResults.of(store), [KNOWN])
     assert [why.reason for _, why in report.numbers.known] == ["because"]
     assert report.numbers.new == []
     assert report.agreeing == []
 
 
 def test_a_deviation_that_vanished_is_said_and_is_no_error(as_printed):
-    report = check(Checked.of(as_printed()), [KNOWN])
+    report = check(CheckedResults.of(as_printed()), [KNOWN])
     assert report.ok
     assert [(one.what, one.reason) for one in report.agreeing] == [("adult NB rms", "because")]
 
@@ -118,7 +118,7 @@ def test_an_unsupported_claim_is_new_unless_it_is_known(as_printed):
         change(store, "diabetes", "nb.sigmoid", repetition, auc=0.6)
     result = probcal("check", store.folder)
     assert "  not supported: sigmoid-keeps-the-auc" in result.stdout
-    unknown = check(Checked.of(store), [])
+    unknown = check(CheckedResults.of(store), [])
     assert [one.claim.label for one in unknown.claims if one.new] == ["sigmoid-keeps-the-auc"]
 
 

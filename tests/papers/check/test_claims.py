@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from probcal.papers.check.findings import Checked
-from probcal.papers.check.judged_claims import Ours, Printed, Tally, judge, printed_there
+from probcal.papers.check.findings import CheckedResults
+from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, Tally, judge, printed_there
 from probcal.papers.published import Claim, Published
 
 NAME = "langford-zadrozny-2005"
@@ -25,7 +25,7 @@ def ours(small, paper):
         store = small(paper=NAME, datasets=splits, **changes).write(
             {cell: [{"cxe": number} for number in numbers] for cell, numbers in cells.items()}
         )
-        return Ours(Checked.of(store))
+        return MeasuredNumbers(CheckedResults.of(store))
 
     return ours
 
@@ -51,11 +51,11 @@ TWO = {"datasets": ("adult", "breast")}
 )
 def test_the_papers_own_tables_count_so(paper, label, metric, tally):
     [one] = [one for one in paper.claims if one.label == label]
-    assert judge(one, paper, Printed(paper)).tallies[metric] == tally
+    assert judge(one, paper, PublishedNumbers(paper)).tallies[metric] == tally
 
 
 def test_the_papers_own_tables_bear_out_all_but_two_of_its_claims(paper):
-    verdicts = {one.label: judge(one, paper, Printed(paper)).verdict for one in paper.claims}
+    verdicts = {one.label: judge(one, paper, PublishedNumbers(paper)).verdict for one in paper.claims}
     assert {label for label, verdict in verdicts.items() if verdict == "not supported"} == {
         "probing-beats-svm-sigmoid",
         "sigmoid-keeps-the-auc",
@@ -114,9 +114,11 @@ def test_a_best_method_needs_every_column_and_may_share_its_place(ours, paper, t
 
 def test_no_clear_difference_is_a_sign_test(paper):
     """11 wins and 3 losses: p = .057; 14 and 0: p = .0001."""
-    assert judge(claim("even", "ProbLog", "Log", metrics=("auc",)), paper, Printed(paper)).verdict == "supported"
+    assert (
+        judge(claim("even", "ProbLog", "Log", metrics=("auc",)), paper, PublishedNumbers(paper)).verdict == "supported"
+    )
     clear = claim("even", "ProbJ48", "J48", metrics=("rms",), all_but=["mushroom"])
-    assert judge(clear, paper, Printed(paper)).verdict == "not supported"
+    assert judge(clear, paper, PublishedNumbers(paper)).verdict == "not supported"
 
 
 def test_a_claim_says_what_is_evaluated():

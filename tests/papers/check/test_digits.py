@@ -8,7 +8,7 @@ import pytest
 
 from probcal.papers.bands import units_off
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import Deviation, misprints
 from probcal.papers.published import Published
 from tests.commands import probcal
@@ -31,7 +31,7 @@ def as_printed(small):
         })  # fmt: skip
         if numbers:
             change(store, column=column, **numbers)
-        return check(Checked.of(store), []), store
+        return check(CheckedResults.of(store), []), store
 
     return as_printed
 
@@ -106,7 +106,7 @@ def test_rows_of_a_published_split_are_gated(as_printed):
 def test_a_reason_for_digits_excuses_no_number_out_of_band(as_printed):
     _, store = as_printed(rms=0.342)
     why = Deviation(kind=["digits"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="because")
-    report = check(Checked.of(store), [why])
+    report = check(CheckedResults.of(store), [why])
     assert [(finding.distance, one.reason) for finding, one in report.digits.known] == [(7, "because")]
     assert [one.metric for one in report.numbers.new] == ["rms"]
 
@@ -114,7 +114,7 @@ def test_a_reason_for_digits_excuses_no_number_out_of_band(as_printed):
 def test_a_misprint_is_neither_agreement_nor_deviation(as_printed):
     _, store = as_printed(rms=0.8)
     why = Deviation(kind=["misprint"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="odd")
-    report = check(Checked.of(store), [why])
+    report = check(CheckedResults.of(store), [why])
     assert [one.state for one in report.numbers.all if one.metric == "rms"] == ["misprint", "in band"]
     assert (report.digits.new, report.numbers.new, report.differences.new) == ([], [], [])
     assert report.agreement.misprints == 1

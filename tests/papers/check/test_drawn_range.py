@@ -3,14 +3,14 @@
 import pytest
 
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Checked
-from probcal.papers.drawn import Drawn
+from probcal.papers.check.findings import CheckedResults
+from probcal.papers.draw_distribution import DrawDistribution
 from probcal.papers.published import Published
 
 NAME = "langford-zadrozny-2005"
 COLUMNS = ("log.direct", "log.probing")
 RANGE = "range of our draws, drawn columns on published splits"
-DRAWN = Drawn(smallest=0.1, low=0.2, median=0.4, high=0.5, largest=0.7)
+DRAWN = DrawDistribution(smallest=0.1, low=0.2, median=0.4, high=0.5, largest=0.7)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def hepatitis(small):
             ] * repetitions
             for method in ("direct", "probing")
         })  # fmt: skip
-        return check(Checked.of(store), [])
+        return check(CheckedResults.of(store), [])
 
     return hepatitis
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Checked
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import Deviation
 from tests.commands import probcal
 from tests.papers.check.four_columns import four_columns  # noqa: F401
@@ -17,7 +17,7 @@ DIGITS = "one unit of the last digit, exact columns on published splits"
 @pytest.fixture
 def gates(four_columns):  # noqa: F811
     def gates(*known):
-        return {one.name: one for one in check(Checked.of(four_columns()), known).gates}
+        return {one.name: one for one in check(CheckedResults.of(four_columns()), known).gates}
 
     return gates
 
@@ -56,7 +56,7 @@ def test_random_splits_are_gated_by_their_band(small):
         ("diabetes", f"{learner}.direct"): [{"rms": centre + (-1) ** split * 0.0002} for split in range(10)]
         for learner, centre in (("j48", 0.474), ("log", 0.410))
     })  # fmt: skip
-    [gate] = check(Checked.of(store), []).gates
+    [gate] = check(CheckedResults.of(store), []).gates
     assert (gate.name, gate.numbers, gate.ours, gate.wrong) == (BANDS, 2, 1, 1 / 2)
     assert gate.shuffled == pytest.approx(1 / 2, abs=0.05)
 

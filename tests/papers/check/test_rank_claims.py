@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.stats import friedmanchisquare
 
-from probcal.papers.check.judged_claims import Printed, Tally, judge, printed_ranks_there
+from probcal.papers.check.judged_claims import PublishedNumbers, Tally, judge, printed_ranks_there
 from probcal.papers.published import Claim, Published
 from tests.commands import probcal
 
@@ -21,7 +21,7 @@ def claim(kind, *columns, **rest):
 
 
 def judged(one, paper=PAPER):
-    return judge(one, paper, Printed(paper))
+    return judge(one, paper, PublishedNumbers(paper))
 
 
 def test_mean_ranks_in_the_order_of_the_columns_support_a_claim():
@@ -78,7 +78,7 @@ def test_a_claim_says_what_is_ranked():
     assert apart == "NB ranks better than LR by Nemenyi's test at 5 %, among NB, LR, AdaO, all data sets"
 
 
-class OnTwoSets(Printed):
+class OnTwoSets(PublishedNumbers):
     """The numbers of the paper on two data sets."""
 
     def splits(self, dataset, column, metric, stage=None):
@@ -89,7 +89,7 @@ def test_the_papers_ranks_are_those_of_the_data_sets_that_were_run():
     said = printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER))
     assert said == "mean ranks LR 2.00, LR sigmoid 1.00"
     assert printed_ranks_there(claim("beats", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER)) == ""
-    assert printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, Printed(PAPER)).startswith(
+    assert printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, PublishedNumbers(PAPER)).startswith(
         "mean ranks LR 1."
     )
 

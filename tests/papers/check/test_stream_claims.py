@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from probcal.papers.check.findings import Checked, steepest_growth
-from probcal.papers.check.judged_claims import Ours, Printed, judge
+from probcal.papers.check.findings import CheckedResults, steepest_growth
+from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, judge
 from probcal.papers.published import Claim, Published
 from tests.commands import probcal
 from tests.reporting.streams import write
@@ -21,7 +21,7 @@ def claim(kind, *columns, **rest):
 def judged(tmp_path):
     def judged(one, cells, curves=None):
         store = write(tmp_path / "small", cells, curves, paper=NAME)
-        return judge(one, PAPER, Ours(Checked.of(store)))
+        return judge(one, PAPER, MeasuredNumbers(CheckedResults.of(store)))
 
     return judged
 
@@ -61,7 +61,10 @@ def test_a_base_of_infinite_loss_gains_no_number(judged):
 
 def test_printed_losses_may_miss_by_their_rounding():
     # 7185.1167 - 3953.371 = 3231.7457 where 3231.7454 is printed
-    assert judge(claim("gains", "Base .01", "Slipped .01", within=1e-9), PAPER, Printed(PAPER)).verdict == "supported"
+    assert (
+        judge(claim("gains", "Base .01", "Slipped .01", within=1e-9), PAPER, PublishedNumbers(PAPER)).verdict
+        == "supported"
+    )
 
 
 def course(*y):

@@ -20,7 +20,7 @@ _EPSILON = 1e-9
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawDistribution:
     """Hold the distribution of one number over our draws on the paper's own split."""
 
     smallest: float
@@ -31,10 +31,10 @@ class Drawn:
     """The 97.5 % point of the draws."""
     largest: float
 
-    def minus(self, number: float) -> Drawn:
+    def minus(self, number: float) -> DrawDistribution:
         """Return the distribution of the difference to a ``number`` that is not drawn."""
         places = (self.smallest, self.low, self.median, self.high, self.largest)
-        return Drawn(*(place - number for place in places))
+        return DrawDistribution(*(place - number for place in places))
 
     def verdict(self, ours: float, published: float, rounding: float) -> Verdict:
         """Judge a ``published`` number and ``ours``.
@@ -55,12 +55,12 @@ class Drawn:
 
 
 @functools.cache
-def read_drawn(path: Path) -> dict[tuple[str, str, str, str], Drawn]:
+def read_drawn(path: Path) -> dict[tuple[str, str, str, str], DrawDistribution]:
     """Return (data set, learner, method, metric) -> distribution, by the names of the paper."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = csv.DictReader(line for line in file if not line.startswith("#"))
         return {
-            (line["dataset"], line["learner"], line["method"], line["metric"]): Drawn(
+            (line["dataset"], line["learner"], line["method"], line["metric"]): DrawDistribution(
                 *(float(line[name]) for name in ("smallest", "low", "median", "high", "largest"))
             )
             for line in lines
