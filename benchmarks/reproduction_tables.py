@@ -15,7 +15,7 @@ from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Finding
-from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, printed_there
+from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, published_tallies
 from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
 
@@ -77,7 +77,7 @@ def claims_there(asked: Any) -> str:
     """The paper's own counts on the data sets that were run, and ours."""
     paper, ours = asked.checked.published, MeasuredNumbers(asked.checked)
     rows = [
-        [SHORT[one.claim.label], _won(printed_there(one.claim, paper, ours)), _won(one.ours.tallies)]
+        [SHORT[one.claim.label], _won(published_tallies(one.claim, paper, ours)), _won(one.ours.tallies)]
         for one in asked.report.claims
         if one.claim.label in SHORT and any(tally.known for tally in one.ours.tallies.values())
     ]

@@ -63,7 +63,7 @@ def appending(path: Path) -> IO[str]:
     return path.open("a", encoding="utf-8")
 
 
-def what_became_of(file: IO[str]) -> str:
+def file_displacement(file: IO[str]) -> str:
     """Return ``removed`` or ``moved`` when the open ``file`` is no longer at its path, otherwise an empty string."""
     held = os.fstat(file.fileno())
     if held.st_nlink == 0:

@@ -49,7 +49,7 @@ class LocatedDataset:
     folder: Path | None = None
 
     @property
-    def is_at_hand(self) -> bool:
+    def is_available(self) -> bool:
         """Return whether the values are on this machine."""
         return self.source in (_CACHE, _FILES, _BUNDLED, _GENERATED)
 
@@ -153,7 +153,7 @@ def known_fingerprint(card: Card) -> str | None:
         return _load(card).fingerprint()
     with suppress(DataError):
         found = _find(card, data_folder())
-        if found.fingerprint or found.is_at_hand:
+        if found.fingerprint or found.is_available:
             return found.fingerprint
     return card.expect.fingerprint
 

@@ -16,7 +16,7 @@ from probcal.measure.cross_fitting import (
     write_file,
 )
 from probcal.measure.maps import new_map
-from probcal.measure.measurement import measured, usual_draws
+from probcal.measure.measurement import default_draws, measured
 from probcal.measure.prediction_file import PredictionsRequest, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines
 
@@ -44,7 +44,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, say: Say) -> N
     """
     _refuse(options)
     predictions = read_predictions(request)
-    draws = usual_draws(predictions) if options.draws is None else options.draws
+    draws = default_draws(predictions) if options.draws is None else options.draws
     calibrated, by_all = None, None
     if options.map is not None:
         if options.output is not None:

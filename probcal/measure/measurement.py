@@ -144,7 +144,7 @@ def measured(predictions: GivenPredictions, calibrated: Floats | None, draws: in
     ]
 
 
-def usual_draws(predictions: GivenPredictions) -> int:
+def default_draws(predictions: GivenPredictions) -> int:
     """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
     sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
     return max(FEWEST_DRAWS, min(MOST_DRAWS, _ROWS_DRAWN // predictions.n_rows, _TABLES_DRAWN // sections))

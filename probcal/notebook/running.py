@@ -83,7 +83,7 @@ def run(
     if jobs < 1 or (timeout is not None and timeout <= 0):
         raise ValueError("jobs must be at least 1, and timeout positive")
     print_line = say or (lambda line: print(printable(line), file=sys.stderr))
-    with trusting(*trust), _main_left_alone():
+    with trusting(*trust), _preserved_main():
         experiment = _experiment(config)
         if seed is not None:
             experiment = replace(experiment, seed=seed)
@@ -127,7 +127,7 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def _main_left_alone() -> Iterator[None]:
+def _preserved_main() -> Iterator[None]:
     """Keep worker processes from importing the script that calls this, which would run it again."""
     main = sys.modules["__main__"]
     names: dict[str, Any] = vars(main)  # type: ignore[assignment]  # mypy knows the types of some

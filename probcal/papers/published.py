@@ -249,7 +249,7 @@ class Published:
         table = self.tables.get(metric)
         return table.numbers.get((dataset, learner, method)) if table else None
 
-    def tells(self, claim: Claim) -> bool:
+    def covers(self, claim: Claim) -> bool:
         """Return whether there are printed numbers for the metrics of the ``claim`` and for each of its columns."""
         tables = [table for metric, table in self.tables.items() if metric in claim.metrics]
         known_columns = {(learner, method) for table in tables for _, learner, method in table.numbers}

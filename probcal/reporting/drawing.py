@@ -49,7 +49,7 @@ def look(**changed: Any) -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", {**_LOOK, **changed}])
 
 
-def in_our_look(figures: Iterator[tuple[str, Figure]], use: Callable[[str, Figure], Used]) -> Iterator[Used]:
+def draw_styled(figures: Iterator[tuple[str, Figure]], use: Callable[[str, Figure], Used]) -> Iterator[Used]:
     """Draw the (name, figure) in our look, and yield what ``use`` makes of each. Outside, the user's settings apply."""
     while True:
         with look():

@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.reporting.drawing import in_our_look, save
+from probcal.reporting.drawing import draw_styled, save
 from probcal.reporting.metric_table import with_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
@@ -87,7 +87,7 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
     selection.refuse_unknown([whole])
     shown = selection.of(whole)
     pictures = pictures_of(store, whole, results).every
-    found = list(in_our_look(estimate_figures(shown, results, pictures, [kind]), lambda _, figure: figure))
+    found = list(draw_styled(estimate_figures(shown, results, pictures, [kind]), lambda _, figure: figure))
     if not found:
         raise _nothing_to_draw([store], [kind])
     return found
@@ -95,7 +95,7 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
 
 def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
     """Yield the paths of each figure."""
-    return in_our_look(figures, lambda name, figure: save(figure, folder / name))
+    return draw_styled(figures, lambda name, figure: save(figure, folder / name))
 
 
 def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:

@@ -405,7 +405,7 @@ def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
     theirs = _parsed((shipped("configs") / f"{name}.yaml").read_text(encoding="utf-8"))
     ours = _parsed(outline.config)
 
-    def is_theirs(sweep: Sweep) -> bool:
+    def is_published_sweep(sweep: Sweep) -> bool:
         row, column = sweep.row, sweep.column
         entries = (("learners", column.learner), ("methods", column.method))
         return (
@@ -414,7 +414,7 @@ def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
             and not any(one.is_about(row, column) for one in outline.exceptions if not one.skip)
         )
 
-    return is_theirs
+    return is_published_sweep
 
 
 def _parsed(text: str) -> dict[str, Any]:

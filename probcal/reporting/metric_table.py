@@ -215,7 +215,7 @@ def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> st
 
 def has_own_rows(ours: Summary, table: PublishedTable) -> bool:
     """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
-    return ours.of_the_papers_split or table.is_of_folds(ours.split, ours.n)
+    return ours.is_published_split or table.is_of_folds(ours.split, ours.n)
 
 
 def _tolerance(ours: Summary, table: PublishedTable) -> float | None:
@@ -312,7 +312,7 @@ class MetricResults:
         """Return one published number per column."""
         return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
 
-    def their_lines(self, row: Row) -> list[str]:
+    def published_lines(self, row: Row) -> list[str]:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
         columns = self.outline.columns
@@ -328,7 +328,7 @@ class MetricResults:
         texts = []
         for a, published, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
             place = (row.published, column.paper_learner or "", column.paper_method or "")
-            if published is None or not a.values or not a.of_the_papers_split:
+            if published is None or not a.values or not a.is_published_split:
                 texts.append("")
             else:
                 texts.append(_signed(units_off(a.values[0], published, decimals[place])))
@@ -336,18 +336,18 @@ class MetricResults:
 
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
-        ours, theirs = self.ours(row), self.their_lines(row)
+        ours, theirs = self.ours(row), self.published_lines(row)
         cells = zip(means(self.outline.columns, ours, self.metric, decimals), ours, theirs, strict=True)
         return [
             Text(mean.main, f"{mean.rest}{_plus_minus(a.sd, decimals)}{number and f' {number}'}", mean.bold)
             for mean, a, number in cells
         ]
 
-    def lines_below_each_other(self, row: Row, decimals: int) -> Lines:
+    def stacked_lines(self, row: Row, decimals: int) -> Lines:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""
         ours = self.ours(row)
         first = [Text(row.title), *means(self.outline.columns, ours, self.metric, decimals)]
-        below = [(SPREAD, spreads(ours, decimals)), (PAPER, self.their_lines(row)), (UNITS, self.units_line(row))]
+        below = [(SPREAD, spreads(ours, decimals)), (PAPER, self.published_lines(row)), (UNITS, self.units_line(row))]
         return [first, *(line for label, texts in below for line in beneath(label, texts))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float, Place]]:
@@ -401,7 +401,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
         if on_one_line:
             rows.append([Text(row.title), *one.line(row, one.decimals)])
         else:
-            rows += one.lines_below_each_other(row, one.decimals)
+            rows += one.stacked_lines(row, one.decimals)
     return Grid(
         number=number,
         name=shown_metric(metric).long,
@@ -414,7 +414,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
-    parts = [shown_metric(metric).good_end]
+    parts = [shown_metric(metric).direction_text]
     parts.append(splits(outlines))
     grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
     if grouped and not shown_metric(metric).no_end:

@@ -18,12 +18,12 @@ from probcal.reporting.stored_curves import (
     CurvePanel,
     Panels,
     StoredCurve,
-    kept_panels,
     lacking,
     left_out,
     missing_cells,
     panels_of,
     shortfalls,
+    stored_panels,
     sweeps_of,
 )
 from probcal.store.cell_result import shown_metric
@@ -143,7 +143,7 @@ _SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
 _MOST_ACROSS = 3
 
 
-def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
+def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
     """Draw martingales and ROC curves under the current settings of matplotlib. A kind without curves has no panel.
 
     Both kinds stand side by side, with one line of panels for each of ``panels``. A single kind fills lines of several
@@ -223,10 +223,10 @@ def paper_figures(
             yield "stages", stages_figure(outline.title, panels)
             for note in shortfalls(outline, results, panels):
                 warn(note)
-    kept = kept_panels(outline, results)
+    kept = stored_panels(outline, results)
     protected = any(one.martingales for one in kept)
     if kept and (PAPER if protected else ROC) in kinds:
-        yield "protection" if protected else "roc", kept_figure(outline.title, kept)
+        yield "protection" if protected else "roc", stored_curves_figure(outline.title, kept)
         for note in lacking(outline, results):
             warn(note)
 

@@ -291,7 +291,7 @@ class Entry(BaseModel):
     """Increase of negative and of positive rows from each point to the next."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Entry:
+    def _check_lengths(self) -> Entry:
         if not len(self.mean) == len(self.counts) == len(self.positive):
             raise ValueError("mean, counts and positive are not equally long")
         if not all(0 <= k <= n and n for k, n in zip(self.positive, self.counts, strict=True)):

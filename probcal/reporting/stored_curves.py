@@ -125,7 +125,7 @@ class Panels:
     rocs: list[StoredCurve]
 
 
-def kept_panels(outline: Outline, results: Results) -> list[Panels]:
+def stored_panels(outline: Outline, results: Results) -> list[Panels]:
     """Return the martingales and ROC curves of each data set, separately for each variant with martingales.
 
     The ROC curves of other variants, and of methods without any, are repeated beside each of them.

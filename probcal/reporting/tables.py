@@ -80,7 +80,7 @@ def _text(number: float | None) -> str:
 _UP, _DOWN = "↑", "↓"
 
 
-def reads_by_method(outline: Outline, published: Published | None) -> bool:
+def shows_methods_as_rows(outline: Outline, published: Published | None) -> bool:
     """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
     of_its_own = published is not None and any(table.number is not None for table in published.tables.values())
     return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not of_its_own
@@ -190,7 +190,7 @@ def tables(store: Store) -> list[Grid]:
     """
     outline, published = with_paper(Outline.of(store))
     results = store.results()
-    if reads_by_method(outline, published):
+    if shows_methods_as_rows(outline, published):
         return [by_method(1, outline, results, published), *calibration_tables(2, outline, results, published)]
     grids = numbered(
         outline.metrics,

@@ -24,9 +24,9 @@ from probcal.data.cache import cache_folder
 from probcal.data.load import obtain_once
 from probcal.errors import ProbcalError
 from probcal.runner import fingerprint
-from probcal.runner.execute import Outcome, failed_outcome, how_it_ended
+from probcal.runner.execute import Outcome, exit_reason, failed_outcome
 from probcal.runner.plan import PlannedCell
-from probcal.runner.pool import Worker, WorkerDied, news_of
+from probcal.runner.pool import Worker, WorkerDied, worker_outcome
 from probcal.runner.worker_process import execute_alone
 
 if TYPE_CHECKING:
@@ -105,17 +105,17 @@ def run_in_process(check: Callable[..., Any], planned: PlannedCell, run: str, li
         for step in steps if process.busy else [None, *steps]:  # a new process first reports its start
             if step:
                 process.give(planned, step)
-            while not (answered := process.has_news()) and (step is not steps[1] or process.seconds < limit):
+            while not (answered := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
                 if dask_worker.status.name in ("closing", "closed") or task is None or task.state != "executing":
                     return dask_worker.contact_address, None
                 wait(process.waitables(), max(0.01, min(limit - process.seconds, 0.5)))
             if step is not steps[1] and (fault := process.receive()[0]):
                 return dask_worker.contact_address, fault
-        outcome, reusable = news_of(process, run, None if answered else limit, last_try=True)
+        outcome, reusable = worker_outcome(process, run, None if answered else limit, last_try=True)
         return dask_worker.contact_address, outcome
     except WorkerDied as death:
-        return dask_worker.contact_address, f"cannot run cells: {how_it_ended(*death.args)}; {process.last_printed()}"
+        return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_printed()}"
     finally:
         if reusable:
             _idle[process] = run

@@ -42,7 +42,7 @@ class DataStep:
         if faults:
             raise DataError("\n".join(faults))
 
-    def undetermined(self, cards: Iterable[Card]) -> list[Card]:
+    def unfetched(self, cards: Iterable[Card]) -> list[Card]:
         """Return the cards whose data set is unknown until it is fetched."""
         return [
             card for card in cards if not (card.generator or card in self.fingerprints or card.name in self.missing)
@@ -85,7 +85,7 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
         except DataError as error:
             faults.append(str(error))
             continue
-        if found.is_at_hand:
+        if found.is_available:
             step._take(card, found, say)
         elif found.fingerprint:
             step.fingerprints[card] = found.fingerprint

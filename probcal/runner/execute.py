@@ -197,7 +197,7 @@ def _seconds_since(start: float) -> float:
     return round(time.perf_counter() - start, 6)
 
 
-def measured_again(planned: PlannedCell, store: Store, run: str) -> Outcome | None:
+def remeasure(planned: PlannedCell, store: Store, run: str) -> Outcome | None:
     """Return the outcome where only metrics have to be measured, or None when the cell must be fitted again."""
     kept = planned.kept
     if kept is None:
@@ -233,7 +233,7 @@ def failed_outcome(
     return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
 
 
-def how_it_ended(exitcode: int | None) -> str:
+def exit_reason(exitcode: int | None) -> str:
     """Return in words how a process ended. ``exitcode`` is None if it still runs."""
     if exitcode is None:
         return "its process cannot be heard any more: it closed its connection to the run"

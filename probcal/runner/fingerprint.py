@@ -257,7 +257,7 @@ class Fingerprints:
         if alike not in self._known:
             self._known[alike] = cell, self._parts_of(cell, weka)  # with the cell, so that no other object gets its ids
         split = self._split(cell.card, cell.split)
-        of_repetition = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_another_name(cell))
+        of_repetition = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_seed_name(cell))
         return {**self._known[alike][1], "split": of_repetition}
 
     def _parts_of(self, cell: Cell, weka: str | None) -> dict[str, str]:
@@ -315,7 +315,7 @@ def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
     return [part for part, digest in key.items() if part not in _METRIC_PARTS and result.key.get(part) != digest]
 
 
-def is_measured_alike(key: dict[str, str], result: CellResult) -> bool:
+def has_same_metrics(key: dict[str, str], result: CellResult) -> bool:
     """Return whether ``result`` has the metrics that the experiment asks for, measured by the present code."""
     return all(result.key.get(part) == key.get(part) for part in _METRIC_PARTS)
 
@@ -378,7 +378,7 @@ def _drawing(method: Component) -> tuple[str, ...]:
     return ("random_state",) if "random_state" in parameter_names(import_class(method.path)) else ()
 
 
-def _another_name(cell: Cell) -> tuple[str, ...]:
+def _seed_name(cell: Cell) -> tuple[str, ...]:
     """Return the name of the card if it differs from the data set's, because it seeds the splits."""
     return (cell.card.name,) if cell.card.name != cell.dataset else ()
 

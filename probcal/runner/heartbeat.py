@@ -180,7 +180,7 @@ class Heartbeat:
         """Return whether that process still runs, as far as this machine can tell."""
         if self.host != socket.gethostname() or sys.platform == "win32":
             return time.time() - self.at < _SILENT
-        return _born(self.pid) == self.born and _is_there(self.pid)
+        return _start_time(self.pid) == self.born and _is_there(self.pid)
 
 
 class HeartbeatFile:
@@ -188,7 +188,7 @@ class HeartbeatFile:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._new = folder / "running.json", folder / "running.json.new"
-        self._who = {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
+        self._who = {"pid": os.getpid(), "host": socket.gethostname(), "born": _start_time(os.getpid())}
 
     def write(self, live: RunState) -> None:
         """Replace the file in one step, so that a reader sees the old or the new content."""
@@ -222,7 +222,7 @@ def _checks() -> TypeAdapter[Heartbeat]:
     return TypeAdapter(Heartbeat)
 
 
-def _born(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """Return when the process began, in the system's own format. Empty where the system does not tell."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]

@@ -122,7 +122,7 @@ def kill_descendants(of: int | None = None) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def heeded() -> tuple[int, ...]:
+def handled_signals() -> tuple[int, ...]:
     """Return ``SIGNALS`` without a SIGHUP that this process was started to ignore, as under ``nohup``."""
     return tuple(one for one in SIGNALS if one.name != "SIGHUP" or signal.getsignal(one) != signal.SIG_IGN)
 

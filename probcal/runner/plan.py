@@ -19,7 +19,7 @@ from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA_PACKAGE
 from probcal.metrics.registry import METRICS
 from probcal.runner.data_step import DataStep, data_now
-from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
+from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, has_same_metrics
 from probcal.runner.heartbeat import TimeEstimates, duration
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
@@ -147,7 +147,7 @@ def make_plan(
         elif result is not None and state == "stale":
             why = fingerprints.why_stale(cell, key, result, run)
             why = why or f"{result.status} before and runs again"
-        elif result is not None and state == "done" and not is_measured_alike(key, result):
+        elif result is not None and state == "done" and not has_same_metrics(key, result):
             if result.key.get("asked") != key["asked"]:
                 lacking = frozenset(cell.asked) - result.metrics.keys()
             if store.has_predictions(result):

@@ -17,17 +17,17 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome, failed_outcome, how_it_ended, with_output
+from probcal.runner.execute import Outcome, exit_reason, failed_outcome, with_output
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import one_thread_each
-from probcal.runner.interruption import heeded, held
+from probcal.runner.interruption import handled_signals, held
 from probcal.runner.plan import PlannedCell
 from probcal.runner.worker_process import (
     Output,
     execute_alone,
     flush,
-    let_forks_be_ended,
     print_into,
+    restore_signals_in_forks,
     start_server,
     start_tracker,
 )
@@ -86,7 +86,7 @@ class Worker:
         """Return what ``multiprocessing.connection.wait`` can wait for: a message, the process's end, its output."""
         return [self._ours, self._process.sentinel, *self._output.waitables()]
 
-    def has_news(self) -> bool:
+    def has_messages(self) -> bool:
         """Return whether ``receive`` has something to return. Also read what was printed meanwhile."""
         self._output.take()
         return bool(wait([self._ours, self._process.sentinel], 0))
@@ -154,11 +154,11 @@ def _serve(
         os.setpgid(0, 0)  # so that ``end`` also kills programs that a learner started
     # The parent handles Ctrl-C, a scheduler's SIGTERM and a lost terminal. Programs do not inherit handlers,
     # but they would inherit SIG_IGN.
-    for number in heeded():
+    for number in handled_signals():
         signal.signal(number, lambda *_: None)
-    let_forks_be_ended()
+    restore_signals_in_forks()
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded())  # see _start
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see _start
     _end_with_parent()
     print_into(output)
     faulthandler.enable(2)  # prints where a crash happened
@@ -219,10 +219,12 @@ def outcomes(
             wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
             for worker in list(workers):
                 late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
-                news = worker.has_news()  # after ``late``, so that a cell that has just ended is not late
+                news = worker.has_messages()  # after ``late``, so that a cell that has just ended is not late
                 if not news and not late:
                     continue
-                outcome, alive = news_of(worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS)
+                outcome, alive = worker_outcome(
+                    worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS
+                )
                 lost_starts = 0 if alive or worker.busy else lost_starts + 1
                 if alive and waiting:
                     chosen = take_next(waiting, worker.busy, [one.busy for one in workers if one is not worker])
@@ -288,7 +290,7 @@ def _patience(workers: list[Worker], timeout: float | None) -> float | None:
     return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.busy), default=None)
 
 
-def news_of(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
+def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
     """Return the outcome of the worker's cell, and whether the worker can take another.
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.
@@ -301,7 +303,7 @@ def news_of(worker: Worker, run: str, overtime: float | None, last_try: bool) ->
     try:
         outcome, alive = worker.receive()
     except WorkerDied as death:
-        how = how_it_ended(death.args[0])
+        how = exit_reason(death.args[0])
         if planned is None and not last_try:
             return None, False
         if planned is None:

@@ -20,7 +20,7 @@ from probcal.data.card_split import Split
 from probcal.errors import StoreError
 from probcal.runner import dask
 from probcal.runner.data_step import changed_since, data_now
-from probcal.runner.execute import Outcome, measured_again
+from probcal.runner.execute import Outcome, remeasure
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.heartbeat import useful_worker_count
 from probcal.runner.plan import (
@@ -95,9 +95,9 @@ def run_experiment(
     store, cards = Store(options.folder), selection.cards_read()
     store.refuse_others(experiment.name)
     data = data_now(cards, options.data_folder, say)
-    if undetermined := data.undetermined(cards):  # check requirements before anything is fetched, if possible
+    if unfetched := data.unfetched(cards):  # check requirements before anything is fetched, if possible
         refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka)
-        data.obtain(undetermined, options.data_folder, say)  # their values are part of the fingerprints
+        data.obtain(unfetched, options.data_folder, say)  # their values are part of the fingerprints
     before = store.state()
     plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
     refuse_unmet(to_fit(plan), experiment.weka)
@@ -330,7 +330,7 @@ def _outcomes(
 ) -> Generator[Outcome]:
     fits = []
     for planned in to_run:
-        outcome = measured_again(planned, store, run)
+        outcome = remeasure(planned, store, run)
         if outcome is None:
             fits.append(planned)
         else:

@@ -172,7 +172,7 @@ class _Cards:
             return None, False, ""
         except DataError as error:
             return None, False, str(error)
-        return card.digest if card.generator else found.fingerprint, found.is_at_hand, ""
+        return card.digest if card.generator else found.fingerprint, found.is_available, ""
 
     def _card(self, name: str) -> Card | None:
         if name not in self._read:

@@ -23,7 +23,7 @@ from probcal.errors import ProbcalError
 from probcal.runner.execute import Outcome, bounded, execute, failed_outcome, rows_of
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import seed_shared_generators
-from probcal.runner.interruption import SIGNALS, heeded, held
+from probcal.runner.interruption import SIGNALS, handled_signals, held
 from probcal.runner.plan import Cell, PlannedCell
 
 try:
@@ -104,7 +104,7 @@ _ENDING = SIGNALS
 _mask = _Mask()
 
 
-def let_forks_be_ended() -> None:
+def restore_signals_in_forks() -> None:
     """Give every process that this one forks the default handlers for ``_ENDING``, which this process ignores."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals, after_in_child=_restore_handlers)
@@ -120,7 +120,7 @@ def _unblock_signals() -> None:
 
 
 def _restore_handlers() -> None:
-    for number in heeded():
+    for number in handled_signals():
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     _unblock_signals()
 

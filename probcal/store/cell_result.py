@@ -117,7 +117,7 @@ def curves_fault(curves: dict[str, Any]) -> str | None:
         if not isinstance(lines, list):
             return f'the curve "{name}" is no list of lines'
         for line in lines:
-            if not isinstance(line, dict) or not _has_points(line) or not _is_told(name, line):
+            if not isinstance(line, dict) or not _has_points(line) or not _has_identifier(name, line):
                 also = f", and its {_TOLD_BY[name]}" if name in _TOLD_BY else ""
                 return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{also}'
     return None
@@ -128,7 +128,7 @@ def _has_points(line: dict[str, Any]) -> bool:
     return isinstance(x, list) and isinstance(y, list) and 0 < len(x) == len(y) and _finite(x) and _finite(y)
 
 
-def _is_told(name: str, line: dict[str, Any]) -> bool:
+def _has_identifier(name: str, line: dict[str, Any]) -> bool:
     if name == "iso_probability":
         level = line.get("level")
         return level is not None and _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)

@@ -29,7 +29,7 @@ from typing import IO, Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from probcal._io import appending, lines_of, refuse_links_out, refuse_other_kinds, what_became_of
+from probcal._io import appending, file_displacement, lines_of, refuse_links_out, refuse_other_kinds
 from probcal.errors import StoreError
 from probcal.store.cell_result import (
     CellResult,
@@ -282,7 +282,7 @@ class Store:
             ) from None
 
     def _refuse_if_gone(self) -> None:
-        if self._cells is not None and (became := what_became_of(self._cells)):
+        if self._cells is not None and (became := file_displacement(self._cells)):
             then = "run again to make them anew" if became == "removed" else "move it back and run again to go on"
             raise StoreError(f"{self._cells.name} was {became} while results were written to it; {then}")
 

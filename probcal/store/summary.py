@@ -30,7 +30,7 @@ class Summary:
     """The kind of split, such as ``holdout``. None in folders of earlier versions."""
 
     @property
-    def of_the_papers_split(self) -> bool:
+    def is_published_split(self) -> bool:
         """Return whether a published number is about the same rows: one repetition, with a split that is not random."""
         return self.planned == 1 and not self.random_splits
 

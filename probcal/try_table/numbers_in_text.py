@@ -56,7 +56,7 @@ def number(text: str, mark: Mark) -> float:
     """Return the value of ``text`` with this decimal ``mark``, or NaN where it is no number or too large."""
     plain = text.translate(_SWAPPED) if mark == "," else text
     if not NUMBER.fullmatch(plain):
-        plain = tidied(plain)
+        plain = normalised_text(plain)
         if _THOUSANDS.fullmatch(plain):
             plain = re.sub("[, ']", "", plain)
         elif plain is text or not NUMBER.fullmatch(plain):
@@ -65,19 +65,19 @@ def number(text: str, mark: Mark) -> float:
     return found if np.isfinite(found) else np.nan
 
 
-def tidied(text: str) -> str:
+def normalised_text(text: str) -> str:
     """Return ``text`` with one character for several that look alike: minus, blank, apostrophe."""
     return text if text.isascii() else text.translate(_ALIKE)
 
 
 def is_ambiguous(text: str) -> bool:
     """Return whether ``text`` has another value with a decimal comma than with a decimal point, like ``1,250``."""
-    return bool(_BOTH.fullmatch(tidied(text)))
+    return bool(_BOTH.fullmatch(normalised_text(text)))
 
 
 def has_parted_thousands(text: str) -> bool:
     """Return whether blanks or apostrophes separate the thousands of the number ``text``."""
-    plain = tidied(text)
+    plain = normalised_text(text)
     both = (plain, plain.translate(_SWAPPED))
     return any(mark in plain for mark in " '") and any(map(_THOUSANDS.fullmatch, both))
 
@@ -95,7 +95,7 @@ def holds_numbers(words: list[str], rows_of: Mapping[str, int]) -> bool:
 
 
 def _describe_marks(texts: list[str], mark: Mark) -> str:
-    joined = tidied("\n".join(texts))
+    joined = normalised_text("\n".join(texts))
     parted = [words for part, words in _PARTS.items() if part != mark and part in joined]
     comma = mark == "," and "," in joined
     if parted:
@@ -226,10 +226,10 @@ def evidence(texts: RowsOf, are_numbers: bool = False) -> Evidence | None:
     # if another mark separates thousands, this one is decimal
     if len(marks) == 1 and any(map(has_parted_thousands, texts)):
         return Evidence(marks[0], None, both[0])
-    return Evidence(None, _looks(texts, both), both[0])
+    return Evidence(None, _likely_mark(texts, both), both[0])
 
 
-def _looks(texts: RowsOf, both: list[str]) -> Mark | None:
+def _likely_mark(texts: RowsOf, both: list[str]) -> Mark | None:
     """Return the mark that makes the numbers similar in size, or None where all are ambiguous.
 
     With separated thousands, the plain numbers lie below the separated ones, and some not far below. Decimals lie among

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from probcal.try_table.numbers_in_text import OTHER, holds_numbers, number, rows_of, tidied
+from probcal.try_table.numbers_in_text import OTHER, holds_numbers, normalised_text, number, rows_of
 
 _CURRENCIES = "USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|AUD|CAD|NZD|BRL|ZAR|RUB|US\\$|Rs\\.?|kr\\.?|[$€£¥₹₽₩]"
 _DIGITS = r"[0-9][0-9.,'\u2019 \u00a0\u2009\u202f]*[0-9]|[0-9]|[.,][0-9]+"
@@ -75,15 +75,17 @@ def plain_number(text: str, loose: bool = False) -> PlainNumber | None:
     Clock times and durations become minutes, durations with months or years become years. With ``loose``, ``<5`` is 5,
     ``10-20`` is 15 and ``1/4`` is .25, too.
     """
-    text = _VULGAR.sub(_spelt_fraction, tidied(" ".join(text.split())))
+    text = _VULGAR.sub(_spelt_fraction, normalised_text(" ".join(text.split())))
     if len(text) > _LONGEST or not any(one.isdigit() for one in text) or _is_plain(text):
         return None
     regrouped = _INDIAN.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
     if _is_plain(regrouped):
         return PlainNumber(regrouped, "Indian grouping") if loose else None
     text = regrouped
-    found = _bracketed(text) or _time(text) or _feet(text) or _percent(text) or _money(text) or _with_unit(text)
-    return found or (_loosely(text) if loose else None)
+    found = (
+        _bracketed(text) or _time(text) or _feet_and_inches(text) or _percent(text) or _money(text) or _with_unit(text)
+    )
+    return found or (_range_or_approximation(text) if loose else None)
 
 
 def _spelt_fraction(found: re.Match[str]) -> str:
@@ -139,7 +141,7 @@ def _time(text: str) -> PlainNumber | None:
     return None
 
 
-def _feet(text: str) -> PlainNumber | None:
+def _feet_and_inches(text: str) -> PlainNumber | None:
     found = _FEET.fullmatch(text)
     if found is None:
         return None
@@ -173,7 +175,7 @@ def _with_unit(text: str) -> PlainNumber | None:
     return _checked(found["digits"], f"without the unit {found['unit']}", found["unit"]) if found else None
 
 
-def _loosely(text: str) -> PlainNumber | None:
+def _range_or_approximation(text: str) -> PlainNumber | None:
     if found := _RANGE.fullmatch(text):
         low, high = (number(found[part], ".") for part in ("low", "high"))
         if not np.isnan(low + high):

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from probcal.measure.measured_page import reliability_figure
-from probcal.measure.measurement import _bounds, _drawn, _interval, _values, measured, quantities, usual_draws
+from probcal.measure.measurement import _bounds, _drawn, _interval, _values, default_draws, measured, quantities
 from probcal.metrics import METRICS, all_metrics, binned_curve
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
@@ -154,7 +154,7 @@ def test_a_group_of_one_class_has_no_auc(tmp_path):
 def test_large_files_and_many_groups_are_drawn_less_often():
     def draws(n_rows, n_groups=0):
         groups = {"g": [str(number) for number in range(n_groups)]} if n_groups else {}
-        return usual_draws(SimpleNamespace(n_rows=n_rows, groups=groups))
+        return default_draws(SimpleNamespace(n_rows=n_rows, groups=groups))
 
     assert [draws(n) for n in (10, 100_000, 200_000, 10_000_000)] == [1000, 1000, 500, 200]
     assert [draws(100, n) for n in (19, 39)] == [1000, 500]

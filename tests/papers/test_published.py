@@ -31,8 +31,8 @@ def test_numbers_may_be_those_of_a_run_of_the_authors_and_not_all_columns_have_o
         ("bank-marketing", "forest", "slipped-0.01"): 4433,
     }
     assert (errors.place, errors.number, errors.seed) == ("the authors' notebook", None, 2021)
-    assert [paper.tells(one) for one in paper.claims if one.label == "slipped-gains-log-s-at-.01"] == [True]
-    assert [paper.tells(one) for one in paper.claims if one.label == "simple-gains-log-s"] == [False]
+    assert [paper.covers(one) for one in paper.claims if one.label == "slipped-gains-log-s-at-.01"] == [True]
+    assert [paper.covers(one) for one in paper.claims if one.label == "simple-gains-log-s"] == [False]
 
 
 def every_cell(paper):

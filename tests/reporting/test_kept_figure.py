@@ -2,8 +2,8 @@
 
 import pytest
 
-from probcal.reporting.paper_figures import kept_figure
-from probcal.reporting.stored_curves import kept_panels
+from probcal.reporting.paper_figures import stored_curves_figure
+from probcal.reporting.stored_curves import stored_panels
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused
@@ -31,7 +31,7 @@ def stream(tmp_path):
 
 def figure_of(store):
     outline = Outline.of(store)
-    return kept_figure(outline.title, kept_panels(outline, store.results()))
+    return stored_curves_figure(outline.title, stored_panels(outline, store.results()))
 
 
 def labels(axes):

@@ -48,7 +48,7 @@ def planned(folder):
     experiment = read_experiment(folder / "small.yaml")
     cards = experiment.cards_read()
     data = data_now(cards, None)
-    data.obtain(data.undetermined(cards), None, lambda line: None)
+    data.obtain(data.unfetched(cards), None, lambda line: None)
     return make_plan(experiment, Store(folder / "none"), data)
 
 

@@ -9,7 +9,7 @@ from probcal.config.experiment import read_experiment
 from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
-from probcal.runner.execute import measured_again
+from probcal.runner.execute import remeasure
 from probcal.runner.plan import make_plan
 from probcal.store.folder import Store
 
@@ -92,7 +92,7 @@ def test_what_was_estimated_can_be_measured_again_with_the_truth(letters):
     store, experiment = Store(letters.results), read_experiment(letters.folder / "small.yaml")
     for planned in make_plan(experiment, store):
         kept = store.results()[planned.cell.id]
-        again = measured_again(replace(planned, kept=replace(kept, metrics={})), store, "later")
+        again = remeasure(replace(planned, kept=replace(kept, metrics={})), store, "later")
         assert again.result.metrics == kept.metrics
 
 

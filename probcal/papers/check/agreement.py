@@ -156,7 +156,7 @@ def everywhere(plain: Names | None, block: Block) -> Orders:
     return np.full((len(places), block.size), places[0] if places else 0)
 
 
-def standing(matrix: NDArray[Any], orders: Orders) -> NDArray[Any]:
+def permuted_entries(matrix: NDArray[Any], orders: Orders) -> NDArray[Any]:
     """Return for each of the ``orders`` and each published column the entry of the column of ours that stands there."""
     return matrix[np.arange(matrix.shape[0]), orders]
 
@@ -225,11 +225,11 @@ def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> Agr
     orders = [orders_of(block) for block in found]
     metrics = dict.fromkeys(block.metric for block in found)
     every = list(zip(found, orders, strict=True))
-    units = np.concatenate([standing(block.units, order) for block, order in every], axis=1)
-    in_band = np.concatenate([standing(block.in_band, order) for block, order in every], axis=1)
+    units = np.concatenate([permuted_entries(block.units, order) for block, order in every], axis=1)
+    in_band = np.concatenate([permuted_entries(block.in_band, order) for block, order in every], axis=1)
     medians = {
         metric: np.concatenate(
-            [standing(block.differences, order) for block, order in every if block.metric == metric], axis=1
+            [permuted_entries(block.differences, order) for block, order in every if block.metric == metric], axis=1
         )
         for metric in metrics
     }

@@ -14,7 +14,13 @@ from tabulate import tabulate
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, Report
 from probcal.papers.check.findings import FARTHEST, Finding, spread_text
-from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, printed_ranks_there, printed_there
+from probcal.papers.check.judged_claims import (
+    ClaimVerdict,
+    MeasuredNumbers,
+    Tally,
+    published_rank_text,
+    published_tallies,
+)
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.papers.published import Claim
 from probcal.reporting.grid import DECIMALS, INFINITY, grouped, printed, troubles
@@ -138,7 +144,7 @@ def _printed_there(claim: Claim, report: Report) -> str:
     """Return what the paper's own tables say of the data sets that were run, "" of a claim that counts none."""
     paper, ours = report.checked.published, MeasuredNumbers(report.checked)
     assert paper is not None  # claims are those of a paper
-    return printed_ranks_there(claim, paper, ours) or counts(printed_there(claim, paper, ours))
+    return published_rank_text(claim, paper, ours) or counts(published_tallies(claim, paper, ours))
 
 
 def counts(tallies: Mapping[str, Tally]) -> str:
@@ -196,7 +202,7 @@ def _failure_text(result: CellResult) -> str:
 
 
 def summary(report: Report) -> str:
-    without = [f"{n} finished without {metric}" for metric, n in report.without_number.items()]
+    without = [f"{n} finished without {metric}" for metric, n in report.undefined_counts.items()]
     parts = [", ".join(without)] if without else []
     if report.checked.published is not None:
         cells = ", ".join([_findings_summary("cells", report.numbers), *without])
@@ -266,7 +272,7 @@ def _report(report: Report) -> dict[str, Any]:
         "known_that_now_agree": [asdict(one) for one in report.agreeing],
         "drift": None if report.drift is None else asdict(report.drift),
         "nothing_compared": report.nothing,
-        "without_number": dict(report.without_number),
+        "undefined_counts": dict(report.undefined_counts),
         "failed": [one.id for one in report.census.failed],
         "failed_when_run_again": [one.id for one in report.census.failed_since],
         "not_run": report.census.not_run,

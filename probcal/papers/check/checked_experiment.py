@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
 from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks, digits
-from probcal.papers.check.findings import CheckedResults, Finding, differences, numbers, without_number
+from probcal.papers.check.findings import CheckedResults, Finding, differences, numbers, undefined_counts
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, PublishedNumbers, judge
 from probcal.papers.check.power import Gate, gates
 from probcal.papers.deviations import Deviation, known_deviations, misprinted
@@ -72,7 +72,7 @@ class Report:
     census: Census
     nothing: str | None
     """Reason why nothing was compared, if so."""
-    without_number: Counter[str]
+    undefined_counts: Counter[str]
     """Metric -> number of finished cells without a number of it."""
 
     @property
@@ -117,7 +117,7 @@ def check(checked: CheckedResults, known: Sequence[Deviation] | None = None) -> 
         for claim in paper.claims:
             reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
             printed, ours = judge(claim, paper, PublishedNumbers(paper)), judge(claim, paper, MeasuredNumbers(checked))
-            claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
+            claims.append(JudgedClaim(claim, printed, ours, reason, paper.covers(claim)))
     return Report(
         checked=checked,
         deviations=known,
@@ -136,8 +136,8 @@ def check(checked: CheckedResults, known: Sequence[Deviation] | None = None) -> 
         ],
         drift=drifted,
         census=census(outline, checked.results),
-        nothing=why_nothing(checked, first, [one.ours for one in claims if not one.tabled], drifted),
-        without_number=without_number(checked),
+        nothing=no_comparison_reason(checked, first, [one.ours for one in claims if not one.tabled], drifted),
+        undefined_counts=undefined_counts(checked),
     )
 
 
@@ -188,7 +188,7 @@ def _agreeing(checked: CheckedResults, findings: list[Finding], known: Sequence[
     return agreeing
 
 
-def why_nothing(
+def no_comparison_reason(
     checked: CheckedResults, numbers: Sequence[Finding], untabled: Sequence[ClaimVerdict], drift: AcceptedDrift | None
 ) -> str | None:
     """Return why nothing was compared, or None where something was.

@@ -73,7 +73,7 @@ def score(numbers: Iterable[NumberPair]) -> Score:
 
 def on_own_splits(ranking: Ranking) -> list[NumberPair]:
     """Return the counted numbers of data sets on the paper's own split."""
-    return [one for one in ranking.counted if one.ours.of_the_papers_split]
+    return [one for one in ranking.counted if one.ours.is_published_split]
 
 
 def choices(numbers: Sequence[NumberPair], scored: int) -> list[Choice]:

@@ -166,7 +166,7 @@ def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:
     return course[min(stage, len(course)) - 1] if course else math.nan
 
 
-def without_number(checked: CheckedResults) -> Counter[str]:
+def undefined_counts(checked: CheckedResults) -> Counter[str]:
     """Return metric -> number of finished cells without a number of it."""
     return Counter(
         metric

@@ -134,7 +134,7 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
     return {metric: {one: outcome(claim, numbers, *one) for one in found} for metric, found in entries.items()}
 
 
-def printed_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[str, Tally]:
+def published_tallies(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[str, Tally]:
     """Return the tallies of the paper's own tables over the entries that we have, as ``ClaimVerdict`` has them.
 
     Together with ours, they tell whether the paper's own count comes back.
@@ -146,7 +146,7 @@ def printed_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[st
     }
 
 
-def printed_ranks_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> str:
+def published_rank_text(claim: Claim, paper: Published, ours: ClaimNumbers) -> str:
     """Return the mean ranks of the paper's own tables over the data sets that we have, in words.
 
     Empty for a claim that is not about ranks, and with fewer than two data sets.

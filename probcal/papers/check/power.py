@@ -20,8 +20,8 @@ from probcal.papers.check.agreement import (
     Rows,
     as_they_are,
     everywhere,
+    permuted_entries,
     shuffled,
-    standing,
 )
 from probcal.papers.check.findings import paper_column
 from probcal.papers.deviations import Deviation, Kind
@@ -96,7 +96,7 @@ def _gate(
     rule: Rule, found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None
 ) -> Gate | None:
     judged = [rule.judges(block) & ~np.isnan(block.published) for block in found]
-    excused = [_excused(rule.kind, block, deviations, experiment) for block in found]
+    excused = [_explained_by_deviation(rule.kind, block, deviations, experiment) for block in found]
     if not any(one.any() for one in judged):
         return None
 
@@ -105,7 +105,7 @@ def _gate(
         for block, those, excuse in zip(found, judged, excused, strict=True):
             orders = orders_of(block)
             if len(orders) and those.any():
-                passing.append((standing(rule.agrees(block), orders) | excuse)[:, those].sum(axis=1).mean())
+                passing.append((permuted_entries(rule.agrees(block), orders) | excuse)[:, those].sum(axis=1).mean())
                 numbers += int(those.sum())
         return float(sum(passing) / numbers) if numbers else None
 
@@ -119,7 +119,7 @@ def _gate(
     )
 
 
-def _excused(kind: Kind, block: Block, deviations: Sequence[Deviation], experiment: str) -> Booleans:
+def _explained_by_deviation(kind: Kind, block: Block, deviations: Sequence[Deviation], experiment: str) -> Booleans:
     """Return, per published column, whether a known deviation of this ``kind`` explains its number."""
     dataset, metric = block.row.published, block.metric
     return np.array([

@@ -77,7 +77,7 @@ def charts_of(outline: Outline, results: Results, published: Published | None) -
         {
             "paper": published.short if published else None,
             "metrics": [
-                {"name": one.long, "short": one.short, "end": one.good_end, "larger": one.larger_is_better}
+                {"name": one.long, "short": one.short, "end": one.direction_text, "larger": one.larger_is_better}
                 for one in names
             ],
             "datasets": [row.title for row in outline.datasets],
@@ -258,13 +258,13 @@ def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], l
     """
     if not is_installed("matplotlib"):
         return [], [NO_PICTURES]
-    from probcal.reporting.drawing import in_our_look
+    from probcal.reporting.drawing import draw_styled
     from probcal.reporting.figures import short_titles
     from probcal.reporting.paper_figures import PAPER, ROC, paper_figures
 
     notes: list[str] = []
     figures = paper_figures(short_titles(outline), outline, results, (PAPER, ROC), notes.append)
-    return list(in_our_look(figures, picture)), list(dict.fromkeys(notes))
+    return list(draw_styled(figures, picture)), list(dict.fromkeys(notes))
 
 
 def ranked(outline: Outline, results: Results) -> list[RankedPicture]:

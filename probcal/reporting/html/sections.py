@@ -31,7 +31,7 @@ from probcal.reporting.html.charts import (
 )
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.metric_table import with_paper
-from probcal.reporting.tables import reads_by_method, tables
+from probcal.reporting.tables import shows_methods_as_rows, tables
 from probcal.store.cell_result import shown_metric
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -164,7 +164,7 @@ class ExperimentSections:
 
     @property
     def rows_are_datasets(self) -> bool:
-        return not reads_by_method(self.outline, self.published)
+        return not shows_methods_as_rows(self.outline, self.published)
 
     @property
     def has_beneath(self) -> bool:

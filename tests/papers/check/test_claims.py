@@ -5,7 +5,7 @@ import math
 import pytest
 
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, Tally, judge, printed_there
+from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, Tally, judge, published_tallies
 from probcal.papers.published import Claim, Published
 
 NAME = "langford-zadrozny-2005"
@@ -129,5 +129,5 @@ def test_a_claim_says_what_is_evaluated():
 def test_the_papers_count_is_taken_over_the_data_sets_that_were_run(paper, ours):
     infinite = claim("infinite", "J48", **TWO)
     few = ours({("adult", "j48.direct"): [math.inf], ("breast", "j48.direct"): [0.5]})
-    assert printed_there(infinite, paper, few) == {"cxe": Tally(2, 0, 0, 0)}
-    assert printed_there(infinite, paper, ours({("adult", "j48.direct"): [0.5]})) == {"cxe": Tally(1, 0, 0, 0)}
+    assert published_tallies(infinite, paper, few) == {"cxe": Tally(2, 0, 0, 0)}
+    assert published_tallies(infinite, paper, ours({("adult", "j48.direct"): [0.5]})) == {"cxe": Tally(1, 0, 0, 0)}

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.stats import friedmanchisquare
 
-from probcal.papers.check.judged_claims import PublishedNumbers, Tally, judge, printed_ranks_there
+from probcal.papers.check.judged_claims import PublishedNumbers, Tally, judge, published_rank_text
 from probcal.papers.published import Claim, Published
 from tests.commands import probcal
 
@@ -86,10 +86,10 @@ class OnTwoSets(PublishedNumbers):
 
 
 def test_the_papers_ranks_are_those_of_the_data_sets_that_were_run():
-    said = printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER))
+    said = published_rank_text(claim("ranked", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER))
     assert said == "mean ranks LR 2.00, LR sigmoid 1.00"
-    assert printed_ranks_there(claim("beats", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER)) == ""
-    assert printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, PublishedNumbers(PAPER)).startswith(
+    assert published_rank_text(claim("beats", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER)) == ""
+    assert published_rank_text(claim("ranked", "LR", "LR sigmoid"), PAPER, PublishedNumbers(PAPER)).startswith(
         "mean ranks LR 1."
     )
 
