@@ -130,3 +130,10 @@ def test_eps_of_the_quadratic_ones_lies_within_minus_1_and_1(eps):
     assert Quadratic((-1, 1)).eps == (-1.0, 1.0)
     with pytest.raises(ValueError, match="eps"):
         Quadratic(eps)
+
+
+@pytest.mark.parametrize("pair", [(100.5, 1), (-100.5, 1), (0, 100.5), (0, -0.5)])
+def test_cox_pairs_beyond_their_limits_are_rejected(pair):
+    assert Cox([(100, 100), (-100, 0)]).pairs == ((100.0, 100.0), (-100.0, 0.0))
+    with pytest.raises(ValueError, match="at most 100 in size"):
+        Cox([pair])

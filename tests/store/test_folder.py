@@ -245,3 +245,9 @@ def test_adding_goes_on_after_what_another_run_has_added(tmp_path):
         assert kept.add(Y, P)["at"] == place
         kept.close()
         assert len(path.read_bytes()) == place + 27
+
+
+def test_a_folder_inside_a_file_is_rejected(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"cannot write to .*results: Not a directory; choose another with -o"):
+        write(Store(tmp_path / "file" / "results"), result())

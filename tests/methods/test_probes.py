@@ -1,0 +1,17 @@
+"""Test when log-odds lie on one side of a threshold for certain."""
+
+import numpy as np
+import pytest
+
+from probcal.methods._probes import _LogOdds
+
+
+@pytest.mark.parametrize(
+    ("point", "certain"), [(-1.0, True), (-0.05, False), (0.05, False), (0.5, True), (0.95, False), (2.0, True)]
+)
+def test_points_within_the_error_of_a_value_are_uncertain(point, certain):
+    assert _LogOdds(np.array([0.0, 1.0]), 0.1).all_on_one_side(point) is certain
+
+
+def test_missing_log_odds_are_never_certain():
+    assert not _LogOdds(np.array([0.0, np.nan]), 0.1).all_on_one_side(0.5)
