@@ -1,4 +1,4 @@
-"""Fixtures of the tests that run experiments."""
+"""Provide the fixtures of the tests that run experiments."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from probcal.runner import fingerprint
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch) -> Iterator[Bench]:
+    """Return a ``Bench`` in a temporary folder, with a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     root = str(Path(cli.__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), root]))
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)
-    # each command forgets the digests of code, as a new process does; what has not changed is not parsed again
+    # Each command forgets the digests of code, as a new process does. Unchanged files are not parsed again.
     monkeypatch.setattr(fingerprint, "Source", source)
     monkeypatch.setattr(fingerprint, "packages_distributions", distributions)
     before = signal.getsignal(signal.SIGTERM)

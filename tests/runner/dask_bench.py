@@ -1,4 +1,4 @@
-"""Real schedulers and workers of Dask on the loopback interface, each a process of its own."""
+"""Provide real Dask schedulers and workers on the loopback interface. Each is a process of its own."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ROOT = str(Path(__file__).parents[2])
 
 
 class DaskBench:
-    """``address``: where the scheduler is. All that was started ends with ``close``."""
+    """Start a scheduler and workers. ``address`` is that of the scheduler. ``close`` ends all that was started."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
-        """``environment``: of the scheduler."""
+        """Start the scheduler with these variables in its ``environment``."""
         self._folder, self._environment = folder, environment
         self._processes: list[subprocess.Popen] = []
         self._file = folder / "scheduler.json"
@@ -25,7 +25,7 @@ class DaskBench:
         self.address = json.loads(self._file.read_text())["address"]
 
     def start_scheduler(self, port: str = "") -> None:
-        """The scheduler, on the port that it had before unless another is given."""
+        """Start the scheduler. Without ``port`` it gets the port that it had before."""
         self._file.unlink(missing_ok=True)
         port = port or self.address.rpartition(":")[2]
         words = ["dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
@@ -33,20 +33,20 @@ class DaskBench:
         wait_for(lambda: self._file.exists() and self._file.read_text().endswith("}"))
 
     def start_worker(self, *words: str, **environment: str) -> subprocess.Popen:
-        """A worker with one thread that nobody starts again, unless ``words`` say otherwise."""
+        """Start a worker with one thread. Nobody restarts it, unless ``words`` say otherwise."""
         usual = ["--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard", "--local-directory", self._folder]
         words = words or ("--no-nanny",)
         return self._start("dask_worker", self.address, *usual, *words, **environment)
 
     def wait_for_workers(self, number: int) -> None:
-        """Wait until so many have joined."""
+        """Wait until this number of workers has joined."""
         from distributed import Client
 
         with Client(self.address, timeout=300, set_as_default=False) as client:
             client.wait_for_workers(number, timeout=300)
 
     def retire_worker(self, name: str) -> None:
-        """Have a worker leave in good order, as at the end of its ``--lifetime``."""
+        """Retire a worker in good order, as at the end of its ``--lifetime``."""
         from distributed import Client
 
         with Client(self.address, timeout=300, set_as_default=False) as client:
@@ -54,6 +54,7 @@ class DaskBench:
             client.retire_workers(names=[name])
 
     def close(self) -> None:
+        """Kill all processes and wait for their ends."""
         for process in self._processes:
             process.kill()
         for process in self._processes:

@@ -1,4 +1,4 @@
-"""Planned cells of a real experiment, for what only counts and times them."""
+"""Provide planned cells of a real experiment, for tests that count and time cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ methods: [direct, sigmoid]
 
 
 def planned(*expected: float | None, dataset: str = "wine-first", learner: str = "tree", method: str = "direct"):
-    """As many repetitions as there are ``expected`` seconds; None for one never timed."""
+    """Return one repetition for each of the ``expected`` seconds. None is a cell that was never timed."""
     cells = [
         cell
         for cell in cells_of(parse_experiment(YamlFile(Path("timed.yaml"), CONFIG)))

@@ -1,4 +1,4 @@
-"""Small experiments on the wine data, run by the real command in this process or in one of its own."""
+"""Provide small experiments on the wine data. The real command runs them in this process or in a new one."""
 
 from __future__ import annotations
 
@@ -90,12 +90,13 @@ files:
 
 @dataclass
 class Finished:
+    """Hold the exit code and the output of a command."""
     code: int
     said: str
 
 
 class Gate:
-    """Lets fits end in the order in which they began, whichever process they are in."""
+    """Let fits end in the order in which they began, in any process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -103,15 +104,15 @@ class Gate:
         self._let(0)
 
     def begun(self) -> int:
-        """How many fits have come to the gate so far."""
+        """Return how many fits have reached the gate so far."""
         return len(list(self._folder.glob("[0-9]*")))
 
     def let(self, more: int) -> None:
-        """Let ``more`` fits end than have begun."""
+        """Let the fits that have begun end, and ``more`` others."""
         self._let(self.begun() + more)
 
     def open(self) -> None:
-        """Let all end from now on."""
+        """Let all fits end from now on."""
         self._let(10**9)
 
     def _let(self, fits: int) -> None:
@@ -120,7 +121,7 @@ class Gate:
 
 
 class Bench:
-    """A folder of its own with configs, a user's modules and results."""
+    """Hold a folder with configs, modules of a user and results."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -128,7 +129,7 @@ class Bench:
         self._modules: set[str] = set()
 
     def config(self, **parts) -> None:
-        """Writes small.yaml: two learners under two methods on two splits of one data set, but for ``parts``."""
+        """Write small.yaml with ``parts`` changed: two learners under two methods on two splits of one data set."""
         experiment = {
             "name": "small",
             "seed": 1,
@@ -140,23 +141,23 @@ class Bench:
         (self.folder / "small.yaml").write_text(yaml.safe_dump({**experiment, **parts}, sort_keys=False))
 
     def module(self, name: str, source: str) -> None:
-        """A module of the user's, importable here and in the workers; may be written again."""
+        """Write a module of the user. It can be imported here and in the workers, and can be written again."""
         (self.folder / f"{name}.py").write_text(textwrap.dedent(source))
         self._modules.add(name)
 
     def gated(self) -> Gate:
-        """Write the module ``slow``, whose class ``Slow`` waits at the gate that is returned, closed."""
+        """Write the module ``slow``, whose class ``Slow`` waits at the returned gate. The gate is closed."""
         gate = Gate(self.folder / "gate")
         self.module("slow", GATED.format(gate=str(self.folder / "gate")))
         return gate
 
     def ended(self) -> int:
-        """How many cells have a line in cells.jsonl."""
+        """Return how many cells have a line in cells.jsonl."""
         path = self.results / "cells.jsonl"
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def coins(self) -> str:
-        """A card of the user's own and its file under ``folder``; returns the name that a config gives it."""
+        """Write a card of the user and its file under ``folder``. Return the name that a config gives it."""
         (self.folder / "coins.yaml").write_text(COINS)
         (self.folder / "coins").mkdir()
         rows = [f"{i},{'abc'[i % 3]},{'yes' if i * i % 7 > 2 else 'no'}" for i in range(60)]
@@ -164,7 +165,7 @@ class Bench:
         return "coins.yaml"
 
     def probcal(self, *words: str) -> Finished:
-        """``probcal`` with these words, as if typed in the folder."""
+        """Run ``probcal`` with these words, as if typed in the folder."""
         self._forget()
         done = CliRunner().invoke(cli.main, list(words), prog_name="probcal")
         if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -172,31 +173,33 @@ class Bench:
         return Finished(done.exit_code, done.output)
 
     def run(self, *words: str) -> Finished:
+        """Run ``probcal run small.yaml`` with these words."""
         return self.probcal("run", "small.yaml", *words)
 
     def start(self, *words: str, before: Iterable[str] = (), **options) -> subprocess.Popen:
-        """``probcal run`` in a process group and session of its own; ``before``: a command that runs it.
+        """Start ``probcal run`` in a process group and session of its own. ``before`` is a command that runs it.
 
-        Ctrl-C reaches it even where the tests themselves were started in the background, which ignores it.
+        Ctrl-C reaches it even if the tests were started in the background, which ignores Ctrl-C.
         """
         command = [*before, sys.executable, "-m", "probcal", "run", "small.yaml", *words]
         options.setdefault("preexec_fn", _hears_interruptions)
         return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **options)
 
     def rows(self) -> list[dict]:
-        """The lines of cells.jsonl."""
+        """Return the lines of cells.jsonl."""
         return [json.loads(line) for line in (self.results / "cells.jsonl").read_text().splitlines()]
 
     def runs(self) -> list[dict]:
+        """Return the lines of runs.jsonl."""
         return [json.loads(line) for line in (self.results / "runs.jsonl").read_text().splitlines()]
 
     def numbers(self, folder: Path | None = None) -> dict[str, dict[str, float]]:
-        """Cell -> its metrics, of those that are done."""
+        """Return the metrics of each finished cell, by cell."""
         results = Store(folder or self.results).results()
         return {cell: result.metrics for cell, result in results.items() if result.status == "done"}
 
     def _forget(self) -> None:
-        """What a new process would not know: the user's modules and the digests of code."""
+        """Forget what a new process does not know: the modules of the user and the digests of code."""
         importlib.invalidate_caches()
         for name in self._modules:
             sys.modules.pop(name, None)
@@ -206,7 +209,7 @@ class Bench:
 
 
 def source(path: Path, package: str) -> Source:
-    """``Source`` of a file, which is parsed again only if its bytes have changed."""
+    """Return the ``Source`` of a file. The file is parsed again only if its bytes have changed."""
     return _source_of(path, package, path.read_bytes())
 
 
@@ -216,7 +219,7 @@ def _source_of(path: Path, package: str, content: bytes) -> Source:
 
 
 def distributions() -> dict[str, list[str]]:
-    """The packages of all modules, which are read again only if another package or version lies on the path."""
+    """Return the packages of all modules. They are read again only if the installed packages have changed."""
     return _distributions_of(tuple(str(info) for folder in sys.path for info in sorted(Path(folder).glob("*-info"))))
 
 
@@ -226,7 +229,7 @@ def _distributions_of(installed: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def wait_for(what, seconds: float = 300) -> None:
-    """Wait until ``what()`` holds. ``seconds`` only bounds how long a test that fails takes: be generous."""
+    """Wait until ``what()`` holds. ``seconds`` only bounds the time of a test that fails: be generous."""
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not happen in time"
@@ -234,12 +237,12 @@ def wait_for(what, seconds: float = 300) -> None:
 
 
 def wait_until_gone(session: int) -> None:
-    """Wait until no process of the session lives: ends are asked for in one process and come about in another."""
+    """Wait until no process of the session lives. Processes end some time after they are asked to."""
     wait_for(lambda: not processes_of_session(session))
 
 
 def processes_of_session(session: int) -> list[int]:
-    """The living processes that ``Bench.start`` brought about, whatever their parents are."""
+    """Return the living processes that ``Bench.start`` caused, whatever their parents are."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""Cells that misbehave, in small; reliability/cells.py has the full measure."""
+"""Test cells that misbehave. reliability/cells.py tests all of them."""
 
 import sys
 from pathlib import Path
@@ -54,7 +54,7 @@ def bad(bench):
 
 
 def tried(bench, faults, *words):
-    """Fault -> its only row, after a run in which each has a neighbour before and after it."""
+    """Return the only row of each fault, after a run in which each has a neighbour before and after it."""
     good = {"type": "bad_cells.Good", "params": {"max_depth": 2, "max_features": 2}}
     learners = {"good": good}
     for number, fault in enumerate(faults):
@@ -69,6 +69,7 @@ def tried(bench, faults, *words):
 
 
 def neighbours_are_as_without(bench):
+    """Check that the other cells have the same results as in a run without the faults."""
     disturbed = Store(bench.results)
     good = [name for name in (row["learner"] for row in bench.rows()) if name.startswith("good")]
     assert bench.run("-o", "without", *(word for name in good for word in ("-l", name))).code == 0
@@ -81,7 +82,7 @@ def neighbours_are_as_without(bench):
 
 
 @pytest.mark.slow
-def test_every_fault_is_one_row_and_no_neighbour_feels_it(bad):
+def test_each_fault_gives_one_row_and_spares_other_cells(bad):
     rows = tried(bad, list(CAME_OF))
     for fault, (status, error, message) in CAME_OF.items():
         row = rows[fault]
@@ -91,7 +92,7 @@ def test_every_fault_is_one_row_and_no_neighbour_feels_it(bad):
 
 
 @pytest.mark.slow
-def test_a_cell_that_hangs_in_native_code_or_has_closed_its_connection_is_ended(bad):
+def test_hanging_or_stopped_cells_end_at_the_timeout(bad):
     faults = ["hangs in native code with the interpreter lock", "stops itself with SIGSTOP"]
     rows = tried(bad, faults, "--timeout", "15s")
     assert {row["status"] for row in rows.values()} == {"timeout"}
@@ -106,13 +107,13 @@ def test_a_message_of_ten_megabytes_is_shortened(bad):
 
 
 @pytest.mark.slow
-def test_what_a_failed_cell_printed_last_is_kept_and_not_shown(bad):
+def test_last_output_of_a_failed_cell_is_stored_not_shown(bad):
     row = tried(bad, ["prints 1 MB and raises"])["prints 1 MB and raises"]
     assert row["traceback"].endswith("the last words\n") and len(row["traceback"]) < 6_000
     assert "the last words" not in bad.run("--retry-failed").said
 
 
-def test_a_crash_tells_where_it_was(bad):
+def test_message_and_traceback_locate_a_crash(bad):
     row = tried(bad, ["a segmentation fault"])["a segmentation fault"]
     assert row["message"] == "its process was ended by SIGSEGV"
     assert "Segmentation fault" in row["traceback"] and "bad_cells.py" in row["traceback"]

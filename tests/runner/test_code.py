@@ -1,4 +1,4 @@
-"""Which code belongs to a number, and what of it counts."""
+"""Test which code belongs to a result and which changes of it count."""
 
 import multiprocessing
 import os
@@ -18,7 +18,7 @@ SERVER.set_forkserver_preload(["probcal.runner.fingerprint"])
 def digests(*modules, folders):
     """Return ``code_of`` in a process of its own that finds modules in ``folders`` first.
 
-    The process is a copy of one that has imported probcal, which takes most of the time.
+    The process is a copy of one that has imported probcal, since the import takes most of the time.
     """
     ours, theirs = SERVER.Pipe(duplex=False)
     child = SERVER.Process(target=_send_digests, args=(theirs, modules, [str(folder) for folder in folders]))
@@ -37,7 +37,7 @@ def _send_digests(pipe, modules, folders):
 
 
 def digests_of_a_new_program(*modules, folders):
-    """Return ``code_of`` in a new process whose probcal, too, is found in ``folders``."""
+    """Return ``code_of`` in a new process that also finds probcal in ``folders``."""
     path = ":".join(map(str, folders))
     code = "import sys; from probcal.runner.fingerprint import code_of; print(code_of(*sys.argv[1:]))"
     command = [sys.executable, "-B", "-c", code, *modules]
@@ -73,7 +73,7 @@ def of_mine(folder):
     return digests("mine", folders=[folder, ROOT])
 
 
-def test_what_a_learner_imports_of_the_users_own_belongs_to_it(mine):
+def test_code_of_a_learner_includes_imported_user_modules(mine):
     assert {name for name in of_mine(mine) if not name.startswith("probcal.")} == {
         "mine",
         "helpers",
@@ -84,7 +84,7 @@ def test_what_a_learner_imports_of_the_users_own_belongs_to_it(mine):
 
 
 @pytest.mark.parametrize("file", ["mine.py", "helpers.py", "inner/more.py", "inner/constants.py"])
-def test_a_change_in_any_of_it_is_a_change(mine, file):
+def test_changed_user_module_changes_its_digest(mine, file):
     before = of_mine(mine)
     (mine / file).write_text((mine / file).read_text().replace("2", "3").replace("1", "4").replace("X, y", "X, y, z"))
     (mine / file).write_text((mine / file).read_text().replace("FACTOR * x", "x * FACTOR"))
@@ -92,7 +92,7 @@ def test_a_change_in_any_of_it_is_a_change(mine, file):
     assert [name for name in after if after[name] != before[name]] == [file.removesuffix(".py").replace("/", ".")]
 
 
-def test_comments_docstrings_and_layout_are_none(mine):
+def test_comments_docstrings_and_layout_leave_digests_unchanged(mine):
     before = of_mine(mine)
     changed = LEARNER.replace("# ours", "# of this folder").replace('"""Fit."""', '"""Fits."""\n')
     changed = changed.replace('"""A learner."""', "").replace("(self, X, y)", "(\n        self,\n        X, y\n    )")
@@ -101,7 +101,7 @@ def test_comments_docstrings_and_layout_are_none(mine):
 
 
 @pytest.mark.slow
-def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
+def test_changed_probcal_helper_counts_only_where_used(tmp_path):
     copied = tmp_path / "probcal"
     for file in (ROOT / "probcal").rglob("*.py"):
         target = copied / file.relative_to(ROOT / "probcal")
@@ -121,7 +121,7 @@ def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
     assert of("direct") == direct
 
 
-def test_what_the_key_tells_elsewhere_is_not_told_as_code():
+def test_code_excludes_configuration_storage_and_metrics():
     code = code_of("sklearn.tree", "probcal.methods.probing")
     assert {
         "probcal.runner.fit_predict",
@@ -142,7 +142,7 @@ def test_what_the_key_tells_elsewhere_is_not_told_as_code():
     assert set(code_of_metrics()) == modules and not modules & set(code)
 
 
-def test_the_numeric_packages_count_and_those_that_a_class_or_its_helpers_are_from():
+def test_versions_include_numeric_packages_and_those_of_components():
     usual = ["python", "numpy", "pandas", "scikit-learn", "scipy"]
     assert list(versions_of("sklearn.tree", "probcal.methods.probing")) == usual
     assert list(versions_of("probcal.data.sources.generated")) == usual  # pydantic checks its settings

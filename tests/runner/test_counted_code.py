@@ -1,4 +1,4 @@
-"""What runs in a cell is counted as its code, or is on the list of what cannot change a number, with the reason."""
+"""Test that all code of a cell is counted, or is listed with a reason why it cannot change a number."""
 
 import json
 import subprocess
@@ -99,7 +99,7 @@ methods: [direct]
 
 @pytest.mark.parametrize("text", [EVERY_METHOD, DRAWN])
 @pytest.mark.slow
-def test_all_that_runs_in_a_cell_is_counted_or_listed_with_its_reason(tmp_path, text):
+def test_executed_modules_are_counted_or_listed_as_exempt(tmp_path, text):
     (tmp_path / "cells.yaml").write_text(text)
     command = [sys.executable, "-c", TRACE, str(tmp_path / "cells.yaml"), str(PACKAGE)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -108,13 +108,13 @@ def test_all_that_runs_in_a_cell_is_counted_or_listed_with_its_reason(tmp_path, 
     assert uncounted - set(ELSEWHERE) - set(IDLE) - set(DATA) == set()
 
 
-def test_what_is_said_to_hold_nothing_holds_nothing():
+def test_modules_listed_as_empty_hold_no_code():
     for module, why in IDLE.items():
         text = (PACKAGE.parent / module.replace(".", "/") / "__init__.py").read_text()
         assert why != "holds nothing" or (text.count('"""') == 2 and text.rstrip().endswith('"""')), module
 
 
-def test_a_module_that_only_another_learners_shortcut_uses_makes_nothing_stale(tmp_path):
+def test_code_excludes_fast_paths_of_other_learners(tmp_path):
     (tmp_path / "cells.yaml").write_text(EVERY_METHOD)
     code = {cell.column.learner.name: counted(cell) for cell in probing_cells(tmp_path / "cells.yaml")}
     assert "probcal.fast_paths.logistic" in code["logistic"] and "probcal.fast_paths.linear_svm" not in code["logistic"]

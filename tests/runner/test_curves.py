@@ -1,4 +1,4 @@
-"""Lines for figures, and numbers that only a method knows: asked for, kept, renewed."""
+"""Test the curves and numbers that only a method knows: when cells store them and when they run again."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def telling(bench):
 
 
 @pytest.mark.slow
-def test_an_roc_curve_is_kept_of_the_first_repetition_alone(bench):
+def test_roc_curve_is_stored_for_the_first_repetition_only(bench):
     bench.config(learners=NB, methods=["direct"], curves=["roc"])
     assert bench.run().code == 0
     first, second = (cells(bench)[f"wine-first/{repetition}/nb/direct"] for repetition in (0, 1))
@@ -35,7 +35,7 @@ def test_an_roc_curve_is_kept_of_the_first_repetition_alone(bench):
     assert second.curves == {}
 
 
-def test_a_method_tells_the_curves_and_numbers_that_were_asked_for_and_no_others(telling):
+def test_only_requested_curves_and_metrics_are_stored(telling):
     parts = {"learners": NB, "methods": {"tell": {"type": "telling.Telling"}}}
     telling.config(**parts, curves=["scores"], metrics=["rms", "crossings"])
     telling.run()
@@ -47,7 +47,7 @@ def test_a_method_tells_the_curves_and_numbers_that_were_asked_for_and_no_others
 
 
 @pytest.mark.slow
-def test_a_curve_that_no_figure_could_be_drawn_of_fails_its_cell(bench):
+def test_malformed_curve_fails_its_cell(bench):
     bench.module("telling", TELLING.replace("[0.5, 0.25]", "[0.5]"))
     bench.config(learners=NB, methods={"tell": {"type": "telling.Telling"}}, curves=["scores"])
     assert bench.run().code == 1
@@ -57,7 +57,7 @@ def test_a_curve_that_no_figure_could_be_drawn_of_fails_its_cell(bench):
 
 
 @pytest.mark.slow
-def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
+def test_new_curve_reruns_only_the_first_repetition(bench):
     bench.config(learners=NB, methods=["direct"])
     bench.run()
     bench.config(learners=NB, methods=["direct"], curves=["roc"])
@@ -67,7 +67,7 @@ def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
 
 
 @pytest.mark.slow
-def test_a_number_that_only_the_method_knows_takes_a_fit(telling):
+def test_method_measure_needs_a_fit_but_new_metric_does_not(telling):
     parts = {"learners": NB, "methods": {"tell": {"type": "telling.Telling"}}}
     telling.config(**parts, metrics=["rms"])
     telling.run()
@@ -83,7 +83,7 @@ def test_a_number_that_only_the_method_knows_takes_a_fit(telling):
 
 
 @pytest.mark.slow
-def test_an_online_method_gets_each_label_after_the_rows_estimate(bench):
+def test_online_method_gets_labels_after_each_prediction(bench):
     bench.module(
         "counting",
         """
@@ -111,7 +111,7 @@ def test_an_online_method_gets_each_label_after_the_rows_estimate(bench):
         ("roc", "curves"),
     ],
 )
-def test_a_curve_that_is_none_is_told(bench, curves, message):
+def test_invalid_curve_names_are_rejected(bench, curves, message):
     bench.config(curves=curves)
     finished = bench.run()
     assert finished.code == 2 and message in finished.said

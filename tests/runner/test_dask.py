@@ -1,4 +1,4 @@
-"""Cells on a Dask cluster: the numbers of a serial run, whatever happens to the cluster meanwhile."""
+"""Test that cells on a Dask cluster give the numbers of a serial run, whatever happens to the cluster."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ BAD = """
 
 @pytest.fixture
 def alone(tmp_path_factory):
-    """A scheduler without workers, for one test."""
+    """Yield a scheduler without workers, for one test."""
     dask = DaskBench(tmp_path_factory.mktemp("dask"))
     yield dask
     dask.close()
@@ -62,7 +62,7 @@ def alone(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """A scheduler and two workers, which live through several runs."""
+    """Yield a scheduler and two workers, which serve several runs."""
     dask = DaskBench(tmp_path_factory.mktemp("pair"))
     dask.cache = tmp_path_factory.mktemp("cache of the workers")
     for _ in range(2):
@@ -73,14 +73,14 @@ def pair(tmp_path_factory):
 
 @pytest.fixture
 def slow(bench):
-    """Twelve cells that wait at ``bench.gate``."""
+    """Plan twelve cells that wait at ``bench.gate``."""
     bench.gate = bench.gated()
     bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=12)
     return bench
 
 
 def in_the_middle(bench, *words, workers=1):
-    """A run of which three cells have ended, and each of the ``workers`` has one more that waits."""
+    """Start a run. Return when three cells have ended and each of the ``workers`` has one more that waits."""
     bench.gate.let(3)
     process = bench.start(*words, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: process.poll() is not None or (bench.ended() == 3 and bench.gate.begun() == 3 + workers))
@@ -89,6 +89,7 @@ def in_the_middle(bench, *words, workers=1):
 
 
 def ended_well(bench, process, cells=12):
+    """Wait for the end of a run without errors, and return its messages."""
     said = process.communicate(timeout=600)[1]
     assert process.returncode == 0, said
     assert "Traceback" not in said
@@ -97,10 +98,12 @@ def ended_well(bench, process, cells=12):
 
 
 def endings(bench):
+    """Return status, error type and message of each learner."""
     return {row["learner"]: (row["status"], row.get("error_type"), row.get("message")) for row in bench.rows()}
 
 
 def same_as_serial(bench):
+    """Check that metrics and predictions equal those of a serial run."""
     bench.run("-o", "serial")
     ours, serial = Store(bench.results), Store(bench.folder / "serial")
     assert bench.numbers() == bench.numbers(serial.folder) != {}
@@ -111,7 +114,7 @@ def same_as_serial(bench):
 
 
 @pytest.mark.slow
-def test_two_workers_give_the_numbers_of_a_serial_run_to_the_last_bit(bench, pair):
+def test_two_dask_workers_match_a_serial_run_exactly(bench, pair):
     card = bench.coins()
     bench.module("slow", TREE)
     learners = {"slow": {"type": "slow.Slow", "encoding": "numeric"}, "linear_svm": {}, "gaussian_nb": {}}
@@ -127,7 +130,7 @@ def test_two_workers_give_the_numbers_of_a_serial_run_to_the_last_bit(bench, pai
 
 
 @pytest.mark.slow
-def test_edited_code_reaches_workers_that_run_already(bench, pair):
+def test_edited_code_reaches_running_workers(bench, pair):
     bench.module("slow", TREE)
     bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=1)
     assert bench.run("--scheduler", pair.address).code == 0
@@ -139,7 +142,7 @@ def test_edited_code_reaches_workers_that_run_already(bench, pair):
 
 
 @pytest.mark.slow
-def test_misbehaving_cells_are_rows_and_cost_no_worker(bench, pair):
+def test_misbehaving_cells_are_recorded_and_others_finish(bench, pair):
     bench.module("bad", BAD)
     kinds = {kind.lower(): {"type": f"bad.{kind}"} for kind in ("Fails", "Crashes", "Hangs")}
     bench.config(learners={**kinds, "dummy": {"type": DUMMY}}, methods=["direct"], repeats=1)
@@ -179,7 +182,7 @@ def test_processes_of_cells_end_after_the_run(bench, alone):
 
 
 @pytest.mark.slow
-def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
+def test_interruption_ends_cells_on_dask_workers(bench, pair):
     bench.module("bad", BAD)
     bench.config(
         learners={"tells": {"type": "bad.TellsAndHangs", "params": {"constant": str(bench.folder)}}}, methods=["direct"]
@@ -194,7 +197,7 @@ def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
 
 
 @pytest.mark.slow
-def test_cells_of_a_worker_that_is_killed_go_to_another(slow, alone):
+def test_cells_of_a_killed_worker_move_to_another(slow, alone):
     first = alone.start_worker()
     alone.start_worker()
     alone.wait_for_workers(2)
@@ -206,7 +209,7 @@ def test_cells_of_a_worker_that_is_killed_go_to_another(slow, alone):
 
 
 @pytest.mark.slow
-def test_a_run_outlives_its_scheduler(slow, alone):
+def test_run_continues_after_its_scheduler_restarts(slow, alone):
     alone.start_worker()
     process = in_the_middle(slow, "--scheduler", alone.address)
     alone.scheduler.kill()
@@ -215,13 +218,13 @@ def test_a_run_outlives_its_scheduler(slow, alone):
     alone.start_worker()
     slow.gate.open()
     said = ended_well(slow, process)
-    # on a busy machine the client may find the new scheduler before the run looks for the old one
+    # On a busy machine the client may find the new scheduler before the run misses the old one.
     assert f"the scheduler at {alone.address} is gone; waiting for it" in said or "no worker is there yet" in said
     assert same_as_serial(slow)
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(slow, alone):
+def test_lost_scheduler_ends_the_run_and_keeps_finished_cells(slow, alone):
     (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask as one\none.RECONNECT_SECONDS = 1.0\n")
     alone.start_worker()
     process = in_the_middle(slow, "--scheduler", alone.address)
@@ -236,7 +239,7 @@ def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(
 
 
 @pytest.mark.slow
-def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, alone, tmp_path_factory):
+def test_worker_with_other_versions_or_code_is_rejected(slow, alone, tmp_path_factory):
     shim = tmp_path_factory.mktemp("shim")
     (shim / "scikit_learn-9.9.dist-info").mkdir()
     (shim / "scikit_learn-9.9.dist-info" / "METADATA").write_text("Name: scikit-learn\nVersion: 9.9\n")
@@ -250,7 +253,7 @@ def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, al
     (other / "slow.py").write_text((slow.folder / "slow.py").read_text().replace("sleep(0.01)", "sleep(0.02)"))
     alone.start_worker(PYTHONPATH=f"{other}{os.pathsep}{path}")
     alone.start_worker()
-    alone.wait_for_workers(3)  # a fit one that came first could end all cells before the others are looked at
+    alone.wait_for_workers(3)  # a suitable worker that joined first could end all cells before the others are checked
     slow.gate.open()
     process = slow.start("--scheduler", alone.address, stderr=subprocess.PIPE, text=True)
     said = ended_well(slow, process)
@@ -259,7 +262,7 @@ def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, al
 
 
 @pytest.mark.slow
-def test_a_worker_without_probcal_is_refused_by_name(bench, alone, tmp_path_factory):
+def test_worker_without_probcal_is_rejected(bench, alone, tmp_path_factory):
     (folder := tmp_path_factory.mktemp("hidden")).joinpath("sitecustomize.py").write_text(
         "import sys\nsys.modules['probcal'] = None\n"
     )
@@ -272,7 +275,7 @@ def test_a_worker_without_probcal_is_refused_by_name(bench, alone, tmp_path_fact
 
 
 @pytest.mark.slow
-def test_a_worker_without_a_module_of_the_user_is_refused_by_name(slow, alone, monkeypatch, tmp_path_factory):
+def test_worker_without_a_user_module_is_rejected(slow, alone, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     alone.start_worker()
     done = slow.probcal("run", str(slow.folder / "small.yaml"), "--scheduler", alone.address)
@@ -281,7 +284,7 @@ def test_a_worker_without_a_module_of_the_user_is_refused_by_name(slow, alone, m
 
 
 @pytest.mark.slow
-def test_a_scheduler_without_probcal_ends_the_run_with_a_reason(bench, tmp_path_factory):
+def test_scheduler_without_probcal_ends_the_run(bench, tmp_path_factory):
     (folder := tmp_path_factory.mktemp("hidden")).joinpath("sitecustomize.py").write_text(
         "import sys\nsys.modules['probcal'] = None\n"
     )
@@ -295,7 +298,7 @@ def test_a_scheduler_without_probcal_ends_the_run_with_a_reason(bench, tmp_path_
 
 
 @pytest.mark.slow
-def test_a_worker_without_the_data_is_refused_by_name(bench, alone, tmp_path_factory):
+def test_worker_without_the_data_is_rejected(bench, alone, tmp_path_factory):
     card = bench.coins()
     bench.config(datasets=[card])
     alone.start_worker(PROBCAL_CACHE_DIR=str(tmp_path_factory.mktemp("empty")), PROBCAL_DATA_DIR="/")
@@ -305,7 +308,7 @@ def test_a_worker_without_the_data_is_refused_by_name(bench, alone, tmp_path_fac
 
 
 @pytest.mark.slow
-def test_workers_of_its_own_give_the_same_numbers_and_end_with_the_run(slow):
+def test_local_workers_match_a_serial_run_and_then_end(slow):
     process = in_the_middle(slow, "--workers", "2", workers=2)
     slow.gate.open()
     ended_well(slow, process)
@@ -315,7 +318,7 @@ def test_workers_of_its_own_give_the_same_numbers_and_end_with_the_run(slow):
 
 
 @pytest.mark.slow
-def test_an_interruption_ends_workers_of_its_own(slow):
+def test_interruption_ends_local_workers(slow):
     process = in_the_middle(slow, "--workers", "2", workers=2)
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=600)[1]
@@ -327,7 +330,7 @@ def test_an_interruption_ends_workers_of_its_own(slow):
 
 @pytest.fixture
 def deadly(bench):
-    """A cell that kills its worker, and one that comes after it."""
+    """Plan a cell that kills its worker, and one that comes after it."""
     bench.module("bad", BAD)
     learners = {"kills": {"type": "bad.KillsItsWorker"}, "dummy": {"type": DUMMY}}
     bench.config(learners=learners, methods=["direct"], repeats=1)
@@ -335,19 +338,20 @@ def deadly(bench):
 
 
 def given_up_after(workers):
+    """Return the expected endings after this number of dead workers."""
     why = f"Dask workers that died or left while they had the cell wine-first/0/kills/direct: {workers}"
     return {"kills": ("failed", "WorkerDied", why), "dummy": ("done", None, None)}
 
 
 @pytest.mark.slow
-def test_a_cell_that_kills_each_restarted_worker_is_given_up(deadly, alone):
+def test_cell_that_kills_restarted_workers_fails(deadly, alone):
     alone.start_worker("--nanny")
     assert deadly.run("--scheduler", alone.address).code == 1
     assert endings(deadly) == given_up_after(4)
 
 
 @pytest.mark.slow
-def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp_path_factory):
+def test_cell_that_exceeds_allowed_worker_deaths_fails(deadly, tmp_path_factory):
     dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     for _ in range(2):
         dask.start_worker()
@@ -357,7 +361,7 @@ def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp
 
 
 @pytest.mark.slow
-def test_a_worker_that_leaves_in_good_order_counts_for_no_death(slow, tmp_path_factory):
+def test_retired_worker_does_not_count_as_dead(slow, tmp_path_factory):
     dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     dask.start_worker("--no-nanny", "--name", "first")
     process = in_the_middle(slow, "--scheduler", dask.address)
@@ -400,7 +404,7 @@ def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, erro
         (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
     ],
 )
-def test_a_mistake_in_the_call_is_told(bench, words, said):
+def test_invalid_dask_options_are_rejected(bench, words, said):
     done = bench.run(*words)
     assert done.code == 2 and said in done.said and "Traceback" not in done.said
 
@@ -421,7 +425,7 @@ def test_a_mistake_in_the_call_is_told(bench, words, said):
     ],
 )
 @pytest.mark.slow
-def test_an_address_that_dask_has_no_way_to_is_told_in_one_line(bench, monkeypatch, address, environment, said):
+def test_unreachable_scheduler_address_gives_one_error_line(bench, monkeypatch, address, environment, said):
     for name, value in environment.items():
         monkeypatch.setenv(f"DASK_DISTRIBUTED__{name}", value)
     process = bench.start("--scheduler", address, stderr=subprocess.PIPE, text=True)
@@ -431,14 +435,14 @@ def test_an_address_that_dask_has_no_way_to_is_told_in_one_line(bench, monkeypat
     assert line.startswith(f"error: no Dask scheduler answers at {address}: ") and said in line, line
 
 
-def test_without_dask_it_is_told_what_to_install(bench, monkeypatch):
+def test_missing_dask_message_names_the_install_command(bench, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = bench.run("--workers", "2")
     assert done.code == 2 and 'pip install "probcal[dask]"' in done.said
 
 
 @pytest.mark.slow
-def test_dask_is_not_imported_unless_it_is_asked_for(bench):
+def test_serial_run_does_not_import_dask(bench):
     code = f"import sys; from {cli.__name__} import main; main(['run', 'small.yaml'], standalone_mode=False)"
     said = subprocess.run(
         [sys.executable, "-c", f"try:\n  {code}\nexcept SystemExit: pass\nprint('distributed' in sys.modules)"],
@@ -455,6 +459,7 @@ def cell_processes(worker: int) -> list[str]:
 
 
 def alive(process: int) -> bool:
+    """Return whether the process exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

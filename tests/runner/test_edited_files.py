@@ -1,4 +1,4 @@
-"""A table of one's own, whose card does not say which values to expect, may be edited between two runs."""
+"""Test a user's table that is edited between two runs and whose card expects no values."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def run(folder):
 
 
 @pytest.mark.slow
-def test_an_edited_file_is_read_anew_and_its_cells_are_stale(own):
+def test_edited_file_makes_its_cells_stale(own):
     assert "1 to run" in run(own).output
     write_rows(own, first=100)
     again = run(own)
@@ -51,14 +51,14 @@ def test_an_edited_file_is_read_anew_and_its_cells_are_stale(own):
     assert "1 done" in run(own).output
 
 
-def test_results_stay_valid_where_the_file_is_not_at_hand_any_more(own, monkeypatch, tmp_path):
+def test_results_stay_current_without_the_data_file(own, monkeypatch, tmp_path):
     run(own)
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "another cache"))
     (own / "data" / "mine" / "mine.csv").unlink()
     assert "1 cell: 1 done" in run(own).output
 
 
-def test_a_dry_run_says_what_is_missing_and_where_to_put_it(own):
+def test_dry_run_names_missing_files_and_their_place(own):
     (own / "data" / "mine" / "mine.csv").unlink()
     shown = probcal("run", own / "own.yaml", "-o", own / "results", "--dry-run")
     assert shown.exit_code == 0
@@ -67,7 +67,7 @@ def test_a_dry_run_says_what_is_missing_and_where_to_put_it(own):
     assert not (own / "results").exists()
 
 
-def test_a_damaged_copy_in_the_cache_is_made_anew(own):
+def test_damaged_cache_copy_is_rebuilt(own):
     run(own)
     for file in (own / "cache").rglob("*"):
         if file.name != "written.json" and file.is_file():

@@ -1,4 +1,4 @@
-"""A finished result is replaced by a finished one only; a failed attempt to make it anew is recorded and told."""
+"""Test that only a finished result replaces a finished one. A later failed attempt is recorded and reported."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class TestWhatCounts:
         assert (found.status, found.metrics, found.run) == ("done", {"rms": 0.3}, "run1")
         assert found.failed_since == failed(status=status)
 
-    def test_the_last_failed_attempt_is_told(self, tmp_path):
+    def test_last_failed_attempt_is_reported(self, tmp_path):
         assert kept(tmp_path, finished(0.3), failed("first"), failed("second")).failed_since.message == "second"
 
-    def test_a_finished_row_replaces_a_finished_one_and_forgets_the_failures(self, tmp_path):
+    def test_new_finished_row_replaces_old_one_and_failures(self, tmp_path):
         found = kept(tmp_path, finished(0.3), failed(), finished(0.2, "run3"))
         assert (found.metrics, found.failed_since) == ({"rms": 0.2}, None)
 
@@ -46,7 +46,7 @@ class TestWhatCounts:
         assert kept(tmp_path, failed()).status == "failed"
         assert kept(tmp_path, finished(0.2)).status == "done"
 
-    def test_no_line_holds_the_failure_twice(self, tmp_path):
+    def test_no_stored_line_holds_failed_since(self, tmp_path):
         kept(tmp_path, finished(0.3), failed())
         found = kept(tmp_path)
         with (store := Store(tmp_path / "results")).writing("small"):
@@ -72,7 +72,7 @@ def fragile(bench, body):
 
 @pytest.fixture
 def broken(bench):
-    """Two cells that were done, became stale and failed when they were run again."""
+    """Return two cells that were done, became stale and failed when they were run again."""
     fragile(bench, "pass")
     bench.config(learners={"tree": {"type": "fragile.Fragile"}}, methods=["direct"], metrics=["rms"])
     assert bench.run().code == 0
@@ -84,18 +84,18 @@ def broken(bench):
 
 class TestAfterAFailedRerun:
     @pytest.mark.slow
-    def test_the_numbers_are_those_of_the_finished_results(self, broken):
+    def test_metrics_are_those_of_the_finished_results(self, broken):
         assert broken.numbers() == broken.good
         assert len(broken.rows()) == 4
 
     @pytest.mark.slow
-    def test_status_says_what_failed_and_what_is_kept(self, broken):
+    def test_status_names_failures_and_stored_results(self, broken):
         said = broken.probcal("status", str(broken.results)).said
         assert "2 cells: 2 failed" in said
         assert "ValueError: it is broken; its last finished result, which is stale, is kept" in said
 
     @pytest.mark.slow
-    def test_the_table_shows_the_finished_numbers_and_says_so(self, broken):
+    def test_table_shows_finished_results_with_a_note(self, broken):
         said = broken.probcal("table", str(broken.results)).said
         assert "failed when run again: 2 of 2 cells. Their last finished results are shown" in said
         assert "ValueError: it is broken" in said and "stale: 2 of 2 cells" in said
@@ -108,18 +108,18 @@ class TestAfterAFailedRerun:
         assert "wine-first/0/tree/direct" in json.dumps(told)
 
     @pytest.mark.slow
-    def test_it_is_not_tried_again_unless_asked_for(self, broken):
+    def test_failed_cells_rerun_only_with_retry_failed(self, broken):
         assert "2 cells: 2 failed" in broken.run("--dry-run").said
         assert "2 cells: 2 stale" in broken.run("--dry-run", "--retry-failed").said
 
     @pytest.mark.slow
-    def test_once_mended_it_is_run_and_replaces_the_finished_one(self, broken):
+    def test_repaired_code_reruns_the_failed_cells(self, broken):
         fragile(broken, "sample_weight = None")
         done = broken.run()
         assert (done.code, "2 cells: 2 stale" in done.said) == (0, True)
         assert "failed" not in broken.probcal("table", str(broken.results)).said
 
     @pytest.mark.slow
-    def test_what_is_current_again_is_done(self, broken):
+    def test_restored_code_makes_results_current_again(self, broken):
         fragile(broken, "pass")
         assert "2 cells: 2 done" in broken.run().said

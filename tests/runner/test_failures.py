@@ -1,4 +1,4 @@
-"""A cell that fails is a result like any other: it is kept, counted and told, and the others go on."""
+"""Test that a failed cell is stored, counted and reported, and that the other cells continue."""
 
 import os
 import time
@@ -65,7 +65,7 @@ def outcomes(bench):
     return {(row["learner"], row["repetition"]): (row["status"], row.get("error_type")) for row in bench.rows()}
 
 
-def test_a_failed_cell_is_a_row_and_the_run_goes_on(bad):
+def test_failed_cell_is_recorded_and_the_run_continues(bad):
     done = bad.run()
     assert done.code == 1
     assert "wine-first/0/fails/direct: failed: ValueError: the matrix is\n" in done.said
@@ -82,7 +82,7 @@ def test_a_failed_cell_is_a_row_and_the_run_goes_on(bad):
 
 
 @pytest.mark.slow
-def test_a_failed_cell_is_not_tried_again_unless_asked_for(bad):
+def test_failed_cell_reruns_only_with_retry_failed(bad):
     bad.run()
     again = bad.run()
     assert (again.code, len(bad.rows())) == (1, 4)
@@ -94,7 +94,7 @@ def test_a_failed_cell_is_not_tried_again_unless_asked_for(bad):
 
 
 @pytest.mark.slow
-def test_a_failed_cell_is_tried_again_when_it_is_stale(bad):
+def test_stale_failed_cell_is_run_again(bad):
     bad.run()
     bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
     assert "stale: 2 cells: code changed: bad" in bad.run().said
@@ -108,7 +108,7 @@ def test_fail_fast_stops_at_the_first_failure(bad):
 
 
 @pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
-def test_a_process_that_dies_is_one_failed_row(bad, jobs):
+def test_dead_process_gives_one_failed_row(bad, jobs):
     bad.config(learners=learners("Exits", "Crashes", "Leaves", "Dummy"), methods=["direct"])
     assert bad.run("-j", jobs).code == 1
     assert len(bad.rows()) == 8
@@ -124,12 +124,12 @@ def test_a_process_that_dies_is_one_failed_row(bad, jobs):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs, monkeypatch):
+def test_timeout_ends_a_cell_and_its_child_processes(bad, jobs, monkeypatch):
     bad.config(learners=learners("Hangs", "Dummy"), methods=["direct"], repeats=1)
     sleeper = bad.folder / "sleeper"
 
     class Clock:
-        """An hour goes by once the cell has started its program and a second worker has ended the other cell."""
+        """Add an hour once the cell has started its program and a second worker has ended the other cell."""
 
         @staticmethod
         def monotonic():
@@ -137,7 +137,7 @@ def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs, monkeypatc
             return time.monotonic() + (3600 if hangs else 0)
 
     monkeypatch.setattr(workers, "time", Clock)
-    monkeypatch.setattr(backends, "_patience", lambda *_: 0.05)  # looks at the clock so often
+    monkeypatch.setattr(backends, "_patience", lambda *_: 0.05)  # the run looks at the clock this often
     assert bad.run("-j", jobs, "--timeout", "1h").code == 1
     assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
     row = next(row for row in bad.rows() if row["status"] == "timeout")
@@ -146,7 +146,7 @@ def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs, monkeypatc
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(bench):
+def test_full_disk_loses_no_finished_result(bench):
     bench.config(repeats=40, learners={"dummy": {"type": DUMMY}})
     small = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"]
     process = bench.start(before=small, stderr=-1, text=True)
@@ -160,6 +160,7 @@ def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(bench):
 
 
 def alive(process: int) -> bool:
+    """Return whether the process exists and is no zombie."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Splits with folds in a run: their number, their rows, their fingerprints and the tables."""
+"""Test splits with folds in a run: their number, rows, fingerprints and tables."""
 
 import numpy as np
 import pytest
@@ -97,12 +97,12 @@ def test_only_cells_with_folds_count_the_code_of_folds(bench):
     assert added == {"probcal.data.folds", "probcal.runner.fold_rows", *methods}
 
 
-def test_another_number_of_folds_makes_results_stale(bench):
+def test_other_number_of_folds_makes_results_stale(bench):
     keys = [Fingerprints().key(cells(bench, split={**FOLDS, "folds": folds})[0]) for folds in (5, 4)]
     assert {part for part in keys[0] if keys[0][part] != keys[1][part]} == {"split"}
 
 
-def test_folds_are_the_same_in_any_order_and_number_of_processes(bench):
+def test_folds_do_not_depend_on_order_or_process_count(bench):
     cells(bench, repeats=1, split=FOLDS, datasets=["wine-first", "iris"])
     bench.run("-o", "one")
     cells(bench, repeats=1, split=FOLDS, datasets=["iris", "wine-first"])
@@ -110,13 +110,13 @@ def test_folds_are_the_same_in_any_order_and_number_of_processes(bench):
     assert bench.numbers(bench.folder / "one") == bench.numbers(bench.folder / "two")
 
 
-def test_a_table_says_how_often_there_are_how_many_folds(bench):
+def test_table_states_repetitions_and_folds(bench):
     cells(bench, repeats=2, split=FOLDS)
     bench.run()
     assert "mean ± sd over 10 splits: 2 times 5 folds" in bench.probcal("table", "results/small").said
 
 
-def test_a_comparison_knows_that_folds_share_training_rows(bench):
+def test_comparison_uses_the_test_share_of_folds(bench):
     from probcal.analysis.split_results import split_values
     from probcal.store.folder import Store
     from probcal.store.outline import Outline
@@ -141,7 +141,7 @@ def test_a_replayed_stream_is_the_same_with_several_workers(bench):
     assert bench.numbers(bench.folder / "one") == bench.numbers(bench.folder / "two")
 
 
-def test_a_split_that_does_not_fit_is_refused_with_its_line(bench):
+def test_unsuitable_split_is_rejected_with_a_reason(bench):
     group = {"kind": "group_k_fold", "folds": 5, "group": "g"}
     assert 'coins: the split of the experiment does not fit: the column "g" does not exist' in problems(
         bench, datasets=[bench.coins()], split=group
@@ -157,12 +157,12 @@ def test_a_split_that_does_not_fit_is_refused_with_its_line(bench):
     )
 
 
-def test_a_card_with_more_folds_than_rows_is_refused(bench):
+def test_card_with_more_folds_than_rows_is_rejected(bench):
     name = visits(bench, "{kind: k_fold, folds: 61}")
     assert "60 rows are too few for 61 folds" in problems(bench, datasets=[name])
 
 
-def test_the_brier_score_and_log_loss_are_those_of_other_metrics(bench):
+def test_brier_and_log_loss_agree_with_rms_and_cxe(bench):
     cells(bench, repeats=1, split=FOLDS, metrics=["accuracy", "log_loss", "brier"])
     bench.run()
     metrics = [one["metrics"] for one in bench.rows()]

@@ -1,4 +1,4 @@
-"""Whatever ends a run, what was finished is kept and nothing goes on running."""
+"""Test that finished results are stored and no process goes on, whatever ends a run."""
 
 import os
 import signal
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 @pytest.fixture
 def slow(bench):
-    """Sixteen cells that wait at ``bench.gate``."""
+    """Plan sixteen cells that wait at ``bench.gate``."""
     bench.gate = bench.gated()
     bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=16)
     return bench
 
 
 def in_the_middle(bench, *words):
-    """A run of which three cells have ended and the next ones wait."""
+    """Start a run. Return when three cells have ended and the next ones wait."""
     bench.gate.let(3)
     process = bench.start(*words, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: process.poll() is not None or (bench.ended() == 3 and bench.gate.begun() > 3))
@@ -31,7 +31,7 @@ def in_the_middle(bench, *words):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_an_interruption_is_a_clean_end(slow, sent):
+def test_interruption_ends_a_run_cleanly(slow, sent):
     process = in_the_middle(slow, "-j", "2")
     os.killpg(process.pid, sent)
     said = process.communicate(timeout=300)[1]
@@ -44,7 +44,7 @@ def test_an_interruption_is_a_clean_end(slow, sent):
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_to_the_same_numbers_as_an_undisturbed_one(slow):
+def test_killed_run_resumes_to_the_same_numbers(slow):
     process = in_the_middle(slow, "-j", "2")
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=300)
@@ -73,7 +73,7 @@ def test_workers_end_when_only_the_run_itself_is_killed(slow):
 
 
 @pytest.mark.slow
-def test_a_second_run_on_the_same_folder_is_refused_by_its_name(slow):
+def test_second_run_on_the_same_folder_is_rejected(slow):
     process = in_the_middle(slow)
     second = slow.run()
     assert second.code == 2

@@ -1,4 +1,4 @@
-"""Kills in small; reliability/kills.py has the full measure."""
+"""Test runs that are killed. reliability/kills.py tests more cases."""
 
 import os
 import random
@@ -46,7 +46,7 @@ YESTERDAY = """
 
 @pytest.fixture
 def slow(bench):
-    """Twenty-four cells that wait at ``bench.gate``."""
+    """Plan twenty-four cells that wait at ``bench.gate``."""
     bench.gate = bench.gated()
     bench.config(
         learners={"slow": {"type": "slow.Slow", "params": {"max_features": 2}}}, methods=["direct"], repeats=24
@@ -55,7 +55,7 @@ def slow(bench):
 
 
 def after(cells, bench, *words, stderr=subprocess.PIPE):
-    """A run that has ended ``cells`` more than there were, and whose next ones wait."""
+    """Start a run. Return when it has ended ``cells`` more cells and its next ones wait."""
     ended = bench.ended()
     bench.gate.let(cells)
     let = bench.gate.begun() + cells
@@ -66,6 +66,7 @@ def after(cells, bench, *words, stderr=subprocess.PIPE):
 
 
 def same_as_undisturbed(bench):
+    """Check that metrics, keys and predictions equal those of an undisturbed run."""
     assert bench.run("-o", "undisturbed").code == 0
     ours, theirs = Store(bench.results), Store(bench.folder / "undisturbed")
     for cell, result in theirs.results().items():
@@ -78,7 +79,7 @@ def same_as_undisturbed(bench):
 
 
 @pytest.mark.slow
-def test_a_run_killed_again_and_again_runs_every_cell_once(slow):
+def test_repeatedly_killed_run_runs_every_cell_once(slow):
     chance = random.Random(1)
     for _ in range(3):
         process = after(chance.randint(1, 4), slow, "-j", "2", stderr=subprocess.DEVNULL)
@@ -92,7 +93,7 @@ def test_a_run_killed_again_and_again_runs_every_cell_once(slow):
 
 
 @pytest.mark.slow
-def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow):
+def test_killed_worker_fails_one_cell_and_the_run_continues(slow):
     process = after(2, slow)
     [worker] = [one for one in processes_of_session(process.pid) if os.getpgid(one) == one != process.pid]
     os.kill(worker, signal.SIGKILL)
@@ -106,7 +107,7 @@ def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow
 
 
 @pytest.mark.slow
-def test_workers_end_with_a_killed_run_even_where_native_code_lets_no_thread_run(bench):
+def test_workers_in_native_code_end_with_a_killed_run(bench):
     bench.module("stuck", STUCK)
     bench.config(learners={"stuck": {"type": "stuck.Stuck"}}, methods=["direct"], repeats=1)
     process = bench.start(stderr=subprocess.DEVNULL)
@@ -117,7 +118,7 @@ def test_workers_end_with_a_killed_run_even_where_native_code_lets_no_thread_run
 
 
 @pytest.mark.slow
-def test_a_lost_terminal_ends_a_run_at_once_and_the_next_one_goes_on(slow):
+def test_run_after_a_lost_terminal_resumes(slow):
     process = after(2, slow, "-j", "2", stderr=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGHUP)
     assert process.wait(300) == -signal.SIGHUP
@@ -128,9 +129,9 @@ def test_a_lost_terminal_ends_a_run_at_once_and_the_next_one_goes_on(slow):
 
 
 @pytest.mark.slow
-def test_a_folder_removed_while_it_is_written_is_told(slow):
+def test_removed_results_folder_ends_the_run_with_a_message(slow):
     process = after(2, slow)
-    process.send_signal(signal.SIGSTOP)  # it writes a file there from time to time, between two steps of rmtree too
+    process.send_signal(signal.SIGSTOP)  # else it could write a file there between two steps of rmtree
     shutil.rmtree(slow.results)
     process.send_signal(signal.SIGCONT)
     slow.gate.open()
@@ -141,7 +142,7 @@ def test_a_folder_removed_while_it_is_written_is_told(slow):
 
 
 @pytest.mark.slow
-def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_back(slow):
+def test_moved_results_folder_ends_the_run_and_can_resume(slow):
     process = after(2, slow)
     slow.results.rename(slow.folder / "moved")
     slow.gate.open()
@@ -156,7 +157,7 @@ def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_
 
 
 @pytest.mark.slow
-def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
+def test_clock_set_back_does_not_affect_resuming(slow):
     process = after(3, slow, stderr=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(300)
@@ -173,7 +174,7 @@ def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
 
 
 @pytest.mark.slow
-def test_of_two_runs_started_at_once_one_writes_and_the_other_is_refused_or_finds_all_done(slow):
+def test_only_one_of_two_simultaneous_runs_writes(slow):
     slow.gate.open()
     both = [slow.start(stderr=subprocess.PIPE, text=True) for _ in range(2)]
     ends = [(one.communicate(timeout=300)[1], one.returncode) for one in both]

@@ -1,4 +1,4 @@
-"""Results folders of one experiment are joined where they fit, and refused with file and line where they do not."""
+"""Test that results folders of one experiment are merged, and that conflicts are rejected with file and line."""
 
 import json
 import shutil
@@ -11,13 +11,13 @@ from tests.commands import contents
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A folder for what the first test makes and the others copy."""
+    """Return a folder for what the first test makes and the others copy."""
     return tmp_path_factory.mktemp("parts")
 
 
 @pytest.fixture
 def parts(bench, kept):
-    """Two folders of one experiment: the dummy's cells of split 0 and 1, and those of the tree."""
+    """Make two folders of one experiment: the cells of the dummy, and those of the tree."""
     bench.config(methods={"direct": {}})
     if not (kept / "b").exists():
         for learner, folder in (("dummy", "a"), ("tree", "b")):
@@ -38,6 +38,7 @@ def edit(path, *changes):
 
 
 def edit_run(folder, part, name, value):
+    """Change one value in every line of runs.jsonl."""
     lines = [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
     for line in lines:
         line[part][name] = value
@@ -45,6 +46,7 @@ def edit_run(folder, part, name, value):
 
 
 def refusal(bench, *folders):
+    """Return the message of a rejected merge, which changes no file."""
     before = contents(bench.folder)
     done = bench.probcal("merge", "out", *folders)
     assert done.code == 2, done.said
@@ -52,7 +54,7 @@ def refusal(bench, *folders):
     return done.said
 
 
-def test_the_joined_folder_is_like_that_of_one_machine(parts):
+def test_merged_folder_holds_all_results_and_is_current(parts):
     done = parts.probcal("merge", "out", "a", "b")
     assert done.code == 0 and "4 results for 4 planned cells" in done.said
     assert parts.numbers(parts.folder / "out") == {
@@ -66,13 +68,13 @@ def test_the_joined_folder_is_like_that_of_one_machine(parts):
     assert "4 cells: 4 done" in parts.run("-o", "out").said
 
 
-def test_the_order_of_the_folders_changes_nothing(parts):
+def test_folder_order_does_not_change_the_merge(parts):
     parts.probcal("merge", "out", "a", "b")
     parts.probcal("merge", "other", "b", "a")
     assert contents(parts.folder / "out") == contents(parts.folder / "other")
 
 
-def test_a_run_goes_on_in_the_joined_folder(bench):
+def test_run_resumes_in_the_merged_folder(bench):
     bench.config(methods={"direct": {}}, repeats=1)
     bench.run("-l", "dummy", "-o", "a")
     shutil.copytree("a", "b")
@@ -81,14 +83,14 @@ def test_a_run_goes_on_in_the_joined_folder(bench):
     assert "2 cells: 2 done" in bench.probcal("status", "out").said
 
 
-def test_a_finished_result_counts_before_a_failed_one(parts):
+def test_merge_prefers_finished_results_to_failed_ones(parts):
     shutil.copytree("a", "c")
     edit(parts.folder / "c" / "cells.jsonl", ('"status": "done"', '"status": "failed"'))
     parts.probcal("merge", "out", "c", "a", "b")
     assert all(one.status == "done" for one in Store(parts.folder / "out").results().values())
 
 
-def test_results_without_predictions_are_joined_and_counted(parts):
+def test_results_without_predictions_are_merged_and_counted(parts):
     (parts.folder / "a" / "predictions.bin").unlink()
     assert "2 cells have no stored predictions" in parts.probcal("merge", "out", "a", "b").said
     results = Store(parts.folder / "out").results()
@@ -104,7 +106,7 @@ def test_predictions_are_taken_from_the_folder_that_has_them(parts):
     assert parts.probcal("verify", "out").code == 0
 
 
-def test_two_results_of_one_fingerprint_are_refused_with_their_lines(parts):
+def test_different_results_of_one_fingerprint_are_rejected(parts):
     shutil.copytree("a", "c")
     lines = (parts.folder / "c" / "cells.jsonl").read_text().splitlines()
     row = json.loads(lines[1])
@@ -115,7 +117,7 @@ def test_two_results_of_one_fingerprint_are_refused_with_their_lines(parts):
     assert "for the same fingerprint: metrics" in said
 
 
-def test_a_field_that_an_older_version_did_not_record_is_no_other_result(parts):
+def test_field_missing_in_an_older_version_is_no_conflict(parts):
     shutil.copytree("a", "c")
     rows = [json.loads(line) for line in (parts.folder / "c" / "cells.jsonl").read_text().splitlines()]
     older = [{name: value for name, value in row.items() if name != "n_test"} for row in rows]
@@ -124,7 +126,7 @@ def test_a_field_that_an_older_version_did_not_record_is_no_other_result(parts):
     assert parts.probcal("verify", "out").code == 0
 
 
-def test_another_fingerprint_of_one_cell_is_refused_with_its_parts(parts):
+def test_different_fingerprints_of_one_cell_are_rejected(parts):
     shutil.copytree("a", "c")
     row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])
     edit(parts.folder / "c" / "cells.jsonl", (row["key"]["data"], "0" * 12))
@@ -133,7 +135,7 @@ def test_another_fingerprint_of_one_cell_is_refused_with_its_parts(parts):
     assert "with another fingerprint (data)" in refusal(parts, "a", "c")
 
 
-def test_a_stale_result_gives_way_to_the_current_one(parts):
+def test_merge_prefers_current_results_to_stale_ones(parts):
     shutil.copytree("a", "c")
     row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])
     edit(parts.folder / "c" / "cells.jsonl", (row["key"]["data"], "0" * 12), ('"rms": 0.', '"rms": 0.9'))
@@ -149,7 +151,7 @@ def test_a_stale_result_gives_way_to_the_current_one(parts):
         ({"repeats": 3}, 'line 3 is "repeats: 3", and line 3 there is "repeats: 2"'),
     ],
 )  # fmt: skip
-def test_another_experiment_or_seed_is_refused(bench, changed, said):
+def test_other_experiment_or_seed_is_rejected(bench, changed, said):
     bench.config(methods={"direct": {}})
     bench.run("-l", "dummy", "-o", "a")
     bench.config(**{"methods": {"direct": {}}, **changed})
@@ -157,26 +159,26 @@ def test_another_experiment_or_seed_is_refused(bench, changed, said):
     assert said in refusal(bench, "a", "b")
 
 
-def test_a_comment_makes_no_other_experiment(parts):
+def test_comment_in_the_experiment_does_not_prevent_merging(parts):
     config = json.loads((parts.folder / "b" / "experiment.json").read_text())
     config["config"] += "# a comment\n"
     (parts.folder / "b" / "experiment.json").write_text(json.dumps(config, indent=1))
     assert parts.probcal("merge", "out", "a", "b").code == 0
 
 
-def test_another_version_of_a_package_is_refused(parts):
+def test_other_package_version_is_rejected(parts):
     edit_run(parts.folder / "b", "versions", "numpy", "1.0")
     said = refusal(parts, "a", "b")
     assert "b/runs.jsonl:2: the folders were not made alike: numpy 1.0, not" in said
 
 
-def test_a_package_that_other_cells_use_may_differ(parts):
+def test_version_of_an_unused_package_may_differ(parts):
     edit_run(parts.folder / "a", "versions", "lightgbm", "4.5")
     edit_run(parts.folder / "b", "versions", "lightgbm", "4.6")
     assert parts.probcal("merge", "out", "a", "b").code == 0
 
 
-def test_other_code_of_a_learner_that_both_ran_is_refused(bench):
+def test_other_code_of_a_shared_learner_is_rejected(bench):
     bench.module("own", "from sklearn.tree import DecisionTreeClassifier\nclass Tree(DecisionTreeClassifier): pass\n")
     bench.config(methods={"direct": {}}, learners={"own": {"type": "own.Tree"}}, repeats=1)
     bench.run("--trust", "own", "-o", "a")
@@ -187,11 +189,11 @@ def test_other_code_of_a_learner_that_both_ran_is_refused(bench):
     assert "c/cells.jsonl:2: wine-first/0/own/direct would have another fingerprint in a: other code in own" in said
 
 
-def test_a_used_place_is_refused_and_kept(parts):
+def test_merge_into_a_nonempty_folder_is_rejected(parts):
     assert "b exists and is not an empty folder" in parts.probcal("merge", "b", "a", "b").said
     (parts.folder / "out").mkdir()
     assert parts.probcal("merge", "out", "a", "b").code == 0
 
 
-def test_one_folder_alone_is_refused(parts):
+def test_merge_of_one_folder_is_rejected(parts):
     assert "give two or more" in refusal(parts, "a", "a")

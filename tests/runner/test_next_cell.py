@@ -1,4 +1,4 @@
-"""Which cell a worker gets: those that share the fits of a learner stay in one process."""
+"""Test which cell a worker gets next. Cells that share the fits of a learner stay in one process."""
 
 from collections import deque
 
@@ -16,7 +16,7 @@ def planned(bench, shared, **more):
 
 
 def taken_in_turn(cells, workers):
-    """The learner of each cell, by worker, where the workers take turns."""
+    """Return the cells of each worker, where the workers take turns."""
     waiting, last, took = deque(cells), [None] * workers, [[] for _ in range(workers)]
     while waiting:
         for one in range(workers):
@@ -26,7 +26,7 @@ def taken_in_turn(cells, workers):
     return took
 
 
-def test_a_worker_keeps_the_fits_that_it_has_made(bench):
+def test_worker_gets_cells_that_share_its_fits(bench):
     first, second = taken_in_turn(planned(bench, shared=True), 2)
     for cells in (first, second):
         fits = [(cell.repetition, cell.column.learner.name) for cell in cells]
@@ -49,7 +49,7 @@ def test_one_worker_takes_all_cells_in_their_order(bench):
     assert taken_in_turn(cells, 1) == [[one.cell for one in cells]]
 
 
-def test_cells_that_share_no_fits_are_taken_in_their_order(bench):
+def test_cells_without_shared_fits_are_taken_in_order(bench):
     cells = planned(bench, shared=False)
     assert taken_in_turn(cells, 2) == [[one.cell for one in cells[::2]], [one.cell for one in cells[1::2]]]
 

@@ -1,4 +1,4 @@
-"""A cell's linear algebra has one thread, in the worker and in the processes that a method starts there."""
+"""Test that linear algebra has one thread in workers and in the processes that methods start there."""
 
 import json
 import os
@@ -25,7 +25,7 @@ SEES = """
 
 @pytest.fixture
 def seen(bench, monkeypatch):
-    """What a run with these methods saw: process -> the numbers of threads there."""
+    """Return a function that runs these methods and gives the numbers of threads of each process."""
     for name in [name for name in os.environ if name.endswith("_NUM_THREADS")]:
         monkeypatch.delenv(name)
 
@@ -42,14 +42,14 @@ def seen(bench, monkeypatch):
     return run
 
 
-def test_each_worker_has_one(seen):
+def test_each_worker_has_one_thread(seen):
     found = seen(["direct"], "-j", "2")
     assert found and os.getpid() not in found
     assert set().union(*found.values()) == {1}
 
 
 @pytest.mark.slow
-def test_processes_that_fit_probes_ahead_have_one_too(seen):
+def test_probe_processes_have_one_thread(seen):
     found = seen({"probing": {"params": {"n_probes": 6, "n_jobs": 2}}}, others=True)
     assert len(found) > 1
     assert set().union(*found.values()) == {1}

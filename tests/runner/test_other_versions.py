@@ -1,4 +1,4 @@
-"""A results line of a newer version is refused with the name of that version; nothing is deleted or told to be."""
+"""Test that a line of a newer version is rejected with that version, and that nothing is deleted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_line_names_the_version_that_wrote_it(store):
     assert json.loads(line)["probcal"] == __version__
 
 
-def test_a_line_of_a_newer_version_is_told_with_that_version_and_what_to_do(store):
+def test_newer_line_message_names_version_and_upgrade_command(store):
     said = the_message(with_line(store, probcal="17.2.1", confidence=[0.1, 0.2]))
     assert said == (
         f"{store.folder / 'cells.jsonl'}:2: this line was written by probcal 17.2.1, and this is probcal "
@@ -51,7 +51,7 @@ def test_a_line_of_a_newer_version_is_told_with_that_version_and_what_to_do(stor
     )
 
 
-def test_a_line_that_names_no_version_is_told_with_that_of_its_run(store):
+def test_line_without_version_takes_that_of_its_run(store):
     store.add_run({"run": "run2", "probcal": "17.2.1"})
     assert "written by probcal 17.2.1" in the_message(with_line(store, run="run2", confidence=[0.1]))
 
@@ -60,33 +60,33 @@ CHANGED = [{"metrics": [1, 2]}, {"status": "superseded"}, {"predictions": {"file
 
 
 @pytest.mark.parametrize("changed", CHANGED)
-def test_a_known_part_that_has_become_something_else_is_told_likewise(store, changed):
+def test_changed_type_in_a_newer_line_names_its_version(store, changed):
     assert "written by probcal 17.2.1" in the_message(with_line(store, probcal="17.2.1", **changed))
 
 
-def test_many_lines_of_one_version_are_told_once(store):
+def test_many_newer_lines_give_one_message(store):
     for repetition in range(1, 51):
         with_line(store, repetition=repetition, probcal="17.2.1", confidence=1)
     assert "this and 49 more lines were written by probcal 17.2.1" in the_message(store)
     assert "\n" not in the_message(store)
 
 
-def test_an_unknown_part_without_a_newer_version_is_no_reason_to_delete_the_line(store):
+def test_message_on_unknown_field_does_not_advise_deletion(store):
     said = the_message(with_line(store, confidence=[0.1]))
     assert 'does not know its part "confidence"; nothing is lost, use the version that wrote it' in said
     assert "remove" not in said
 
 
-def test_a_line_of_a_newer_version_that_can_be_read_is_read(store):
+def test_readable_line_of_a_newer_version_is_read(store):
     assert len(with_line(store, probcal="17.2.1").results()) == 2
 
 
-def test_a_line_of_an_older_version_that_names_none_is_read(store):
+def test_line_without_any_version_is_read(store):
     assert len(with_line(store).results()) == 2
 
 
 @pytest.mark.parametrize("command", ["table", "status", "check", "compare"])
-def test_every_view_refuses_it_and_deletes_nothing(store, command):
+def test_reading_commands_reject_a_newer_line_and_delete_nothing(store, command):
     with_line(store, probcal="17.2.1", confidence=1)
     experiment = {"name": "small", "title": "x", "metrics": ["rms"], "datasets": [], "columns": [], "repetitions": {}}
     (store.folder / "experiment.json").write_text(
@@ -98,7 +98,7 @@ def test_every_view_refuses_it_and_deletes_nothing(store, command):
     assert contents(store.folder) == before
 
 
-def test_run_refuses_it_before_anything_is_written(bench):
+def test_run_rejects_a_newer_line_before_writing(bench):
     assert bench.run("-l", "dummy").code == 0
     with (bench.results / "cells.jsonl").open("a") as file:
         file.write(json.dumps({**bench.rows()[0], "probcal": "17.2.1", "confidence": 1}) + "\n")

@@ -1,4 +1,4 @@
-"""``--dry-run`` and ``status``: what would run and why, how long, and nothing written."""
+"""Test ``--dry-run`` and ``status``: what would run, why and how long. They write nothing."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_a_dry_run_writes_nothing(bench):
 
 
 @pytest.mark.slow
-def test_a_dry_run_tells_the_state_of_every_cell_with_the_reason(bench):
+def test_dry_run_lists_every_cell_with_state_and_reason(bench):
     bench.run("-l", "tree")
     rows = bench.rows()
     rows[0] |= {"status": "failed", "error_type": "ValueError", "message": "no"}
@@ -44,7 +44,7 @@ def test_a_dry_run_tells_the_state_of_every_cell_with_the_reason(bench):
 
 
 @pytest.mark.slow
-def test_the_time_is_told_from_what_the_cells_took_before(bench):
+def test_dry_run_predicts_time_from_earlier_cells(bench):
     bench.run("-l", "tree", "-m", "direct")
     rows = [row | {"seconds": 100.0} for row in bench.rows()]
     (bench.results / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -55,7 +55,7 @@ def test_the_time_is_told_from_what_the_cells_took_before(bench):
 @pytest.mark.parametrize(
     ("seconds", "told"), [(0.2, "less than 1 s of work"), (1.0, "about 1 s of work"), (42.0, "about 42 s of work")]
 )
-def test_the_work_that_is_left_is_told_in_plain_words(seconds, told):
+def test_plan_states_the_remaining_work(seconds, told):
     assert plan_lines(planned(seconds))[-1] == f"  {told}"
 
 
@@ -70,7 +70,7 @@ def test_cells_never_timed_are_judged_by_other_data_sets():
 
 
 @pytest.mark.slow
-def test_quick_is_an_experiment_of_its_own(bench):
+def test_quick_run_is_a_separate_smaller_experiment(bench):
     bench.config(
         datasets=["digits-odd"],
         learners=["tree"],
@@ -93,7 +93,7 @@ def test_quick_is_an_experiment_of_its_own(bench):
 
 
 @pytest.mark.slow
-def test_results_go_where_they_are_told(bench):
+def test_output_option_sets_the_results_folder(bench):
     bench.run("-o", "here/there")
     assert len(Store("here/there").results()) == 8
     assert not bench.results.exists()
@@ -101,7 +101,7 @@ def test_results_go_where_they_are_told(bench):
 
 
 class TestDataThatAreMissing:
-    def test_the_rest_runs_and_the_message_says_what_to_put_where(self, bench):
+    def test_other_data_run_and_message_names_missing_files(self, bench):
         bench.config(datasets=[bench.coins(), "wine-first"])
         (bench.folder / "coins" / "coins.csv").unlink()
         done = bench.run("--data-dir", ".")
@@ -111,7 +111,7 @@ class TestDataThatAreMissing:
         assert {row["dataset"] for row in bench.rows()} == {"wine-first"}
 
     @pytest.mark.slow
-    def test_they_run_as_soon_as_they_are_there(self, bench):
+    def test_cells_run_once_their_data_are_present(self, bench):
         bench.config(datasets=[bench.coins(), "wine-first"])
         (bench.folder / "coins").rename(bench.folder / "elsewhere")
         assert "; or name another folder with --data-dir or PROBCAL_DATA_DIR" in bench.run().said

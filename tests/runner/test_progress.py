@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, plain lines elsewhere."""
+"""Test how a run shows its progress: a bar on a terminal, plain lines elsewhere."""
 
 import io
 import os
@@ -17,6 +17,7 @@ from probcal.store.cell_result import CellResult
 
 
 def ended(one, status="done", **more):
+    """Return the result of a planned cell."""
     cell = one.cell
     names = cell.dataset, cell.repetition, cell.column.learner.name, cell.column.method.name
     return CellResult(*names, status, "run", 1.0, **more)
@@ -24,7 +25,7 @@ def ended(one, status="done", **more):
 
 @pytest.fixture
 def told(monkeypatch):
-    """A Progress that writes into ``told.stream``, closed when the test ends."""
+    """Return a function that makes a RunProgress on ``told.stream``. The test's end closes it."""
     made = []
 
     def make(plan, workers=1):
@@ -38,20 +39,20 @@ def told(monkeypatch):
 
 
 @pytest.mark.slow
-def test_elsewhere_than_on_a_terminal_lines_are_plain_and_few(bench):
+def test_output_without_a_terminal_is_plain_lines(bench):
     first, *lines, last, advice = bench.run().said.splitlines()
     assert (first, last) == ("8 cells: 8 to run", "8/8 cells: 8 done")
     assert advice == "all cells are done; probcal table results/small"
-    assert all(re.fullmatch(r"\d/8 cells: .* (to run|running)(; .* left)?(; now .*)?", line) for line in lines)  # slow
+    assert all(re.fullmatch(r"\d/8 cells: .* (to run|running)(; .* left)?(; now .*)?", line) for line in lines)
 
 
-def test_a_failure_is_told_at_once_in_one_line(told):
+def test_failure_is_printed_at_once_in_one_line(told):
     plan = planned(None, None)
     told(plan).finished(ended(plan[0], "failed", error_type="ValueError", message="no \x1b[31m\nmore"))
     assert told.stream.getvalue() == "wine-first/0/tree/direct: failed: ValueError: no \\x1b[31m\n"
 
 
-def test_a_line_tells_what_is_done_failed_running_and_left(told, monkeypatch, no_time_goes_by):
+def test_progress_line_counts_cells_and_states_time_left(told, monkeypatch, no_time_goes_by):
     monkeypatch.setattr(module, "_QUIET", 0.0)
     plan = planned(10.0, 10.0, 50.0, 20.0, 30.0)
     progress = told(plan, workers=2)
@@ -64,7 +65,7 @@ def test_a_line_tells_what_is_done_failed_running_and_left(told, monkeypatch, no
     assert re.search(r"; (\d+ s|1 min \d+ s) left; now wine-first/2/tree/direct under 1 s, wine-first/3/tree", line)
 
 
-def test_a_log_hears_of_a_cell_that_takes_long(told, monkeypatch, no_time_goes_by):
+def test_log_reports_a_long_running_cell(told, monkeypatch, no_time_goes_by):
     monkeypatch.setattr(module, "_SILENT", 0.0)
     plan = planned(None)
     progress = told(plan)
@@ -77,12 +78,12 @@ def test_a_log_hears_of_a_cell_that_takes_long(told, monkeypatch, no_time_goes_b
     ("seconds", "said"),
     [(0.4, "under 1 s"), (42.4, "42 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
 )
-def test_times_are_told_in_two_units(seconds, said):
+def test_durations_have_at_most_two_units(seconds, said):
     assert duration(seconds) == said
 
 
 @pytest.mark.slow
-def test_on_a_terminal_there_is_a_bar_with_counts_and_time_left(bench):
+def test_terminal_shows_a_bar_with_counts_and_failures(bench):
     bench.module(
         "half",
         """
@@ -107,19 +108,20 @@ def test_on_a_terminal_there_is_a_bar_with_counts_and_time_left(bench):
 
 
 class StoppedClock:
-    """Of a machine on which nothing takes any time."""
+    """Give the same time always, as if nothing took any time."""
 
     time = monotonic = staticmethod(lambda: 1_000_000.0)
 
 
 @pytest.fixture
 def no_time_goes_by(monkeypatch):
+    """Replace the clocks by one that stands still."""
     for part in (module, live_text):
         monkeypatch.setattr(part, "time", StoppedClock)
 
 
 def last_drawn(columns, plan, running):
-    """The bar after one of the cells has failed and ``running`` of the others have begun, two at a time."""
+    """Return the bar after one cell has failed and ``running`` others have begun, two at a time."""
     ours, theirs = pty.openpty()
     if columns:
         termios.tcsetwinsize(theirs, (24, columns))
@@ -147,14 +149,14 @@ def last_drawn(columns, plan, running):
         (None, r" 25%\|\S+ +\| 1/4 cells, 5\d s left, 1 failed, wine-first/1/tree/direct under 1 s$"),
     ],
 )
-def test_the_bar_fits_the_width_and_says_first_what_matters_most(columns, said, no_time_goes_by):
+def test_narrow_bar_drops_details_to_fit_the_width(columns, said, no_time_goes_by):
     bar = last_drawn(columns, planned(1.0, 10.0, 50.0, 20.0), running=2)
     assert re.search(said, bar), bar
     assert len(bar) <= (columns or 80)
 
 
 def read_until(end, terminal):
-    """What comes before ``end``: the system passes on what is written when it finds the time."""
+    """Return what comes before ``end``. The system may pass on the text in several pieces."""
     said = b""
     while end.encode() not in said:
         said += os.read(terminal, 4096)
@@ -162,6 +164,7 @@ def read_until(end, terminal):
 
 
 def read_all(terminal):
+    """Return all output until the other end is closed."""
     said = b""
     try:
         while more := os.read(terminal, 4096):

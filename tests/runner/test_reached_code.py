@@ -1,4 +1,4 @@
-"""Every way of a user's module to its helpers, and what a change has to be to count."""
+"""Test every way in which a user's module reaches its helpers, and which of their changes count."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_edited_helper_counts_whichever_way_it_is_reached(tmp_path, way):
+def test_edited_helper_counts_for_every_kind_of_import(tmp_path, way):
     files, helper = WAYS[way]
     write(tmp_path, {**files, helper: "x = 1\n"})
     before = digests("mine", folders=[tmp_path, ROOT])
@@ -65,7 +65,7 @@ def test_an_edited_helper_counts_whichever_way_it_is_reached(tmp_path, way):
     assert [one for one in after if after[one] != before.get(one)] == [name]
 
 
-def test_a_function_that_moved_is_followed(tmp_path):
+def test_moved_function_is_followed_to_its_module(tmp_path):
     write(tmp_path, {"mine.py": "from a import f", "a.py": "def f(): return 1", "b.py": "x = 1"})
     assert "b" not in digests("mine", folders=[tmp_path, ROOT])
     write(tmp_path, {"a.py": "from b import f", "b.py": "def f(): return 1"})
@@ -76,7 +76,7 @@ def test_a_function_that_moved_is_followed(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_program_that_runs_is_not_followed_as_code(tmp_path):
+def test_main_program_does_not_count_as_code(tmp_path):
     files = {
         "mine.py": "def f():\n    import __main__\n    from __main__ import g\n    import helper",
         "helper.py": "",
@@ -100,8 +100,8 @@ def test_the_bytes_of_a_compiled_module_count(tmp_path):
     assert before["fast"] != digests("mine", folders=[tmp_path, ROOT])["fast"]
 
 
-def test_a_package_installed_in_place_counts_as_ones_own(tmp_path):
-    """As ``pip install -e`` leaves it: a line of a .pth file, and the version stays what it is."""
+def test_editable_install_counts_as_user_code(tmp_path):
+    """Imitate ``pip install -e``: a line in a .pth file, and the version stays the same."""
     write(tmp_path, {"project/placed/__init__.py": "x = 1", "mine/mine.py": "import placed"})
     folders = [tmp_path / "mine", tmp_path / "project", ROOT]
     before = digests("mine", folders=folders)
@@ -109,7 +109,7 @@ def test_a_package_installed_in_place_counts_as_ones_own(tmp_path):
     assert before["placed"] != digests("mine", folders=folders)["placed"]
 
 
-def test_a_folder_that_lies_in_two_places_is_ones_own_where_it_is_not_installed(tmp_path):
+def test_namespace_package_counts_only_outside_site_packages(tmp_path):
     files = {"mine.py": "import space.own, space.theirs", "space/own.py": "", "site-packages/space/theirs.py": ""}
     write(tmp_path, files)
     found = digests("mine", folders=[tmp_path, tmp_path / "site-packages", ROOT])
@@ -124,7 +124,7 @@ def test_a_folder_that_lies_in_two_places_is_ones_own_where_it_is_not_installed(
         ("import probcal.methods.importance", "probcal.methods.importance", "probcal.methods.probing"),
     ],
 )
-def test_what_a_users_module_takes_from_probcal_belongs_to_it(tmp_path, said, counted, not_counted):
+def test_code_includes_probcal_modules_that_a_user_imports(tmp_path, said, counted, not_counted):
     write(tmp_path, {"mine.py": said})
     found = digests("mine", folders=[tmp_path, ROOT])
     assert counted in found and not_counted not in found
@@ -156,7 +156,7 @@ class Learner:
         ("(self, X, y):", '(self, X: list, y):\n        """Fits."""\n'),
     ],
 )
-def test_what_can_change_no_number_does_not_count(tmp_path, old, new):
+def test_edits_without_effect_do_not_count(tmp_path, old, new):
     write(tmp_path, {"mine.py": PLAIN, "helper.py": ""})
     before = digests("mine", folders=[tmp_path, ROOT])
     assert old in PLAIN
@@ -174,14 +174,14 @@ def test_what_can_change_no_number_does_not_count(tmp_path, old, new):
         ("from b import c\nimport a\n", "import a\nfrom b import c as a\n"),
     ],
 )
-def test_what_may_change_one_counts(tmp_path, old, new):
+def test_edits_with_possible_effect_count(tmp_path, old, new):
     write(tmp_path, {"mine.py": PLAIN})
     before = digests("mine", folders=[tmp_path, ROOT])
     write(tmp_path, {"mine.py": PLAIN.replace(old, new)})
     assert digests("mine", folders=[tmp_path, ROOT])["mine"] != before["mine"]
 
 
-def test_which_import_hides_which_counts(tmp_path):
+def test_order_of_imports_of_one_name_counts(tmp_path):
     write(tmp_path, {"mine.py": "from a import f\nfrom b import f\n", "star.py": "from a import *\nfrom b import f\n"})
     before = digests("mine", "star", folders=[tmp_path, ROOT])
     write(tmp_path, {"mine.py": "from b import f\nfrom a import f\n", "star.py": "from b import f\nfrom a import *\n"})

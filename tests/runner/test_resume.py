@@ -1,4 +1,4 @@
-"""The same command again goes on from where the results are."""
+"""Test that the same command resumes from the stored results."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_when_all_is_done_nothing_runs_and_nothing_is_written(bench):
+def test_finished_experiment_runs_and_writes_nothing(bench):
     assert bench.run().code == 0
     before = {path.name: path.read_bytes() for path in bench.results.iterdir()}
     again = bench.run()
@@ -16,7 +16,7 @@ def test_when_all_is_done_nothing_runs_and_nothing_is_written(bench):
 
 
 @pytest.mark.slow
-def test_only_what_is_missing_runs(bench):
+def test_only_missing_cells_run(bench):
     bench.run("-l", "dummy")
     bench.config(repeats=3)
     assert "12 cells: 4 done, 8 to run" in bench.run().said
@@ -28,7 +28,7 @@ def test_only_what_is_missing_runs(bench):
 
 
 @pytest.mark.slow
-def test_a_cell_alone_gives_the_number_it_gives_among_all(bench):
+def test_cell_run_alone_gives_the_same_number(bench):
     bench.run()
     bench.run("-d", "wine-first", "-l", "tree", "-m", "probing", "-o", "alone")
     alone, among_all = bench.numbers(bench.folder / "alone"), bench.numbers()
@@ -36,7 +36,7 @@ def test_a_cell_alone_gives_the_number_it_gives_among_all(bench):
     assert alone == {cell: among_all[cell] for cell in alone}
 
 
-def test_a_run_of_a_part_describes_the_whole_experiment(bench):
+def test_partial_run_describes_the_whole_experiment(bench):
     bench.run("-l", "dummy", "-m", "direct")
     kept = json.loads((bench.results / "experiment.json").read_text())
     assert [(column["learner"], column["method"]) for column in kept["columns"]] == [
@@ -49,7 +49,7 @@ def test_a_run_of_a_part_describes_the_whole_experiment(bench):
 
 
 @pytest.mark.slow
-def test_each_run_that_did_something_has_its_provenance_once(bench):
+def test_each_working_run_records_its_provenance_once(bench):
     bench.run("-l", "dummy")
     bench.run("-l", "dummy")
     bench.run()
@@ -63,7 +63,7 @@ def test_each_run_that_did_something_has_its_provenance_once(bench):
 
 
 @pytest.mark.slow
-def test_a_finished_experiment_needs_its_data_no_more(bench):
+def test_finished_experiment_needs_no_data(bench):
     bench.config(datasets=[bench.coins(), "wine-first"])
     assert bench.run("--data-dir", str(bench.folder)).code == 0
     (bench.folder / "coins" / "coins.csv").unlink()
@@ -73,7 +73,7 @@ def test_a_finished_experiment_needs_its_data_no_more(bench):
 
 
 @pytest.mark.slow
-def test_settings_of_the_call_change_no_number(bench):
+def test_command_options_change_no_number(bench):
     bench.config(datasets=["wine-first", "wisconsin"])
     bench.run("-o", "one")
     for folder, words in (
@@ -86,7 +86,7 @@ def test_settings_of_the_call_change_no_number(bench):
 
 
 @pytest.mark.slow
-def test_a_learner_that_changes_its_input_changes_it_for_no_other(bench):
+def test_learner_that_modifies_its_input_affects_no_other(bench):
     bench.module(
         "spoiler",
         """

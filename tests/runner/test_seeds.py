@@ -1,4 +1,4 @@
-"""Which seeds repetitions and learners get, where an experiment says more than a number."""
+"""Test the seeds of repetitions and learners with shared seeds and repeated fixed splits."""
 
 import numpy as np
 import pytest
@@ -27,11 +27,11 @@ def test_only_a_random_split_is_repeated(bench):
     assert [repetitions(bench, card) for card in ("wine-first", "adult", "bank-marketing")] == [10, 1, 1]
 
 
-def test_a_fixed_split_is_repeated_where_an_experiment_asks_for_it(bench):
+def test_fixed_split_is_repeated_on_request(bench):
     assert repetitions(bench, "bank-marketing", repeat_fixed_splits=True) == 10
 
 
-def test_a_learner_of_a_shared_seed_draws_the_same_under_every_method(bench):
+def test_learner_with_shared_seed_draws_alike_under_every_method(bench):
     bench.config(learners=SHARED, methods=DIRECT)
     assert bench.run().code == 0
     found = estimates(bench)
@@ -42,7 +42,7 @@ def test_a_learner_of_a_shared_seed_draws_the_same_under_every_method(bench):
 
 
 @pytest.mark.slow
-def test_any_other_learner_draws_anew_under_each(bench):
+def test_learner_without_shared_seed_draws_anew_per_method(bench):
     bench.config(learners=FOREST, methods=DIRECT)
     bench.run()
     found = estimates(bench)
@@ -50,7 +50,7 @@ def test_any_other_learner_draws_anew_under_each(bench):
     assert np.clip(one, 0.1, 0.9).tolist() != other.tolist()
 
 
-def test_the_shared_seed_is_that_of_the_experiment_plus_the_repetition(bench):
+def test_shared_seed_is_experiment_seed_plus_repetition(bench):
     seen = """
         from sklearn.dummy import DummyClassifier
         class Seeded(DummyClassifier):
@@ -76,14 +76,14 @@ def test_the_shared_seed_is_that_of_the_experiment_plus_the_repetition(bench):
         ({"forest": {**FOREST["forest"], "shared_seed": "yes please"}}, "shared_seed"),
     ],
 )
-def test_a_seed_that_cannot_be_shared_is_told(bench, learners, message):
+def test_invalid_shared_seed_is_rejected(bench, learners, message):
     bench.config(learners=learners)
     finished = bench.run()
     assert finished.code == 2 and message in finished.said
 
 
 @pytest.mark.slow
-def test_sharing_a_seed_makes_results_stale_for_other_numbers_come_out(bench):
+def test_sharing_a_seed_makes_results_stale(bench):
     bench.config(learners=FOREST, methods=["direct"])
     bench.run()
     bench.config(learners=SHARED, methods=["direct"])

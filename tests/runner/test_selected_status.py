@@ -1,4 +1,4 @@
-"""``probcal status`` and ``probcal run`` with -d, -l or -m speak of the selected cells alone."""
+"""Test that ``probcal status`` and ``probcal run`` with -d, -l or -m report only the selected cells."""
 
 import pytest
 
@@ -9,13 +9,13 @@ def done(bench):
     return bench
 
 
-def test_status_counts_and_lists_the_selected_cells_alone(done):
+def test_status_lists_only_the_selected_cells(done):
     said = done.probcal("status", str(done.results), "-l", "tree", "-m", "direct", "--cells").said
     assert "2 cells: 2 done" in said
     assert "wine-first/0/tree/direct" in said and "dummy" not in said and "probing" not in said
 
 
-def test_status_of_an_experiment_that_cannot_be_read_counts_them_alone(done):
+def test_status_of_an_unreadable_experiment_counts_only_selected_cells(done):
     path = done.results / "experiment.json"
     path.write_text(path.read_text().replace("DummyClassifier", "NoClassifier"))
     said = done.probcal("status", str(done.results), "-l", "tree").said
@@ -23,6 +23,6 @@ def test_status_of_an_experiment_that_cannot_be_read_counts_them_alone(done):
 
 
 @pytest.mark.slow
-def test_a_dry_run_lists_the_selected_cells_alone(done):
+def test_dry_run_lists_only_the_selected_cells(done):
     said = done.run("--dry-run", "-l", "tree").said
     assert "4 cells: 4 done" in said and "dummy" not in said

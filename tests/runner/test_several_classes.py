@@ -1,4 +1,4 @@
-"""More than two classes: what a cell estimates, measures and keeps, and whom a failure concerns."""
+"""Test runs with more than two classes: predictions, metrics, storage and failures."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def method(name):
     return {name.lower(): {"type": f"several.{name}"}}
 
 
-def test_a_cell_keeps_an_estimate_for_every_class_and_measures_them(several):
+def test_cell_stores_a_prediction_per_class_and_its_metrics(several):
     assert several.run().code == 0
     store = Store(several.results)
     for result in store.results().values():
@@ -79,11 +79,11 @@ def test_a_cell_keeps_an_estimate_for_every_class_and_measures_them(several):
         assert p.shape == (51, 3) and set(y.tolist()) == {0, 1, 2}
         np.testing.assert_allclose(p.sum(axis=1), 1)
         assert all_metrics(y, p) == result.metrics
-        assert np.mean(p.argmax(axis=1) == y) > 0.8  # the columns are in the order of y
+        assert np.mean(p.argmax(axis=1) == y) > 0.8  # the columns have the order of the classes in y
 
 
 @pytest.mark.slow
-def test_changed_metrics_are_taken_from_the_estimates_that_were_kept(several, monkeypatch):
+def test_changed_metrics_use_the_stored_predictions(several, monkeypatch):
     several.run()
     before = several.numbers()
     monkeypatch.setattr("probcal.runner.fingerprint.code_of_metrics", lambda: {"probcal.metrics": "another"})
@@ -101,7 +101,7 @@ def test_the_probability_of_each_class_is_stored(several):
 
 
 @pytest.mark.parametrize(("labels", "absent"), [("abab" + "ab" + "abcc", 2), ("bcbc" + "bc" + "abca", 0)])
-def test_a_class_that_no_training_row_has_is_held_impossible(several, labels, absent):
+def test_class_without_training_rows_gets_probability_zero(several, labels, absent):
     (several.folder / "rare.yaml").write_text(RARE)
     (several.folder / "rare").mkdir()
     rows = [f"{number},{label}" for number, label in enumerate(labels)]
@@ -114,11 +114,11 @@ def test_a_class_that_no_training_row_has_is_held_impossible(several, labels, ab
     assert p.shape == (4, 3)
     assert not p[:, absent].any()
     np.testing.assert_allclose(p.sum(axis=1), 1)
-    assert result.metrics["cxe"] == np.inf  # it came, and had probability 0
+    assert result.metrics["cxe"] == np.inf  # the class occurs in test rows and has probability 0
 
 
 @pytest.mark.parametrize(("name", "shape"), [("OneColumn", "(51,)"), ("OneRowLess", "(50, 3)")])
-def test_estimates_of_another_shape_fail_their_cell_and_no_other(several, name, shape):
+def test_predictions_of_wrong_shape_fail_only_their_cell(several, name, shape):
     several.config(datasets=["iris"], learners=TREE, methods={**method(name), "direct": {}}, repeats=1)
     assert several.run().code == 1
     failed, done = several.rows()
@@ -128,7 +128,7 @@ def test_estimates_of_another_shape_fail_their_cell_and_no_other(several, name, 
 
 
 @pytest.mark.slow
-def test_a_learner_for_two_classes_fails_its_cells_and_no_others(several):
+def test_two_class_learner_fails_only_on_more_classes(several):
     learners = {"nb": {"type": "kernel_nb"}, **TREE}
     several.config(datasets=["iris", "wine-first"], learners=learners, methods=["direct"], repeats=1)
     assert several.run().code == 1
@@ -138,7 +138,7 @@ def test_a_learner_for_two_classes_fails_its_cells_and_no_others(several):
 
 
 @pytest.mark.slow
-def test_a_method_that_asks_for_the_test_rows_gets_their_inputs(several):
+def test_method_that_needs_test_rows_gets_their_inputs(several):
     several.config(datasets=["iris", "wine-first"], learners=TREE, methods=method("SeesTestRows"), repeats=1)
     assert several.run().code == 0
 

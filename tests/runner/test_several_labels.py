@@ -1,4 +1,4 @@
-"""Rows that are drawn, with several labels: what a cell estimates, measures and keeps."""
+"""Test runs on drawn rows with several labels: predictions, metrics and storage."""
 
 from dataclasses import replace
 
@@ -39,14 +39,14 @@ def letters(bench):
     return bench
 
 
-def test_every_repetition_draws_documents_of_its_own(letters):
+def test_every_repetition_draws_its_own_documents(letters):
     assert letters.run().code == 0
     first, second = letters.numbers().values()
     assert first.keys() == second.keys()
     assert all(first[name] != second[name] for name in ("rms", *OF_THE_TRUTH))
 
 
-def test_a_cell_is_what_scikit_learn_gives_label_by_label(letters):
+def test_predictions_match_scikit_learn_label_by_label(letters):
     from sklearn.linear_model import LogisticRegression
 
     letters.run()
@@ -63,7 +63,7 @@ def test_a_cell_is_what_scikit_learn_gives_label_by_label(letters):
 
 
 @pytest.mark.slow
-def test_the_numbers_do_not_depend_on_how_many_processes_there_are(letters):
+def test_numbers_do_not_depend_on_process_count(letters):
     letters.run("-o", "one")
     letters.run("-o", "two", "-j", "2")
     one, two = (letters.numbers(letters.folder / name) for name in ("one", "two"))
@@ -79,7 +79,7 @@ def test_another_seed_draws_other_documents(letters):
 
 
 @pytest.mark.slow
-def test_a_half_may_train_and_the_other_test(letters):
+def test_holdout_split_divides_documents_into_halves(letters):
     card = (letters.folder / "letters.yaml").read_text()
     (letters.folder / "letters.yaml").write_text(card.replace("kind: same", "kind: holdout, train_fraction: 0.5"))
     letters.run()
@@ -87,7 +87,7 @@ def test_a_half_may_train_and_the_other_test(letters):
 
 
 @pytest.mark.slow
-def test_what_was_estimated_can_be_measured_again_with_the_truth(letters):
+def test_stored_predictions_are_measured_again_with_the_truth(letters):
     letters.run()
     store, experiment = Store(letters.results), read_experiment(letters.folder / "small.yaml")
     for planned in make_plan(experiment, store):
@@ -114,14 +114,14 @@ def test_the_code_of_the_generator_counts_for_drawn_rows_only(letters):
 
 
 @pytest.mark.slow
-def test_sparse_counts_are_not_encoded(letters):
+def test_sparse_counts_need_native_encoding(letters):
     letters.config(datasets=["letters.yaml"], learners={"log": {**LOGISTIC, "encoding": "numeric"}}, methods=["direct"])
     assert letters.run().code == 1
     assert 'write "encoding: native" for the learner' in letters.rows()[0]["message"]
 
 
 @pytest.mark.slow
-def test_probing_estimates_each_label_too(letters):
+def test_probing_predicts_each_label(letters):
     letters.config(
         datasets=["letters.yaml"], learners={"log": LOGISTIC}, methods={"probing": {"params": {"n_probes": 3}}}
     )
@@ -130,14 +130,14 @@ def test_probing_estimates_each_label_too(letters):
 
 
 @pytest.mark.slow
-def test_a_data_set_whose_truth_is_not_known_has_no_number_and_no_fault(letters):
+def test_metric_without_known_truth_has_no_value(letters):
     letters.config(metrics=["rms", "l1"], stages=["l1"], learners={"tree": {"params": {"max_depth": 2}}})
     assert letters.run().code == 0
     said = letters.probcal("table", "results/small").said
     assert "n/a: the metric has no value (4 finished cells)." in said
 
 
-def test_a_table_says_that_data_sets_were_drawn(letters):
+def test_table_states_that_data_sets_were_drawn(letters):
     letters.run()
     said = letters.probcal("table", "results/small").said
     assert "of the data, whatever the predictions; mean ± sd over 2 drawn data sets." in said

@@ -1,4 +1,4 @@
-"""Methods that would fit a learner alike on the same rows share one fit, and nothing else tells that they do."""
+"""Test that methods share one fit of a learner on the same rows, without any other effect."""
 
 import json
 
@@ -48,13 +48,13 @@ def run(bench, *words, learner="Counted", **learner_keys):
     return {row["method"] + str(row["repetition"]): (row["metrics"], row.get("warnings")) for row in bench.rows()}
 
 
-def test_a_learner_is_fitted_once_a_split(bench):
+def test_learner_is_fitted_once_per_split(bench):
     run(bench)
     assert len(fits(bench)) == 3
 
 
 @pytest.mark.slow
-def test_numbers_and_warnings_are_those_of_methods_run_alone(bench):
+def test_shared_fits_give_numbers_and_warnings_of_single_runs(bench):
     together = run(bench)
     alone = {}
     for name in METHODS:
@@ -66,7 +66,7 @@ def test_numbers_and_warnings_are_those_of_methods_run_alone(bench):
     assert all(warned == {"RuntimeWarning": 1} for _, warned in together.values())
 
 
-def test_learners_with_seeds_of_their_own_are_fitted_for_each_method(bench):
+def test_learners_with_own_seeds_are_fitted_per_method(bench):
     run(bench, learner="Drawn")
     assert len(fits(bench)) == 9
 
@@ -101,7 +101,7 @@ def test_a_method_that_shares_folds_predicts_the_same_alone(bench):
             assert together[tuple(row[key] for key in ("method", "repetition"))] == row["metrics"]
 
 
-def test_trivial_learners_are_not_mixed_up(bench):
+def test_constant_learners_with_different_settings_share_no_fit(bench):
     learners = {
         name: {"type": DUMMY, "params": {"strategy": "constant", "constant": value}}
         for name, value in (("no", 0), ("yes", 1))
@@ -112,7 +112,7 @@ def test_trivial_learners_are_not_mixed_up(bench):
     assert rms["no"] != rms["yes"]
 
 
-def test_a_cell_that_takes_over_a_fit_records_its_seconds(bench):
+def test_cell_with_a_shared_fit_records_its_seconds(bench):
     bench.module(
         "slow",
         COUNTED.replace("import os", "import time").replace('warnings.warn("hm", RuntimeWarning)', "time.sleep(0.2)"),

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP in any number; reliability/signals.py has the full measure, and the seconds."""
+"""Test SIGINT, SIGTERM and SIGHUP in any number. reliability/signals.py tests more cases and the times."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ DEAF = """
 
 @pytest.fixture
 def slow(bench):
-    """Sixteen cells of a quarter of a second."""
+    """Plan sixteen cells of a quarter of a second each."""
     bench.module("slow", SLOW.format(seconds=0.25))
     bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=16)
     return bench
@@ -49,7 +49,7 @@ def slow(bench):
 
 @pytest.fixture
 def deaf(bench):
-    """Starts ``validate``, whose own process has to import a module that hears nothing, and waits until it has."""
+    """Return a function that starts ``validate`` with a module that ignores signals, and waits for its import."""
 
     def started(how):
         bench.module("deaf", DEAF.format(deaf=how))
@@ -63,6 +63,7 @@ def deaf(bench):
 
 
 def probcal(bench, *words, **options):
+    """Start ``probcal`` with these words in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "probcal", *words],
         cwd=bench.folder,
@@ -74,11 +75,13 @@ def probcal(bench, *words, **options):
 
 
 def ended(bench):
+    """Return how many cells have a line in cells.jsonl."""
     path = bench.results / "cells.jsonl"
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def in_the_middle(bench, *words, **options):
+    """Start a run. Return when two cells have ended."""
     process = bench.start(*words, **{"stderr": subprocess.PIPE, "text": True, **options})
     wait_for(lambda: process.poll() is not None or ended(bench) >= 2, 300)
     assert process.poll() is None
@@ -86,7 +89,7 @@ def in_the_middle(bench, *words, **options):
 
 
 def send_until_it_ends(process, *numbers):
-    """One signal every ten milliseconds, to the process and to its group in turn."""
+    """Send one signal every ten milliseconds, to the process and to its group in turn."""
     end = time.monotonic() + 60
     for turn in range(100_000):
         if process.poll() is not None:
@@ -97,6 +100,7 @@ def send_until_it_ends(process, *numbers):
 
 
 def is_gone(process):
+    """Wait until no process of the session lives."""
     wait_for(lambda: not processes_of_session(process.pid), 60)
     return True
 
@@ -106,7 +110,7 @@ ON_DASK = pytest.param(("--workers", "2"), marks=pytest.mark.slow, id="Dask")
 
 @pytest.mark.parametrize("words", [pytest.param(("-j", "2"), id="processes"), ON_DASK])
 @pytest.mark.slow
-def test_signals_that_keep_coming_do_not_keep_a_run_from_its_end(slow, words):
+def test_repeated_signals_do_not_prevent_a_clean_end(slow, words):
     process = in_the_middle(slow, *words)
     done = ended(slow)
     send_until_it_ends(process, signal.SIGTERM)
@@ -117,7 +121,7 @@ def test_signals_that_keep_coming_do_not_keep_a_run_from_its_end(slow, words):
 
 
 @pytest.mark.slow
-def test_the_first_of_different_signals_decides_how_a_run_ends(slow):
+def test_first_signal_decides_how_a_run_ends(slow):
     process = in_the_middle(slow, "-j", "2")
     send_until_it_ends(process, signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
     said = process.communicate(timeout=60)[1]
@@ -126,16 +130,16 @@ def test_the_first_of_different_signals_decides_how_a_run_ends(slow):
 
 
 @pytest.mark.slow
-def test_a_run_ended_by_the_timeout_program_leaves_nothing(slow):
+def test_run_ended_by_timeout_command_leaves_no_process(slow):
     process = in_the_middle(slow, "-j", "2", before=["timeout", "600"])
-    process.send_signal(signal.SIGTERM)  # which it hands on, to its child and to the group
+    process.send_signal(signal.SIGTERM)  # timeout passes the signal on to its child and to the group
     said = process.communicate(timeout=60)[1]
     assert CLEAN in said and "Traceback" not in said
     assert is_gone(process)
 
 
 @pytest.mark.slow
-def test_a_lost_terminal_removes_what_told_of_the_run_and_is_told_by_the_exit(slow):
+def test_lost_terminal_ends_by_sighup_and_removes_heartbeat(slow):
     process = in_the_middle(slow, "-j", "2")
     wait_for(lambda: (slow.results / "running.json").exists())
     os.killpg(process.pid, signal.SIGHUP)
@@ -145,7 +149,7 @@ def test_a_lost_terminal_removes_what_told_of_the_run_and_is_told_by_the_exit(sl
 
 
 @pytest.mark.slow
-def test_under_nohup_a_run_outlives_its_terminal(slow):
+def test_run_under_nohup_survives_a_lost_terminal(slow):
     slow.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=4)
     process = in_the_middle(slow, "-j", "2", before=["nohup"], stdout=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGHUP)
@@ -154,7 +158,7 @@ def test_under_nohup_a_run_outlives_its_terminal(slow):
 
 
 @pytest.mark.slow
-def test_an_interruption_that_is_swallowed_ends_the_command_all_the_same(deaf):
+def test_swallowed_interruption_still_ends_the_command(deaf):
     process = deaf("sleep_whatever_comes()")
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=60)[1]
@@ -162,14 +166,14 @@ def test_an_interruption_that_is_swallowed_ends_the_command_all_the_same(deaf):
 
 
 @pytest.mark.slow
-def test_native_code_that_lets_no_thread_run_is_killed(deaf):
+def test_blocking_native_code_is_killed(deaf):
     process = deaf("any(itertools.repeat(False))")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL and is_gone(process)
 
 
-def test_a_signal_while_the_command_line_is_imported_is_an_interruption(bench):
+def test_signal_during_import_is_an_interruption(bench):
     bench.module("sitecustomize", STUCK_IMPORT)
     process = probcal(bench, "list")
     wait_for(lambda: process.poll() is not None or (bench.folder / "begun").exists())
@@ -195,7 +199,7 @@ STUCK_IMPORT = """
 """
 
 
-def test_the_python_of_others_keeps_its_own_answers_to_signals():
+def test_calling_main_keeps_the_signal_handlers():
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     with pytest.raises(SystemExit):
         cli.main(["--help"], prog_name="probcal")

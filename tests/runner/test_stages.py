@@ -1,4 +1,4 @@
-"""``stages``: what a method is worth after each of its rounds, from the one cell that fits them all."""
+"""Test ``stages``: the metrics of a method after each of its rounds, from one cell."""
 
 import math
 
@@ -10,7 +10,7 @@ PROBING = {"probing": {"params": {"n_probes": 4}}}
 TREE = {"tree": {"params": {"max_depth": 2}}}
 
 
-def test_a_cell_keeps_each_metric_after_every_stage_and_ends_in_its_own_estimate(bench):
+def test_cell_stores_each_metric_after_every_stage(bench):
     bench.config(stages=["cxe", "rms"], learners=TREE, methods={"direct": {}, **PROBING})
     assert bench.run().code == 0
     for cell in Store(bench.results).results().values():
@@ -23,7 +23,7 @@ def test_a_cell_keeps_each_metric_after_every_stage_and_ends_in_its_own_estimate
 
 
 @pytest.mark.slow
-def test_stage_t_is_what_an_experiment_with_t_probes_measures(bench):
+def test_stage_t_equals_an_experiment_with_t_probes(bench):
     bench.config(stages=["cxe"], learners=TREE, methods=PROBING)
     bench.run()
     stages = Store(bench.results).results()["wine-first/0/tree/probing"].stages["cxe"]
@@ -34,7 +34,7 @@ def test_stage_t_is_what_an_experiment_with_t_probes_measures(bench):
 
 
 @pytest.mark.slow
-def test_asking_for_stages_runs_only_the_cells_that_have_some_and_no_longer_asking_runs_none(bench):
+def test_requested_stages_rerun_only_cells_that_have_stages(bench):
     bench.run()
     bench.config(stages=["cxe"])
     said = bench.run("--dry-run").said
@@ -48,7 +48,7 @@ def test_asking_for_stages_runs_only_the_cells_that_have_some_and_no_longer_aski
 
 
 @pytest.mark.slow
-def test_changed_metrics_fit_a_cell_with_stages_again(bench, monkeypatch):
+def test_changed_metrics_refit_cells_with_stages(bench, monkeypatch):
     bench.config(stages=["cxe"], learners=TREE)
     bench.run()
     monkeypatch.setattr("probcal.runner.fingerprint.code_of_metrics", lambda: {"probcal.metrics": "another"})
@@ -59,7 +59,7 @@ def test_changed_metrics_fit_a_cell_with_stages_again(bench, monkeypatch):
 
 
 @pytest.mark.slow
-def test_stages_in_small_are_those_of_fewer_probes(bench):
+def test_quick_run_has_fewer_stages(bench):
     bench.config(stages=["cxe"], learners=TREE, methods={"probing": {}})
     bench.run("--quick", "-o", "in-small")
     [cell] = Store(bench.folder / "in-small").results().values()
@@ -67,14 +67,14 @@ def test_stages_in_small_are_those_of_fewer_probes(bench):
 
 
 @pytest.mark.slow
-def test_a_method_of_scikit_learn_with_stages_has_them_too(bench):
+def test_staged_scikit_learn_method_has_stages(bench):
     boosting = {"boosting": {"type": "sklearn.ensemble.AdaBoostClassifier", "params": {"n_estimators": 3}}}
     bench.config(stages=["rms"], learners=TREE, methods=boosting)
     bench.run()
     assert all(len(cell.stages["rms"]) <= 3 for cell in Store(bench.results).results().values())
 
 
-def test_uniform_thresholds_are_measured_without_stages(bench):
+def test_uniform_thresholds_have_no_stages(bench):
     bench.config(stages=["cxe"], learners=TREE, methods={"probing": {"params": {"discretisation": "uniform"}}})
     assert bench.run("--quick", "-o", "in-small").code == 0
     [cell] = Store(bench.folder / "in-small").results().values()
@@ -88,7 +88,7 @@ def test_uniform_thresholds_are_measured_without_stages(bench):
         (["cxe", "cxe"], 'the metric "cxe" is listed twice'),
     ],
 )
-def test_stages_name_metrics(bench, stages, fault):
+def test_unknown_or_repeated_stage_metrics_are_rejected(bench, stages, fault):
     bench.config(stages=stages)
     done = bench.run()
     assert done.code == 2 and fault in done.said

@@ -1,4 +1,4 @@
-"""Results of different settings are never shown side by side without a word."""
+"""Test that tables state when they hold results of different settings."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def mixed(tmp_path):
     return run
 
 
-def test_tables_count_the_results_that_a_changed_setting_made_stale(mixed):
+def test_tables_count_stale_results(mixed):
     mixed(1)
     assert "stale" not in probcal("table", mixed.folder).stdout
     mixed(2, "-m", "direct")

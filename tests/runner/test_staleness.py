@@ -1,4 +1,4 @@
-"""A result that would come out differently today is stale, and the plan says why."""
+"""Test that a result that would be different today is stale, and that the plan states why."""
 
 import json
 
@@ -42,14 +42,14 @@ def test_changed_settings_are_named_and_only_their_cells_run(bench, change, stal
         {"learners": dict(reversed(LEARNERS.items())), "methods": dict(reversed(METHODS.items()))},
     ],
 )
-def test_what_changes_no_number_makes_nothing_stale(bench, change):
+def test_changes_without_effect_make_nothing_stale(bench, change):
     bench.run()
     bench.config(**change)
     assert "8 cells: 8 done" in bench.run().said
 
 
 @pytest.mark.slow
-def test_another_seed_on_the_command_line_is_another_seed(bench):
+def test_seed_option_makes_results_stale(bench):
     bench.run()
     assert "8 stale" in bench.run("--seed", "7", "--dry-run").said
     bench.run("--seed", "7")
@@ -58,7 +58,7 @@ def test_another_seed_on_the_command_line_is_another_seed(bench):
 
 
 @pytest.mark.slow
-def test_changed_data_are_told_and_a_reworded_card_is_none(bench):
+def test_changed_card_is_stale_unless_only_its_title_changed(bench):
     bench.config(datasets=[bench.coins(), "wine-first"])
     first = bench.run("--data-dir", ".")
     assert first.code == 0, first.said
@@ -82,7 +82,7 @@ bundled: {{loader: load_wine}}
 
 
 @pytest.mark.slow
-def test_rows_that_come_with_scikit_learn_are_told_by_their_values_where_the_card_tells_none(bench):
+def test_bundled_data_become_stale_by_values_or_split(bench):
     card = bench.folder / "wine.yaml"
     card.write_text(BUNDLED.format("class_0", 0.66))
     bench.config(datasets=["./wine.yaml"], methods=["direct"])
@@ -94,7 +94,7 @@ def test_rows_that_come_with_scikit_learn_are_told_by_their_values_where_the_car
 
 
 @pytest.mark.slow
-def test_a_remark_in_the_config_makes_nothing_stale(bench):
+def test_comment_in_the_config_makes_nothing_stale(bench):
     bench.run()
     config = bench.folder / "small.yaml"
     config.write_text("# A remark.\n" + config.read_text().replace("\n", "  # another\n", 1))
@@ -102,7 +102,7 @@ def test_a_remark_in_the_config_makes_nothing_stale(bench):
 
 
 @pytest.mark.slow
-def test_status_goes_by_the_last_run_and_says_that_the_config_has_changed_since(bench):
+def test_status_uses_the_last_run_and_notes_config_changes(bench):
     bench.run()
     assert "has changed" not in bench.probcal("status", "results/small").said
     bench.config(seed=7)
@@ -138,7 +138,7 @@ def test_changed_code_is_named_by_its_module(bench):
 
 
 @pytest.mark.slow
-def test_another_version_of_a_package_is_told(bench, monkeypatch):
+def test_other_package_version_makes_results_stale(bench, monkeypatch):
     installed = bench.folder / "site-packages"
     installed.mkdir()
     (installed / "toolbox.py").write_text("def nothing(): pass\n")
@@ -164,11 +164,11 @@ def version_of_toolbox(folder, version):
 
 
 class TestMetricsThatChanged:
-    """The estimates are kept, so that a metric can be added or mended without a fit."""
+    """Check that stored predictions allow new or changed metrics without a fit."""
 
     @pytest.fixture
     def measured(self, bench):
-        """Finished cells, as an earlier version measured them, of a learner that cannot fit any more."""
+        """Return finished cells as an earlier version measured them. Their learner cannot fit any more."""
         once = """
             import pathlib
             from sklearn.tree import DecisionTreeClassifier
@@ -200,7 +200,7 @@ class TestMetricsThatChanged:
         assert "2 cells: 2 done" in measured.run().said
 
     @pytest.mark.slow
-    def test_cells_stay_as_they_are_where_no_predictions_are_stored(self, measured):
+    def test_cells_without_stored_predictions_stay_unchanged(self, measured):
         (measured.results / "predictions.bin").unlink()
         before = measured.numbers()
         done = measured.run()
@@ -211,14 +211,14 @@ class TestMetricsThatChanged:
         assert measured.numbers() == before
 
     @pytest.mark.slow
-    def test_a_metric_that_is_asked_for_needs_a_fit_where_no_predictions_are_stored(self, measured):
+    def test_new_metric_without_stored_predictions_needs_a_fit(self, measured):
         (measured.results / "predictions.bin").unlink()
         measured.config(learners={"once": {"type": "once.Once"}}, methods=["direct"], metrics=["rms", "errors"])
         said = measured.run().said
         assert "lacks errors, and its predictions are not stored" in said
         assert "fitted again" in said
 
-    def test_cells_are_fitted_again_where_the_predictions_are_not_theirs(self, measured):
+    def test_cells_with_wrong_predictions_are_fitted_again(self, measured):
         path = measured.results / "predictions.bin"
         path.write_bytes(bytes(reversed(path.read_bytes())))
         assert "fitted again" in measured.run().said

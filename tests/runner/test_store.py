@@ -1,4 +1,4 @@
-"""The results folder: each result is there the moment its cell has ended, and nothing else is."""
+"""Test the results folder: each result is stored when its cell ends, and broken files are rejected."""
 
 import json
 import math
@@ -23,14 +23,14 @@ def store(tmp_path):
     return Store(tmp_path / "results")
 
 
-def test_a_result_is_on_disk_as_soon_as_it_is_added(store):
+def test_added_result_is_on_disk_at_once(store):
     with store.writing("small"):
         store.add(result(), Y, P)
         assert list(Store(store.folder).results()) == ["adult/0/j48/probing"]
         assert np.array_equal(Store(store.folder).predictions(store.results()["adult/0/j48/probing"])[1], P)
 
 
-def test_a_result_comes_back_as_it_was(store):
+def test_stored_result_is_read_back_unchanged(store):
     odd = result(
         key={"data": "ab"},
         n_train=3,
@@ -47,7 +47,7 @@ def test_a_result_comes_back_as_it_was(store):
 @pytest.mark.parametrize(
     ("metric", "value"), [("cxe", float("inf")), ("auc", float("nan")), ("cxe", 0.1 + 0.2), ("cxe", 5e-324)]
 )
-def test_a_metric_comes_back_to_the_last_bit(store, metric, value):
+def test_stored_metric_is_read_back_exactly(store, metric, value):
     with store.writing("small"):
         store.add(CellResult("adult", 0, "j48", "probing", "done", "run1", 1.0, metrics={metric: value}))
     assert np.array_equal(store.results()["adult/0/j48/probing"].metrics[metric], value, equal_nan=True)
@@ -62,7 +62,7 @@ def test_the_last_result_of_a_cell_counts(store):
 
 
 @pytest.mark.parametrize("torn", ['{"dataset": "adu', '{"dataset": "adult"}', '{"dataset": "adult", "rep\xff'])
-def test_a_torn_last_line_is_ignored_and_cut_off_by_the_next_run(store, torn):
+def test_incomplete_last_line_is_ignored_and_then_removed(store, torn):
     with store.writing("small"):
         store.add(result(0))
     with (store.folder / "cells.jsonl").open("a", encoding="latin-1") as file:
@@ -74,7 +74,7 @@ def test_a_torn_last_line_is_ignored_and_cut_off_by_the_next_run(store, torn):
     assert len((store.folder / "cells.jsonl").read_bytes().splitlines()) == 2
 
 
-def test_a_broken_line_elsewhere_is_told_with_its_number(store):
+def test_broken_line_is_rejected_with_its_number(store):
     with store.writing("small"):
         store.add(result(0))
     path = store.folder / "cells.jsonl"
@@ -87,7 +87,7 @@ LINE = {"x": [0.0, 1.0], "y": [0, -2.5]}
 LEVEL, LABEL = {**LINE, "level": 0.5}, {**LINE, "label": "no"}
 
 
-def test_curves_come_back_as_they_were(store):
+def test_stored_curves_are_read_back_unchanged(store):
     curves = {"martingale": [LINE], "roc": [], "iso_probability": [LEVEL, LEVEL], "training_rows": [LABEL]}
     with store.writing("small"):
         store.add(result(curves=curves))
@@ -116,7 +116,7 @@ def test_curves_come_back_as_they_were(store):
         {"training_rows": [{**LINE, "label": ["no"]}]},
     ],
 )
-def test_curves_that_are_none_make_a_broken_line(store, curves):
+def test_malformed_curves_make_a_broken_line(store, curves):
     with store.writing("small"):
         store.add(result(curves={"roc": [LINE]}))
     path = store.folder / "cells.jsonl"
@@ -126,7 +126,7 @@ def test_curves_that_are_none_make_a_broken_line(store, curves):
 
 
 @pytest.mark.slow
-def test_kept_predictions_reproduce_the_metrics(bench):
+def test_stored_predictions_reproduce_the_metrics(bench):
     bench.run()
     kept = Store(bench.results)
     for found in kept.results().values():
@@ -135,7 +135,7 @@ def test_kept_predictions_reproduce_the_metrics(bench):
         assert all_metrics(y, p) == found.metrics
 
 
-def test_predictions_come_back_to_the_last_bit_also_of_an_earlier_run(store):
+def test_predictions_of_all_runs_are_read_back_exactly(store):
     with store.writing("small"):
         store.add(result(0), Y, P)
     with store.writing("small"):
@@ -145,7 +145,7 @@ def test_predictions_come_back_to_the_last_bit_also_of_an_earlier_run(store):
         assert (found[0].tobytes(), found[1].tobytes()) == (y.tobytes(), p.tobytes())
 
 
-def test_predictions_of_several_classes_come_back_to_the_last_bit_beside_those_of_two(store):
+def test_predictions_of_several_classes_are_read_back_exactly(store):
     estimates = np.array([[0.1, 0.9, 0], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
     with store.writing("small"):
         store.add(result(0), Y, P)
@@ -156,8 +156,8 @@ def test_predictions_of_several_classes_come_back_to_the_last_bit_beside_those_o
     assert found[1][0].tolist() == [1, 0, 2]
 
 
-def test_the_rows_of_two_classes_are_laid_out_as_ever(store):
-    # int8 label and little-endian float64 estimate, 9 bytes: files of earlier versions stay readable
+def test_two_class_predictions_keep_their_file_format(store):
+    # An int8 label and a little-endian float64 probability, 9 bytes: files of earlier versions stay readable.
     with store.writing("small"):
         store.add(result(), Y, P)
     kept = (store.folder / "predictions.bin").read_bytes()
@@ -165,7 +165,7 @@ def test_the_rows_of_two_classes_are_laid_out_as_ever(store):
 
 
 @pytest.mark.parametrize("left", [0, 1, 26])
-def test_predictions_cut_off_by_a_kill_are_not_taken_for_whole(store, left):
+def test_truncated_predictions_are_rejected(store, left):
     with store.writing("small"):
         store.add(result(), Y, P)
     path = store.folder / "predictions.bin"
@@ -174,28 +174,28 @@ def test_predictions_cut_off_by_a_kill_are_not_taken_for_whole(store, left):
         store.predictions(store.results()["adult/0/j48/probing"])
 
 
-def test_a_second_writer_is_refused(store):
+def test_second_writer_is_rejected(store):
     with store.writing("small"), pytest.raises(StoreError, match="another probcal run is writing"):
         Store(store.folder).writing("small").__enter__()
     with store.writing("small"):
         pass
 
 
-def test_the_folder_of_another_experiment_is_refused(store):
+def test_folder_of_another_experiment_is_rejected(store):
     with store.writing("small"):
         store.write_experiment({"name": "small"})
     with pytest.raises(StoreError, match='holds the results of experiment "small", not of "large"; choose another'):
         store.writing("large").__enter__()
 
 
-def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path):
+def test_folder_with_other_files_is_rejected_and_unchanged(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(StoreError, match=r"is not a results folder \(it holds 'thesis\.tex'\)"):
         Store(tmp_path).writing("small").__enter__()
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_told(tmp_path):
+def test_file_in_place_of_the_folder_is_rejected(tmp_path):
     (tmp_path / "results").write_text("")
     with pytest.raises(StoreError, match="is a file; choose a folder with -o"):
         Store(tmp_path / "results").writing("small").__enter__()

@@ -1,4 +1,4 @@
-"""How long a run still takes is told from what is known, and never told where nothing is."""
+"""Test the predicted time of a run: what it follows from, and when there is none."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,33 +12,33 @@ def ids(plan):
     return [one.cell.id for one in plan]
 
 
-def test_without_any_times_nothing_is_told():
+def test_without_times_no_duration_is_predicted():
     plan = planned(None, None)
     assert TimeEstimates(plan).of(ids(plan)[0]) is None
     assert seconds_left([], None, 0.0, 2) is None
     assert seconds_left([RunningCell("a", 3600.0, None)], 0.0, 0.0, 2) is None
 
 
-def test_a_cell_takes_what_it_took_before():
+def test_earlier_time_of_a_cell_is_its_predicted_time():
     plan = planned(4.0, 7.0)
     assert [TimeEstimates(plan).of(cell) for cell in ids(plan)] == [4.0, 7.0]
 
 
-def test_times_of_a_slower_machine_are_corrected_once_enough_work_has_gone_by():
+def test_predicted_times_adapt_to_a_slower_machine():
     plan = planned(90.0, 100.0)
     estimates = TimeEstimates(plan)
     estimates.ended(ids(plan)[0], 190.0)
     assert estimates.of(ids(plan)[1]) == 100.0 * (190 + 10) / (90 + 10)
 
 
-def test_a_cell_that_ends_tells_of_its_other_repetitions():
+def test_finished_cell_predicts_its_other_repetitions():
     plan = planned(None, None)
     estimates = TimeEstimates(plan)
     estimates.ended(ids(plan)[0], 12.0)
     assert estimates.of(ids(plan)[1]) == pytest.approx(12.0)
 
 
-def test_another_data_set_is_told_by_its_rows_and_the_nearest_kind_goes_first():
+def test_time_scales_with_rows_and_prefers_similar_cells():
     wine, digits = planned(None), planned(None, dataset="digits-odd")
     bayes, sigmoid = planned(None, learner="gaussian_nb"), planned(None, method="sigmoid")
     estimates = TimeEstimates([*wine, *digits, *bayes, *sigmoid])
@@ -50,14 +50,14 @@ def test_another_data_set_is_told_by_its_rows_and_the_nearest_kind_goes_first():
     assert estimates.of(*ids(digits)) == pytest.approx(3.0 * digits[0].cell.card.expect.rows)
 
 
-def test_the_work_is_divided_by_the_workers_but_the_longest_cell_is_not():
+def test_work_is_divided_among_workers_except_the_longest_cell():
     running = [RunningCell("a", 5.0, 15.0), RunningCell("b", 5.0, 15.0)]
     assert seconds_left(running, 100.0, 20.0, 2) == 60.0
     assert seconds_left(running, 100.0, 90.0, 2) == 90.0
     assert seconds_left([RunningCell("a", 10.0, 3600.0)], 0.0, 0.0, 4) == 3590.0
 
 
-def test_a_cell_over_its_time_is_not_said_to_end_at_once():
+def test_overdue_cell_is_not_predicted_to_end_at_once():
     assert seconds_left([RunningCell("a", 3600.0, 10.0)], 0.0, 0.0, 2) == 3600.0
 
 
@@ -67,7 +67,7 @@ def test_a_cell_over_its_time_is_not_said_to_end_at_once():
     st.integers(1, 8),
 )
 @settings(derandomize=True, deadline=None)
-def test_no_time_left_is_shorter_than_the_cell_that_needs_most(running, waiting, workers):
+def test_time_left_covers_the_longest_cell(running, waiting, workers):
     under = [RunningCell(str(n), *times) for n, times in enumerate(running)]
     left = seconds_left(under, sum(waiting), max(waiting, default=0.0), workers)
     assert left >= max([*waiting, *(one.left for one in under)], default=0.0)
@@ -84,5 +84,5 @@ def test_no_time_left_is_shorter_than_the_cell_that_needs_most(running, waiting,
         ([None], 2, 1),
     ],
 )
-def test_a_worker_is_started_for_each_second_of_work_and_for_what_was_never_timed(expected, jobs, workers):
+def test_worker_count_follows_the_predicted_work(expected, jobs, workers):
     assert useful_worker_count(planned(*expected), jobs) == workers

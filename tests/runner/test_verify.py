@@ -1,4 +1,4 @@
-"""``probcal verify``: stored results against the predictions they were measured from, and every way to edit them."""
+"""Test ``probcal verify``: it compares stored results with stored predictions and finds every edit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(folder: Path, config: str) -> Path:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Eight cells of two classes; run once."""
+    """Run eight cells of two classes, once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield run(tmp_path_factory.mktemp("verify"), CONFIG)
@@ -65,7 +65,7 @@ def ran(tmp_path_factory):
 
 @pytest.fixture
 def results(ran, tmp_path):
-    """A copy to edit."""
+    """Return a copy of the results to edit."""
     return Path(shutil.copytree(ran, tmp_path / "results"))
 
 
@@ -82,7 +82,7 @@ def edit(folder, change, cell=("nb", "direct", 0)):
 
 
 def told(folder, *words):
-    """(exit code, what ``-f json`` says)."""
+    """Return the exit code and what ``-f json`` prints."""
     result = probcal("verify", folder, "-f", "json", *words)
     [found] = json.loads(result.stdout)
     assert found["ok"] == (result.exit_code == 0)
@@ -90,13 +90,13 @@ def told(folder, *words):
 
 
 def differing(folder):
-    """The metrics that differ, with what is stored; there is at least one, and it is named with its cell."""
+    """Return the stored values of the metrics that differ. There is at least one."""
     code, found = told(folder)
     assert code == 1
     return {one["metric"]: one["stored"] for one in found["differences"]}
 
 
-def test_results_as_they_were_written_all_agree_and_nothing_is_changed(results):
+def test_unedited_results_agree_and_stay_unchanged(results):
     before = contents(results)
     done = probcal("verify", results)
     assert done.exit_code == 0
@@ -114,14 +114,14 @@ def test_every_kind_of_experiment_can_be_verified(tmp_path, monkeypatch, kind):
     for row in rows_of(folder):
         cell = row["learner"], row["method"], 0
         for metric, number in row["metrics"].items():
-            if metric in ("log10_martingale", "cost(0.3)"):  # the first is told below, the second has no value here
+            if metric in ("log10_martingale", "cost(0.3)"):  # the first is tested below, the second has no value here
                 continue
             edit(folder, lambda one, metric=metric: one["metrics"].update({metric: 0.123}), cell)
             assert differing(folder) == {metric: 0.123}
             edit(folder, lambda one, metric=metric, number=number: one["metrics"].update({metric: number}), cell)
 
 
-def test_what_only_the_fitted_method_can_tell_is_counted_and_not_called_verified(tmp_path, monkeypatch):
+def test_values_of_the_fitted_method_are_counted_as_unverified(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     folder = run(tmp_path, f"name: small\nseed: 1\nrepeats: 1\n{OTHER_KINDS['a protected stream']}\n")
     said = probcal("verify", folder).stdout
@@ -133,7 +133,7 @@ def test_what_only_the_fitted_method_can_tell_is_counted_and_not_called_verified
     "metric", ["rms", "cxe", "auc", "c_emp", "ece", "ks", "c_emp_p", "errors", "log10_loss", "cost(0.25)"]
 )
 @pytest.mark.parametrize("factor", [0.9, 1 + 1e-7])
-def test_every_metric_that_was_edited_is_found(results, metric, factor):
+def test_edited_metric_is_found(results, metric, factor):
     edit(results, lambda row: row["metrics"].update({metric: row["metrics"][metric] * factor + 1e-10}))
     assert list(differing(results)) == [metric]
 
@@ -149,7 +149,7 @@ def test_a_row_that_differs_is_printed_with_both_numbers(results):
 
 
 @pytest.mark.parametrize("number", [7.5, "nan", "inf"])
-def test_a_number_that_cannot_be_is_compared_too(results, number):
+def test_impossible_stored_number_is_found(results, number):
     edit(results, lambda row: row["metrics"].update(rms=number))
     assert differing(results) == {"rms": number}
     assert "but rms " in refused("check", results)
@@ -163,13 +163,13 @@ def test_all_edited_rows_are_named(results):
     assert (found["agree"], found["differ"], len(found["differences"])) == (0, 8, 8)
 
 
-def test_a_metric_that_was_taken_out_is_missing(results):
+def test_removed_metric_is_reported_as_missing(results):
     edit(results, lambda row: row["metrics"].pop("auc"))
     assert differing(results) == {"auc": None}
     assert " auc       missing " in probcal("verify", results).stdout
 
 
-def test_the_last_stage_is_held_against_the_predictions(results):
+def test_edited_last_stage_is_found(results):
     edit(results, lambda row: row["stages"]["cost(0.3)"].append(0.2), ("nb", "isotonic", 1))
     assert differing(results) == {"cost(0.3) after the last stage": 0.2}
 
@@ -179,17 +179,17 @@ def test_an_edited_roc_curve_is_found(results):
     assert list(differing(results)) == ["curve roc"]
 
 
-def test_another_number_of_test_rows_is_found(results):
+def test_edited_number_of_test_rows_is_found(results):
     edit(results, lambda row: row.update(n_test=7))
     assert differing(results) == {"n_test": 7}
 
 
-def test_a_failed_row_that_was_called_done_is_found(results):
+def test_failed_row_marked_done_is_found(results):
     edit(results, lambda row: row.update(error_type="ValueError", message="no"))
     assert differing(results) == {"status": "done"}
 
 
-def test_a_done_row_that_was_called_failed_is_found(results):
+def test_done_row_marked_failed_is_found(results):
     edit(results, lambda row: row.update(status="failed"))
     assert differing(results) == {"status": "failed"}
 
@@ -206,7 +206,7 @@ def test_a_row_copied_to_another_cell_is_found(results):
     assert found["stale"] == 1, "and its key is another cell's"
 
 
-def test_a_row_moved_to_a_split_that_is_not_planned_is_found(results):
+def test_row_moved_to_an_unplanned_split_is_found(results):
     edit(results, lambda row: row.update(repetition=7))
     code, found = told(results)
     [one] = found["differences"]
@@ -215,12 +215,12 @@ def test_a_row_moved_to_a_split_that_is_not_planned_is_found(results):
     assert one["recomputed"] == "0, by its key; the experiment plans no split 7"
 
 
-def test_a_moved_row_is_found_by_the_rows_of_its_split_where_its_code_changed_since(results):
+def test_moved_row_is_found_after_a_code_change(results):
     edit(results, lambda row: row.update(repetition=7) or row["key"].update(code="another"))
     assert differing(results) == {"split": 7}
 
 
-def test_a_row_of_a_split_that_the_experiment_planned_before_agrees(tmp_path, monkeypatch):
+def test_row_of_a_formerly_planned_split_agrees(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     config = "name: small\nseed: 1\ndatasets: [wine-first]\nlearners: {nb: {type: gaussian_nb}}\nmethods: [direct]\n"
     run(tmp_path, f"{config}repeats: 3\n")
@@ -228,7 +228,7 @@ def test_a_row_of_a_split_that_the_experiment_planned_before_agrees(tmp_path, mo
     assert told(folder) == (0, told(folder)[1] | {"agree": 3, "stale": 0})
 
 
-def test_predictions_that_were_edited_are_found(results):
+def test_edited_predictions_are_found(results):
     path = results / "predictions.bin"
     content = bytearray(path.read_bytes())
     content[20] ^= 1
@@ -245,23 +245,23 @@ def with_predictions(folder, change, cell="wine-first/0/nb/direct"):
         store.add(result, y, p)
 
 
-def test_predictions_changed_with_their_digest_no_longer_give_the_numbers(results):
+def test_predictions_edited_with_their_digest_are_found(results):
     with_predictions(results, lambda y, p: (y, p[:, ::-1]))
     assert "rms" in differing(results)
 
 
-def test_numbers_of_predictions_that_no_run_keeps_are_refused(results):
+def test_impossible_predictions_are_found(results):
     with_predictions(results, lambda y, p: (y, p + 1))
     assert list(differing(results)) == ["predictions"]
 
 
-def test_labels_that_are_not_those_of_the_split_are_found(results):
+def test_edited_labels_are_found(results):
     with_predictions(results, lambda y, p: (1 - y, p))
     assert "labels" in differing(results)
 
 
-def test_predictions_of_one_column_are_measured_alike(results):
-    """Versions before two columns stored P(positive) alone."""
+def test_predictions_with_one_column_are_verified(results):
+    """Imitate versions before two columns, which stored P(positive) alone."""
     for cell in [cell for cell in Store(results).results() if cell.startswith("wine-first/1/")]:
         with_predictions(results, lambda y, p: (y, p[:, 1]), cell)
     assert told(results)[1]["differences"] == []
@@ -282,7 +282,7 @@ def test_rows_without_predictions_are_never_verified(results, how):
     assert told(results)[1]["not_verified"] == {"no stored predictions": n}
 
 
-def test_a_part_can_be_verified(results):
+def test_selected_rows_can_be_verified(results):
     edit(results, lambda row: row["metrics"].update(rms=0.5))
     assert told(results, "-l", "tree")[1]["agree"] == 4
     assert told(results, "-m", "isotonic", "-l", "nb")[1]["agree"] == 2
@@ -304,5 +304,5 @@ def test_several_folders_are_verified_one_by_one(results, ran):
     assert second["differences"][0]["stored"] == "nan" and math.isfinite(second["differences"][0]["recomputed"])
 
 
-def test_a_folder_that_holds_no_results_is_refused(tmp_path):
+def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("verify", tmp_path)

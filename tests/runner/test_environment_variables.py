@@ -1,4 +1,4 @@
-"""Workers see the environment of the run that started them, not that of an earlier run of the same process."""
+"""Test that workers see the environment of the run that started them, not that of an earlier run."""
 
 import pytest
 from run_bench import DUMMY
@@ -16,7 +16,7 @@ LEARNER = """
 
 
 @pytest.mark.slow
-def test_a_variable_that_is_gone_is_gone_in_the_workers(bench, monkeypatch):
+def test_workers_see_the_current_environment_variables(bench, monkeypatch):
     bench.module("sees", LEARNER)
     bench.config(learners={"dummy": {"type": DUMMY}}, methods=["direct"])
     monkeypatch.setenv("OF_AN_EARLIER_RUN", "old")

@@ -1,4 +1,4 @@
-"""``probcal status`` beside a run: what it does now, and never that it runs when it does not."""
+"""Test what ``probcal status`` reports of a live run, and that it never reports a dead run as live."""
 
 import json
 import os
@@ -30,7 +30,7 @@ WAITS = """
 
 @pytest.fixture
 def waiting(bench):
-    """A run of which one cell has failed and two wait for the file "go on"."""
+    """Start a run of which one cell of two repetitions has failed and two cells wait for the file "go on"."""
     bench.module("waits", WAITS)
     bench.config(learners={"fails": {"type": "waits.Fails"}, "waits": {"type": "waits.Waits"}}, methods=["direct"])
     process = bench.start("-j", "2", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -42,7 +42,7 @@ def waiting(bench):
 
 
 @pytest.mark.slow
-def test_another_terminal_sees_counts_current_cells_and_the_last_error(waiting):
+def test_status_shows_counts_running_cells_and_last_error(waiting):
     bench, process = waiting
     lines = bench.probcal("status", "results/small").said.splitlines()
     assert lines[0] == "small in results/small"
@@ -57,7 +57,7 @@ def test_another_terminal_sees_counts_current_cells_and_the_last_error(waiting):
 
 
 @pytest.mark.slow
-def test_afterwards_nothing_of_it_is_left(waiting):
+def test_finished_run_leaves_no_heartbeat_file(waiting):
     bench, process = waiting
     (bench.folder / "go on").touch()
     assert process.wait(60) == 1
@@ -66,7 +66,7 @@ def test_afterwards_nothing_of_it_is_left(waiting):
 
 
 @pytest.mark.slow
-def test_a_run_that_was_killed_is_not_said_to_run_and_the_next_one_clears_up(waiting):
+def test_killed_run_is_not_running_and_next_run_cleans_up(waiting):
     bench, process = waiting
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -78,14 +78,14 @@ def test_a_run_that_was_killed_is_not_said_to_run_and_the_next_one_clears_up(wai
 
 
 @pytest.mark.slow
-def test_a_folder_that_holds_only_what_a_killed_run_left_is_a_results_folder(bench):
+def test_run_accepts_a_folder_with_only_a_heartbeat_file(bench):
     bench.results.mkdir(parents=True)
     (bench.results / "running.json").write_text("{}")
     assert bench.run().code == 0
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_where_the_file_cannot_be_written(bench):
+def test_run_continues_when_the_heartbeat_cannot_be_written(bench):
     for name in ("running.json", "running.json.new"):
         (bench.results / name).mkdir(parents=True)
     assert bench.run().code == 0
@@ -103,18 +103,18 @@ class TestWhoRuns:
         path.write_text(json.dumps(json.loads(path.read_text()) | parts))
         return read_heartbeat(folder)
 
-    def test_this_process_does(self, written):
+    def test_heartbeat_names_this_process(self, written):
         assert read_heartbeat(written).pid == os.getpid()
 
-    def test_another_process_of_the_same_number_does_not(self, written):
+    def test_reused_process_id_is_not_running(self, written):
         assert self.changed(written, born="another time") is None
 
-    def test_one_on_another_machine_does_as_long_as_it_writes(self, written):
+    def test_remote_process_counts_while_its_heartbeat_is_recent(self, written):
         assert self.changed(written, host="far away", pid=1).host == "far away"
         assert self.changed(written, at=time.time() - 3600) is None
 
     @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"live": 1}', "null", "[" * 100_000])
-    def test_a_file_that_makes_no_sense_is_none(self, written, text):
+    def test_malformed_heartbeat_file_is_ignored(self, written, text):
         (written / "running.json").write_text(text)
         assert read_heartbeat(written) is None
 
@@ -122,6 +122,6 @@ class TestWhoRuns:
         "live",
         [{}, {"total": "3"}, {"running": {"a": 1}}, {"running": []}, {"since": None}, {"workers": "x"}, {"more": 1}],
     )
-    def test_nor_is_one_whose_parts_are_of_another_kind(self, written, live):
+    def test_heartbeat_with_wrong_part_types_is_ignored(self, written, live):
         whole = json.loads((written / "running.json").read_text())["live"]
         assert self.changed(written, live={**whole, **live} if live else {}) is None

@@ -1,4 +1,4 @@
-"""Calibrating methods through the runner: every metric before and after calibration, and expected costs by name."""
+"""Test metrics before and after calibration in a run, and expected costs as metrics."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def only_cell(bench):
     return next(iter(results.values()))
 
 
-def test_a_cell_of_a_calibrating_method_has_every_metric_before_and_after(bench):
+def test_calibrated_cells_have_metrics_before_and_after_calibration(bench):
     bench.config(stages=["c_emp", "cost(0.3)"], metrics=["c_emp"], learners=NB, methods={"direct": {}, **ISOTONIC})
     assert bench.run().code == 0
     for cell in Store(bench.results).results().values():
@@ -25,7 +25,7 @@ def test_a_cell_of_a_calibrating_method_has_every_metric_before_and_after(bench)
 
 
 @pytest.mark.slow
-def test_after_is_the_cost_of_the_stored_estimates(bench):
+def test_cost_after_calibration_comes_from_stored_predictions(bench):
     bench.config(stages=["cost(0.3)"], metrics=["rms", "cost(0.25)"], learners=NB, methods=ISOTONIC)
     bench.run()
     cell = only_cell(bench)
@@ -36,7 +36,7 @@ def test_after_is_the_cost_of_the_stored_estimates(bench):
 
 
 @pytest.mark.slow
-def test_asking_for_a_cost_measures_the_kept_estimates_again_and_fits_nothing(bench):
+def test_new_cost_metric_needs_no_fit(bench):
     bench.config(metrics=["rms"], learners=NB, methods=ISOTONIC)
     bench.run()
     before = only_cell(bench)
@@ -48,7 +48,7 @@ def test_asking_for_a_cost_measures_the_kept_estimates_again_and_fits_nothing(be
     assert after.metrics == {**before.metrics, "cost(0.5)": after.metrics["cost(0.5)"]}
 
 
-def test_a_cost_listed_under_metrics_has_a_table_and_one_under_stages_alone_has_none(bench):
+def test_only_costs_under_metrics_have_a_table(bench):
     bench.config(metrics=["rms", "cost(0.5)"], stages=["cost(0.25)"], learners=NB, methods=ISOTONIC)
     bench.run()
     said = bench.probcal("table", str(bench.results)).said
@@ -68,14 +68,14 @@ def test_a_cost_listed_under_metrics_has_a_table_and_one_under_stages_alone_has_
     ],
 )
 @pytest.mark.parametrize("where", ["stages", "metrics"])
-def test_a_cost_has_one_name_and_a_loss_parameter_between_0_and_1(bench, where, metric, fault):
+def test_misspelt_or_impossible_cost_is_rejected(bench, where, metric, fault):
     bench.config(**{where: [metric]})
     done = bench.run()
     assert done.code == 2 and fault in done.said
 
 
 @pytest.mark.slow
-def test_in_small_fewer_rows_are_held_out(bench):
+def test_quick_runs_hold_out_fewer_rows(bench):
     methods = {"isotonic": {"params": {"calibration": "holdout", "holdout_size": 2000}}}
     bench.config(datasets=["digits-odd"], learners=NB, methods=methods)
     assert bench.run().code == 1, "there are not so many rows"

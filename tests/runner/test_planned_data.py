@@ -1,4 +1,4 @@
-"""A result is of the data set that its cell was planned with, and of no other: whatever happens to files and cache."""
+"""Test that each result belongs to the data set of its plan, even if files or the cache change."""
 
 import json
 import os
@@ -23,13 +23,13 @@ HEAD = "weight,kind,fair\n"
 
 @pytest.fixture
 def coins(bench):
-    """Two cells of a tree on a table of the user's own, which lies beside its card."""
+    """Plan two cells of a tree on a table of the user, which lies beside its card."""
     bench.config(datasets=[bench.coins()], learners={"tree": {"params": {"max_depth": 2}}}, methods=["direct"])
     return bench
 
 
 def rows(step=1):
-    """The lines of a table; another ``step`` gives another one of the same number of bytes."""
+    """Return the lines of a table. Another ``step`` gives other lines with the same number of bytes."""
     return "".join(f"{i},{'abc'[i % 3]},{'yes' if i * i % 7 > 2 else 'no '}\n" for i in range(0, 60 * step, step))
 
 
@@ -38,7 +38,7 @@ def table(bench):
 
 
 def flip(path):
-    """The other label everywhere, in as many bytes, under the same time of change."""
+    """Swap all labels and keep the number of bytes and the time of change."""
     before, text = path.stat(), path.read_text()
     path.write_text(text.replace(",yes\n", ",~\n").replace(",no\n", ",yes\n").replace(",~\n", ",no\n"))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -62,7 +62,7 @@ def labels(card):
 
 
 def answers(bench, *words):
-    """What ``status``, ``run --dry-run``, ``table`` and then ``run`` count as (done, stale) cells."""
+    """Return the counts (done, stale) of ``status``, ``run --dry-run``, ``table`` and then ``run``."""
     status, dry = bench.probcal("status", "results/small", *words).said, bench.run("--dry-run", *words).said
     csv = bench.probcal("table", "results/small", "-f", "csv", *words).said.splitlines()
     [stale] = {int(line.split(",")[10]) for line in csv if line.startswith("small,")}
@@ -73,23 +73,24 @@ def answers(bench, *words):
 
 
 def counts(said):
+    """Return (done, stale) of the line that counts two cells."""
     [line] = [line for line in said.splitlines() if line.startswith("2 cells: ")]
     told = {word: int(n) for n, word in (part.split(" ", 1) for part in line.removeprefix("2 cells: ").split(", "))}
     return told.get("done", 0), told.get("stale", 0)
 
 
 class TestWhatAWorkerReads:
-    def test_another_folder_with_the_same_card_does_not_replace_the_data_of_a_run(self, coins, tmp_path):
+    def test_run_ignores_other_data_with_the_same_card(self, coins, tmp_path):
         plan, expected = planned(coins.folder), numbers(planned(coins.folder))
         other = tmp_path / "B"
         shutil.copytree(coins.folder / "coins", other / "coins")
         shutil.copy(coins.folder / "coins.yaml", other)
         flip(other / "coins" / "coins.csv")
-        obtain(read_card(other / "coins.yaml"))  # as "probcal fetch" does there
+        obtain(read_card(other / "coins.yaml"))  # as "probcal fetch" does in that folder
         load_anew()
         assert numbers(plan) == expected
 
-    def test_a_file_that_is_edited_and_restored_during_a_run_changes_nothing(self, coins):
+    def test_file_edited_and_restored_during_a_run_changes_nothing(self, coins):
         plan, expected = planned(coins.folder), numbers(planned(coins.folder))
         flip(table(coins))
         obtain(read_card(coins.folder / "coins.yaml"))
@@ -98,7 +99,7 @@ class TestWhatAWorkerReads:
         assert numbers(plan) == expected
 
     @pytest.mark.parametrize("change", ["removed", "replaced", "broken"])
-    def test_a_cell_whose_data_changed_under_it_fails_and_says_so(self, coins, change):
+    def test_cell_fails_if_its_cached_data_change(self, coins, change):
         plan = planned(coins.folder)
         [kept] = (coins.folder / "cache" / "data").iterdir()
         if change == "replaced":
@@ -115,7 +116,7 @@ class TestWhatAWorkerReads:
         assert "the data of coins changed while the run was going on" in message
         assert "run again with --retry-failed" in message
 
-    def test_a_process_that_has_read_one_data_set_does_not_take_it_for_another(self, coins):
+    def test_process_does_not_mix_up_two_data_sets(self, coins):
         first = planned(coins.folder)
         numbers(first)
         flip(table(coins))
@@ -124,19 +125,19 @@ class TestWhatAWorkerReads:
         assert labels(first[0].cell.card) == 60 - labels(second[0].cell.card)
         assert numbers(first) != numbers(second)
 
-    def test_the_full_fingerprint_goes_with_a_cell_to_another_process(self, coins):
+    def test_pickled_card_holds_the_full_fingerprint(self, coins):
         import pickle
 
         card = pickle.loads(pickle.dumps(planned(coins.folder)[0])).cell.card
         assert card.values == load(card).fingerprint() and len(card.values) == 64
 
-    def test_a_data_set_of_scikit_learn_is_held_against_the_planned_one_too(self):
+    def test_bundled_data_with_another_fingerprint_are_rejected(self):
         card = read_card(find_card("wine-first"))
         assert load(card.bound_to(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
         with pytest.raises(DataError, match="scikit-learn here does not have the values that it was planned with"):
             load(card.bound_to("0" * 64))
 
-    def test_a_data_set_is_compared_with_its_fingerprint_once_per_process(self, coins, monkeypatch):
+    def test_fingerprint_is_compared_once_per_process(self, coins, monkeypatch):
         from probcal.data import load as loading
 
         plan, read = planned(coins.folder), []
@@ -148,21 +149,21 @@ class TestWhatAWorkerReads:
 
 
 class TestAWorkerOnAnotherMachine:
-    def test_it_takes_the_planned_data_set_from_files_of_its_own(self, coins, monkeypatch, tmp_path):
+    def test_worker_reads_the_planned_data_from_its_own_files(self, coins, monkeypatch, tmp_path):
         card = planned(coins.folder)[0].cell.card
         here = elsewhere(coins, monkeypatch, tmp_path)
         obtain_once(card.bound_to(card.values))
         assert load(card).fingerprint() == card.values
         assert [one.name for one in (here / "cache" / "data").iterdir()] == [card.values]
 
-    def test_it_refuses_files_of_other_content(self, coins, monkeypatch, tmp_path):
+    def test_worker_rejects_files_with_other_content(self, coins, monkeypatch, tmp_path):
         card = planned(coins.folder)[0].cell.card
         here = elsewhere(coins, monkeypatch, tmp_path)
         flip(here / "data" / "coins" / "coins.csv")
         with pytest.raises(DataError, match="are not those that the run was planned with"):
             obtain_once(card)
 
-    def test_it_refuses_a_set_that_was_uploaded_to_openml_anew(self, monkeypatch, tmp_path):
+    def test_worker_rejects_a_new_openml_upload(self, monkeypatch, tmp_path):
         card = reuploaded(monkeypatch, tmp_path, first=1.0)
         obtain(card)
         bound = card.bound_to(load(card).fingerprint())
@@ -172,7 +173,7 @@ class TestAWorkerOnAnotherMachine:
 
 
 class TestWhatRunWouldDo:
-    """``status``, ``run --dry-run`` and ``table`` say what ``run`` does, before it does it."""
+    """Check that ``status``, ``run --dry-run`` and ``table`` predict what ``run`` does."""
 
     @pytest.fixture
     def done(self, coins):
@@ -180,34 +181,34 @@ class TestWhatRunWouldDo:
         return coins
 
     @pytest.mark.slow
-    def test_nothing_changed(self, done):
+    def test_unchanged_data_leave_results_current(self, done):
         assert answers(done) == [(2, 0)] * 4
 
     @pytest.mark.slow
-    def test_another_content_of_the_same_name_size_and_time(self, done):
+    def test_other_content_of_same_size_and_time_is_stale(self, done):
         flip(table(done))
         assert answers(done) == [(0, 2)] * 4
 
     @pytest.mark.slow
-    def test_another_positive_label(self, done):
+    def test_other_positive_label_makes_results_stale(self, done):
         card = done.folder / "coins.yaml"
         card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
         assert answers(done) == [(0, 2)] * 4
 
     @pytest.mark.slow
-    def test_a_column_that_is_ignored_from_now_on(self, done):
+    def test_newly_ignored_column_makes_results_stale(self, done):
         card = done.folder / "coins.yaml"
         card.write_text(card.read_text().replace("kind: nominal", "kind: ignore").replace("columns: 2", "columns: 1"))
         assert answers(done) == [(0, 2)] * 4
 
     @pytest.mark.slow
-    def test_the_same_values_in_other_words(self, done):
+    def test_same_values_in_other_text_leave_results_current(self, done):
         path = table(done)
         path.write_text(path.read_text().replace("\n1,b,", "\n1.0, b,"))
         assert answers(done) == [(2, 0)] * 4
 
     @pytest.mark.slow
-    def test_the_same_values_packed(self, done):
+    def test_compressed_file_leaves_results_current(self, done):
         import gzip
 
         path = table(done)
@@ -216,20 +217,20 @@ class TestWhatRunWouldDo:
         assert answers(done) == [(2, 0)] * 4
 
     @pytest.mark.slow
-    def test_edited_and_restored(self, done):
+    def test_edited_and_restored_file_leaves_results_current(self, done):
         flip(table(done))
         assert done.probcal("fetch", "small.yaml").code == 0
         flip(table(done))
         assert answers(done) == [(2, 0)] * 4
 
     @pytest.mark.slow
-    def test_an_edit_in_the_data_directory_of_the_last_run_without_that_option(self, coins):
+    def test_edit_in_last_data_directory_makes_results_stale(self, coins):
         shutil.move(coins.folder / "coins", coins.folder / "data" / "coins")
         assert coins.run("--data-dir", "data").code == 0
         flip(coins.folder / "data" / "coins" / "coins.csv")
         assert answers(coins) == [(0, 2)] * 4
 
-    def test_table_names_the_data_set_and_counts_its_cells(self, done):
+    def test_table_names_changed_data_and_counts_stale_cells(self, done):
         flip(table(done))
         said = done.probcal("table", "results/small").said
         assert "warning: coins: 2 cells were made of other data (the data changed); probcal run runs them again" in said
@@ -245,7 +246,7 @@ class TestWhatRunWouldDo:
         assert answers(done) == [(2, 0)] * 4
 
     @pytest.mark.slow
-    def test_a_run_that_kept_no_card_cannot_tell_which_changed(self, done):
+    def test_message_without_stored_card_names_data_or_card(self, done):
         runs = [json.loads(line) for line in (done.results / "runs.jsonl").read_text().splitlines()]
         for one in runs:
             one["data"]["coins"].pop("card")
@@ -256,7 +257,7 @@ class TestWhatRunWouldDo:
 
     @pytest.mark.parametrize("command", ["table", "check", "compare", "report", "plot"])
     @pytest.mark.slow
-    def test_what_only_reads_results_warns_of_each_data_set_that_changed(self, done, command):
+    def test_reading_commands_warn_about_changed_data(self, done, command):
         assert "warning" not in done.probcal(command, "results/small").said
         flip(table(done))
         said = done.probcal(command, "results/small").said.splitlines()
@@ -264,7 +265,7 @@ class TestWhatRunWouldDo:
         assert said.count(warning) == 1
 
     @pytest.mark.slow
-    def test_the_data_directory_can_be_named_to_what_only_reads_results(self, done):
+    def test_reading_commands_accept_a_data_directory(self, done):
         shutil.copytree(done.folder / "coins", done.folder / "other" / "coins")
         table(done).unlink()
         for command in ("table", "check", "compare", "report", "plot"):
@@ -274,7 +275,7 @@ class TestWhatRunWouldDo:
             assert "(the data changed)" in done.probcal(command, "results/small", "--data-dir", "other").said
 
     @pytest.mark.slow
-    def test_a_card_that_changed_while_its_data_are_gone(self, done):
+    def test_changed_card_without_data_gives_no_data(self, done):
         shutil.rmtree(done.folder / "cache")
         table(done).unlink()
         card = done.folder / "coins.yaml"
@@ -286,7 +287,7 @@ class TestWhatRunWouldDo:
         assert "made of other data (the card changed" in done.probcal("table", "results/small").said
 
     @pytest.mark.slow
-    def test_data_that_a_fingerprint_on_the_card_contradicts(self, done):
+    def test_data_against_the_card_fingerprint_are_rejected(self, done):
         card = done.folder / "coins.yaml"
         fingerprint = find(read_card(card)).fingerprint
         card.write_text(card.read_text().replace("columns: 2}", f"columns: 2, fingerprint: {fingerprint}}}"))
@@ -321,7 +322,7 @@ class TestAFileThatIsEditedDuringARunAndLeftSo:
         return coins.run(*words)
 
     @pytest.mark.slow
-    def test_it_is_told_at_the_end_with_the_command_that_runs_its_new_content(self, coins, monkeypatch):
+    def test_warning_names_the_edited_file_and_rerun_command(self, coins, monkeypatch):
         done = self.run_while(coins, monkeypatch, "b,yes\n", "b,no\n", "-o", "my results")
         assert done.code == 0
         assert done.said.splitlines()[-1] == (
@@ -330,7 +331,7 @@ class TestAFileThatIsEditedDuringARunAndLeftSo:
         )
         assert "4 stale" not in done.said and "2 cells: 2 stale" in coins.run("--dry-run", "-o", "my results").said
 
-    def test_one_that_cannot_be_read_any_more_is_told_with_its_fault(self, coins, monkeypatch):
+    def test_warning_names_the_fault_of_an_unreadable_file(self, coins, monkeypatch):
         done = self.run_while(coins, monkeypatch, "weight,", "height,")
         assert done.code == 0
         last = done.said.splitlines()[-1]
@@ -338,14 +339,14 @@ class TestAFileThatIsEditedDuringARunAndLeftSo:
         assert "coins.csv: has no column 'weight'" in last and last.endswith("type: probcal run small.yaml")
 
     @pytest.mark.parametrize(("before", "after"), [("weight", "weight"), ("\n1,b,", "\n1.0, b,")])
-    def test_the_same_values_are_no_change(self, coins, monkeypatch, before, after):
+    def test_same_values_give_no_warning(self, coins, monkeypatch, before, after):
         assert "warning" not in self.run_while(coins, monkeypatch, before, after).said
 
 
 class TestSeveralPlaces:
     @pytest.fixture
     def both(self, coins):
-        """Two data directories, A and B, with other files for one card; both were fetched."""
+        """Fetch two data directories, A and B, which have different files for one card."""
         shutil.move(coins.folder / "coins", coins.folder / "A" / "coins")
         shutil.copytree(coins.folder / "A", coins.folder / "B")
         flip(coins.folder / "B" / "coins" / "coins.csv")
@@ -354,7 +355,7 @@ class TestSeveralPlaces:
         return coins
 
     @pytest.mark.slow
-    def test_each_has_its_own_data_set_whichever_was_fetched_last(self, both):
+    def test_each_data_directory_has_its_own_data_set(self, both):
         assert both.run("--data-dir", "A").code == 0
         of_a = both.numbers()
         assert both.run("--data-dir", "B").code == 0
@@ -362,13 +363,13 @@ class TestSeveralPlaces:
         assert both.run("--data-dir", "A").code == 0
         assert both.numbers() == of_a
 
-    def test_which_one_is_meant_has_to_be_said(self, both):
+    def test_ambiguous_data_directory_is_rejected(self, both):
         said = both.run("--dry-run")
         assert said.code == 2
         assert "the cache has several data sets of this card, from " in said.said
         assert "name the right folder with --data-dir" in said.said
 
-    def test_whether_results_are_outdated_cannot_be_told_without_the_folder(self, both):
+    def test_staleness_is_unknown_without_the_data_directory(self, both):
         assert both.run("--data-dir", "A").code == 0
         for folder in "AB":
             shutil.rmtree(both.folder / folder)
@@ -397,7 +398,7 @@ def test_two_cards_of_one_name_are_two_data_sets(coins):
 
 
 @pytest.mark.slow
-def test_results_that_are_kept_have_the_fingerprints_of_the_cards():
+def test_committed_results_have_the_card_fingerprints():
     for folder in sorted((shipped("configs").parent / "results").glob("*/cells.jsonl")):
         cards = {card.name: card for card in read_cards(folder)}
         for line in {json.loads(line)["dataset"]: line for line in folder.open(encoding="utf-8")}.values():
@@ -406,7 +407,7 @@ def test_results_that_are_kept_have_the_fingerprints_of_the_cards():
             assert row["key"]["data"] == (card.digest if card.generator else str(card.expect.fingerprint))[:12]
 
 
-def test_a_folder_of_an_earlier_version_in_the_cache_is_neither_read_nor_changed(coins):
+def test_old_cache_folder_is_neither_read_nor_changed(coins):
     card = read_card(coins.folder / "coins.yaml")
     old = coins.folder / "cache" / f"coins-{card.digest}"
     old.mkdir(parents=True)
@@ -421,7 +422,7 @@ def read_cards(folder):
 
 
 def load_anew():
-    """What another process has not read yet."""
+    """Clear the caches, as if this were another process."""
     from probcal.data import load as loading
     from probcal.runner import fit_predict
 
@@ -430,7 +431,7 @@ def load_anew():
 
 
 def elsewhere(bench, monkeypatch, folder):
-    """A machine with a cache of its own and the files in a data directory."""
+    """Return a machine with a cache of its own and with the files in a data directory."""
     here = folder / "elsewhere"
     shutil.move(bench.folder / "coins", here / "data" / "coins")
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(here / "cache"))
@@ -440,7 +441,7 @@ def elsewhere(bench, monkeypatch, folder):
 
 
 def reuploaded(monkeypatch, cache, first):
-    """A card whose set on OpenML has ``first`` as its first value, seen from a machine with an empty cache."""
+    """Return a card whose OpenML data begin with ``first``, on a machine with an empty cache."""
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(cache))
     columns = {name: "numeric" if kind == "numeric" else kind for name, kind in WEATHER.columns.items()}
     numeric = next(name for name, kind in columns.items() if kind == "numeric")

@@ -1,4 +1,4 @@
-"""Streams, folders and limits as others have them; reliability/environments.py has the full measure."""
+"""Test runs with unusual streams and folders. reliability/environments.py tests more cases."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="closes streams 
 
 @pytest.fixture
 def typed(bench):
-    """Runs a line of the shell in the folder, where ``"$@"`` is probcal with the words given."""
+    """Return a function that runs a line of the shell in the folder. ``"$@"`` is probcal with the given words."""
     bench.config(learners={"tree": {"params": {"max_depth": 2}}}, methods=["direct"], repeats=1)
 
     def run(line, *words, **environment):
@@ -31,7 +31,7 @@ def typed(bench):
 
 
 @pytest.mark.slow
-def test_a_temporary_folder_with_a_long_name_is_no_obstacle_to_workers(typed, tmp_path):
+def test_workers_run_with_a_long_temporary_path(typed, tmp_path):
     folder = tmp_path / ("long-" + 90 * "x")
     folder.mkdir()
     done = typed('"$@"', "run", "small.yaml", "-j", "2", TMPDIR=str(folder))
@@ -44,14 +44,14 @@ OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "<&-", "<
 
 @pytest.mark.parametrize("closed", ["2>&-", *OTHERS])
 @pytest.mark.slow
-def test_a_run_needs_none_of_its_streams(typed, bench, closed):
+def test_run_works_with_closed_streams(typed, bench, closed):
     done = typed(f'"$@" {closed}', "run", "small.yaml")
     assert done.returncode == 0 and "Error" not in done.stderr
     assert [row["status"] for row in bench.rows()] == ["done"]
 
 
 @pytest.mark.parametrize("words", [("run", "small.yaml"), ("list",), ("table", "results/small")])
-def test_a_current_folder_that_was_removed_is_told_in_one_line(typed, words):
+def test_removed_current_folder_gives_one_error_line(typed, words):
     done = typed('mkdir gone; cd gone; rmdir ../gone; "$@"', *words)
     assert done.returncode == 2
     said = "error: the current folder was removed; cd to another folder and run the command again\n"
@@ -59,35 +59,35 @@ def test_a_current_folder_that_was_removed_is_told_in_one_line(typed, words):
 
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("run", "--help"), ("list", "-h")])
-def test_help_is_given_in_a_current_folder_that_was_removed(typed, words):
+def test_help_works_in_a_removed_folder(typed, words):
     done = typed('mkdir gone; cd gone; rmdir ../gone; "$@"', *words)
     assert (done.returncode, done.stderr) == (0, "") and "probcal" in done.stdout
 
 
-def test_a_stdout_that_is_full_is_told_in_one_line(typed):
+def test_full_stdout_gives_one_error_line(typed):
     done = typed('"$@" >/dev/full', "list", "metrics")
     assert done.returncode == 2 and done.stderr == "error: the system: No space left on device\n"
 
 
-def test_a_reader_that_has_read_enough_gets_no_traceback(typed):
+def test_closed_pipe_gives_no_traceback(typed):
     done = typed('"$@" | true', "list", "metrics")
     assert done.stderr == ""
 
 
 @pytest.mark.slow
-def test_a_stderr_that_is_full_ends_no_run(typed, bench):
+def test_full_stderr_does_not_end_a_run(typed, bench):
     done = typed('"$@" 2>/dev/full', "run", "small.yaml")
     assert done.returncode == 0 and [row["status"] for row in bench.rows()] == ["done"]
 
 
 @pytest.mark.slow
-def test_a_stderr_that_nobody_reads_ends_no_run(typed, bench):
+def test_unread_stderr_does_not_end_a_run(typed, bench):
     done = typed('"$@" 2> >(true)', "run", "small.yaml")
     assert done.returncode == 0 and [row["status"] for row in bench.rows()] == ["done"]
 
 
 @pytest.mark.slow
-def test_where_no_temporary_file_can_be_written_a_run_says_so_in_one_line(typed):
+def test_unwritable_temporary_folder_gives_one_error_line(typed):
     if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
         pytest.skip("needs the right to mount")
     shut = "for one in /tmp /var/tmp; do mount --bind $one $one && mount -o remount,ro,bind $one; done"

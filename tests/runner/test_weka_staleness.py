@@ -1,4 +1,4 @@
-"""What is told when results are of another Weka than the one here, and which of them are stale."""
+"""Test which results are stale if another Weka than theirs is present, and what the plan says."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def told(experiment, store) -> list[str]:
     return plan_lines(make_plan(experiment, store))
 
 
-def test_a_result_of_a_named_jar_tells_both_wekas():
+def test_changed_weka_message_names_both_versions():
     before = {"weka.jar": "3.4.1, sha256 60ce66906803", "numpy": "2.0"}
     now = {"python-weka-wrapper3": "0.3.3", "numpy": "2.0"}
     assert _changed_versions(now, before) == (
@@ -85,7 +85,7 @@ def test_results_of_the_named_release_are_current_without_its_jar(dated, of, tmp
         assert told(experiment, store) == ["2 cells: 2 done", f"  done: 1 cell: {NOT_HERE.format(weka)}"]
 
 
-def test_another_jar_of_the_named_release_makes_them_stale(dated, of, tmp_path):
+def test_other_jar_of_the_named_release_makes_results_stale(dated, of, tmp_path):
     experiment, store, _ = dated
     (tmp_path / "other").mkdir()
     path = jar(tmp_path / "other", "3.6.0")
@@ -95,14 +95,14 @@ def test_another_jar_of_the_named_release_makes_them_stale(dated, of, tmp_path):
     assert told(experiment, store)[0] == "2 cells: 1 done, 1 stale"
 
 
-def test_an_experiment_without_a_release_compares_the_weka_here(dated, of):
+def test_experiment_without_release_compares_the_present_weka(dated, of):
     experiment, store, _ = dated
     of(None)
     without = parse_experiment(YamlFile(experiment.path, CONFIG.replace("weka: 3.6.0\n", "")))
     assert told(without, store)[0] == "2 cells: 1 done, 1 stale"
 
 
-def test_other_changes_make_them_stale_without_the_jar(dated, of):
+def test_other_changes_make_results_stale_without_the_jar(dated, of):
     experiment, store, _ = dated
     of(None)
     text = CONFIG.replace("[tree, j48]", "{tree: {}, j48: {params: {options: -U}}}")

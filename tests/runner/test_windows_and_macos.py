@@ -1,4 +1,4 @@
-"""What Windows and macOS lack: imports without Unix modules, workers that are spawned, and paths of Windows."""
+"""Test what Windows and macOS need: imports without Unix modules, spawned workers and valid file names."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_no_unix_module_is_imported_without_a_guard():
 
 
 @pytest.mark.slow
-def test_every_module_is_imported_without_what_unix_alone_has(tmp_path):
+def test_every_module_imports_without_unix_features(tmp_path):
     code = WITHOUT_UNIX.format(blocked=sorted(UNIX_ONLY - {"posix"}), absent=ABSENT_ON_WINDOWS)
     said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=clean(), capture_output=True, text=True)
     assert said.stdout.endswith("True\n"), said.stdout + said.stderr
@@ -86,7 +86,7 @@ def test_spawned_workers_give_the_same_numbers(tmp_path):
     assert found[0] == found[1]
 
 
-def test_a_results_folder_has_no_name_that_windows_refuses():
+def test_results_folder_names_are_valid_on_windows():
     from probcal.store import folder
 
     names = [*folder._FILES, *folder._FOLDERS, *folder._RUN_FILES]

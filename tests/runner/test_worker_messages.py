@@ -1,4 +1,4 @@
-"""What goes between a run and its workers: cards and outcomes, pickled, and the keys that go with them."""
+"""Test the pickled cards and outcomes between a run and its workers, and the keys of cells."""
 
 import pickle
 
@@ -15,19 +15,19 @@ def sent(value):
     return pickle.loads(pickle.dumps(value))
 
 
-def test_a_card_arrives_equal():
+def test_pickled_card_is_equal():
     card = read_card(find_card("wine-first")).bound_to("0123")
     assert sent(card) == card
     assert sent(card).values == "0123"
 
 
-def test_a_changed_copy_of_a_sent_card_arrives_as_it_is():
+def test_changed_copy_of_a_pickled_card_keeps_its_changes():
     card = sent(read_card(find_card("wine-first")).bound_to("0123"))
     assert sent(card.bound_to("4567")).values == "4567"
     assert sent(card.model_copy(update={"title": "Other"})).title == "Other"
 
 
-def test_an_outcome_arrives_with_equal_arrays():
+def test_pickled_outcome_has_equal_arrays():
     result = CellResult("data", 0, "learner", "method", "done", "run", 0.1)
     for y, p in (
         (np.array([0, 1, 1], dtype=np.int8), np.array([[0.1, 0.9], [1 / 3, 2 / 3], [0.5, 0.5]])),
@@ -41,7 +41,7 @@ def test_an_outcome_arrives_with_equal_arrays():
     assert sent(Outcome(result)) == Outcome(result)
 
 
-def test_keys_of_one_column_are_those_of_each_cell_alone():
+def test_shared_fingerprints_give_the_keys_of_single_cells():
     cells = [one.cell for one in planned(1, 2, 3)]
     together = Fingerprints()
     keys = [together.key(cell) for cell in cells]

@@ -1,4 +1,4 @@
-"""Quick cells get one worker, whatever -j says, and the same numbers."""
+"""Test that quick cells get one worker, whatever -j says, and give the same numbers."""
 
 import json
 
@@ -9,7 +9,7 @@ from probcal.runner import run as module
 
 @pytest.fixture
 def workers(monkeypatch):
-    """How many workers each run had."""
+    """Return a list that gets the number of workers of each run."""
     seen, outcomes = [], module.outcomes
 
     def counting(planned, run, jobs, **more):
@@ -21,10 +21,10 @@ def workers(monkeypatch):
 
 
 @pytest.mark.slow
-def test_cells_known_to_be_quick_are_run_by_one_worker_with_the_same_numbers(bench, workers):
+def test_quick_cells_get_one_worker_and_the_same_numbers(bench, workers):
     bench.run("-j", "2")
     two = bench.numbers()
-    quick = [json.dumps(row | {"seconds": 0.01}) + "\n" for row in bench.rows()]  # on a machine that does nothing else
+    quick = [json.dumps(row | {"seconds": 0.01}) + "\n" for row in bench.rows()]  # as on an idle machine
     (bench.results / "cells.jsonl").write_text("".join(quick))
     bench.config(seed=2)
     bench.run("-j", "2")

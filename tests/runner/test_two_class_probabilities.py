@@ -1,4 +1,4 @@
-"""The probability of each of two classes, from predict_proba to the metric and the stored prediction."""
+"""Test the probabilities of both classes, from predict_proba to the metric and the stored prediction."""
 
 import math
 
@@ -27,7 +27,7 @@ class Sure(ClassifierMixin, BaseEstimator):
 
 
 class Sure(ClassifierMixin, BaseEstimator):
-    """A classifier as Weka's naive Bayes is on Adult: P(positive) rounds to 1, P(negative) is not 0."""
+    """Behave like Weka's naive Bayes on Adult: P(positive) rounds to 1, but P(negative) is not 0."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -55,14 +55,14 @@ def sure(bench):
     return bench
 
 
-def test_a_small_probability_of_the_negative_class_gives_a_finite_loss(sure):
+def test_small_probability_of_negative_class_gives_finite_loss(sure):
     numbers = sure.numbers()
     y, _ = Store(sure.results).predictions(Store(sure.results).results()["wine-first/0/sure/direct"])
     assert numbers["wine-first/0/sure/direct"]["cxe"] == pytest.approx(100 * (1 - y.mean()))
     assert numbers["wine-first/0/sure/means"]["cxe"] == pytest.approx(100 * (1 - y.mean()))
 
 
-def test_the_one_column_variant_gives_the_infinite_loss(sure):
+def test_one_column_variant_gives_an_infinite_loss(sure):
     assert sure.numbers()["wine-first/0/sure/one_column"]["cxe"] == math.inf
 
 
@@ -87,21 +87,21 @@ def test_a_clipped_row_within_the_range_keeps_both_columns():
     assert found.tolist() == [[TINY, 1.0]]
 
 
-def test_another_word_for_the_kept_column_is_refused():
+def test_unknown_value_of_kept_is_rejected():
     with pytest.raises(ValueError, match="kept must be one of"):
         DirectClassifier(Sure(), kept="one").fit([[0.0], [1.0]], [0, 1])
 
 
-def test_a_sigmoid_keeps_the_digits_of_a_small_negative_probability():
+def test_sigmoid_keeps_digits_of_small_negative_class_probability():
     sigmoid, score = Sigmoid(-1.0, 0.0), np.array([50.0])
     assert sigmoid(score) == [1.0]
-    # -log2(1 / (1 + e^50)) = 50 / ln 2, but for e^-50
+    # -log2(1 / (1 + e^50)) = 50 / ln 2, up to about e^-50
     assert -np.log2(sigmoid.complement(score)) == pytest.approx(50 / math.log(2))
     assert cross_entropy([0], np.column_stack([sigmoid.complement(score), sigmoid(score)])) < 73
 
 
 class Stated(Sure):
-    """Says TINY for the negative class of the first row and for the positive class of the second."""
+    """Predict TINY for the negative class of the first row and for the positive class of the second."""
 
     def predict_proba(self, X):
         return np.array([[TINY, 1.0], [1.0, TINY], [0.25, 0.75]])
@@ -115,6 +115,6 @@ class Stated(Sure):
         ("predicted", [[0, 1], [1, 0], [0.25, 0.75]]),
     ],
 )
-def test_the_class_that_is_not_kept_has_1_minus_the_other(kept, expected):
+def test_dropped_column_is_one_minus_the_kept_one(kept, expected):
     fitted = DirectClassifier(Stated(), kept=kept).fit([[0.0], [1.0]], [0, 1])
     assert fitted.predict_proba([[0.0]] * 3).tolist() == expected

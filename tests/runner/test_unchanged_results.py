@@ -1,4 +1,4 @@
-"""A run that runs nothing changes no byte of the results folder, and no time of a file in it."""
+"""Test that a run without work changes no byte and no file time of the results folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LACKS = """
 
 
 def state(folder):
-    """Every file with its bytes and its time."""
+    """Return every file with its bytes and its time."""
     return {
         path.relative_to(folder): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in folder.rglob("*")
@@ -33,7 +33,7 @@ def state(folder):
 
 @pytest.fixture
 def done(bench):
-    """Four cells of the user's own table, done; what was written lies an hour back."""
+    """Run four cells of the user's own table. Their files have a time in the past."""
     bench.config(datasets=[bench.coins()], methods=["direct"])
     assert bench.run("--data-dir", str(bench.folder)).code == 0
     for path in bench.results.rglob("*"):
@@ -42,18 +42,19 @@ def done(bench):
 
 
 def stale(bench, learner=None):
-    """Makes the cells of the trees stale, and runs nothing."""
+    """Make the cells of the trees stale, and run nothing."""
     learners = {"dummy": {"type": "sklearn.dummy.DummyClassifier"}, "tree": learner or {"params": {"max_depth": 5}}}
     bench.config(datasets=["coins.yaml"], methods=["direct"], learners=learners)
 
 
 def without_data(bench):
+    """Remove the data files and the cache."""
     shutil.rmtree(bench.folder / "coins")
     shutil.rmtree(bench.folder / "cache")
 
 
 @pytest.mark.slow
-def test_when_all_is_done(done):
+def test_finished_run_changes_no_file(done):
     before = state(done.results)
     assert done.run("--data-dir", str(done.folder)).code == 0
     assert done.run("-l", "tree", "-d", "coins").code == 0
@@ -61,7 +62,7 @@ def test_when_all_is_done(done):
 
 
 @pytest.mark.slow
-def test_when_a_comment_was_written_into_the_experiment(done):
+def test_comment_in_the_experiment_changes_no_file(done):
     before = state(done.results)
     path = done.folder / "small.yaml"
     path.write_text("# what I wanted to know\n" + path.read_text())
@@ -70,7 +71,7 @@ def test_when_a_comment_was_written_into_the_experiment(done):
 
 
 @pytest.mark.slow
-def test_when_the_data_are_not_to_be_had(done):
+def test_missing_data_change_no_file(done):
     stale(done)
     without_data(done)
     before = state(done.results)
@@ -80,7 +81,7 @@ def test_when_the_data_are_not_to_be_had(done):
 
 
 @pytest.mark.slow
-def test_when_the_data_of_a_first_run_are_not_to_be_had(bench):
+def test_first_run_without_data_creates_no_folder(bench):
     bench.config(datasets=[bench.coins()])
     shutil.rmtree(bench.folder / "coins")
     assert bench.run().code == 1
@@ -88,7 +89,7 @@ def test_when_the_data_of_a_first_run_are_not_to_be_had(bench):
 
 
 @pytest.mark.slow
-def test_when_something_is_missing_that_a_learner_needs(done):
+def test_missing_requirement_changes_no_file(done):
     done.module("lacks", LACKS)
     stale(done, {"type": "lacks.Lacks"})
     before = state(done.results)
@@ -110,7 +111,7 @@ def test_when_something_is_missing_that_a_learner_needs(done):
     ],
 )
 @pytest.mark.slow
-def test_of_a_call_that_only_looks_or_is_mistaken(done, words):
+def test_reading_or_invalid_commands_change_no_file(done, words):
     stale(done)
     before = state(done.results)
     done.probcal(*words)
@@ -119,7 +120,7 @@ def test_of_a_call_that_only_looks_or_is_mistaken(done, words):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
-def test_when_it_is_interrupted_before_the_first_cell_has_ended(done):
+def test_interruption_before_the_first_result_changes_no_file(done):
     done.module("slow", SLOW.format(seconds=600))
     stale(done, {"type": "slow.Slow"})
     before = state(done.results)
@@ -133,13 +134,13 @@ def test_when_it_is_interrupted_before_the_first_cell_has_ended(done):
 
 
 @pytest.mark.slow
-def test_a_run_of_nothing_works_where_nothing_can_be_written(done, monkeypatch):
+def test_finished_run_does_not_open_the_store_for_writing(done, monkeypatch):
     monkeypatch.setattr("probcal.store.folder.Store.writing", lambda *_: pytest.fail("it wants to write"))
     assert done.run("--data-dir", str(done.folder)).code == 0
 
 
 @pytest.mark.slow
-def test_the_tables_follow_an_experiment_that_says_something_else(done):
+def test_tables_follow_a_changed_title_without_new_cells(done):
     before = (done.results / "cells.jsonl").read_bytes()
     done.config(datasets=["coins.yaml"], methods=["direct"], title="Coins, tossed")
     said = done.run("--data-dir", str(done.folder)).said
@@ -148,7 +149,7 @@ def test_the_tables_follow_an_experiment_that_says_something_else(done):
     assert (done.results / "cells.jsonl").read_bytes() == before
 
 
-def test_a_run_of_other_data_keeps_what_is_known_of_those_that_are_missing(done):
+def test_run_keeps_fingerprints_of_data_that_are_missing(done):
     kept = '"coins/0/tree/direct": '
     assert kept in (done.results / "experiment.json").read_text()
     without_data(done)

@@ -1,4 +1,4 @@
-"""An experiment with variants and exceptions, from its file to its tables."""
+"""Test an experiment with variants and overrides, from its file to its tables."""
 
 import json
 
@@ -12,7 +12,7 @@ EXCEPTIONS = [
 
 
 @pytest.mark.slow
-def test_it_runs_resumes_and_shows_what_departs(bench):
+def test_experiment_with_overrides_runs_resumes_and_shows_them(bench):
     bench.config(learners=LEARNERS, exceptions=EXCEPTIONS, paper="langford-zadrozny-2005")
     assert "10 cells: 10 to run" in bench.run().said
     assert "10 cells: 10 done" in bench.run().said
@@ -29,7 +29,7 @@ def test_it_runs_resumes_and_shows_what_departs(bench):
 
 
 @pytest.mark.slow
-def test_only_the_cells_of_an_exception_are_stale_when_it_changes(bench):
+def test_changed_override_makes_only_its_cells_stale(bench):
     bench.config(learners=LEARNERS)
     bench.run()
     bench.config(learners=LEARNERS, exceptions=EXCEPTIONS)
@@ -46,7 +46,7 @@ def test_a_selection_names_an_entry_or_a_variant(bench):
     assert "2 cells" in bench.run("--dry-run", "-l", "tree.big", "-m", "direct").said
 
 
-def test_in_small_an_exception_has_few_probes_too(bench):
+def test_quick_run_reduces_probes_of_an_override(bench):
     item = {"dataset": "wine-first", "learner": "nb", "method_params": {"n_probes": 500}, "why": "x"}
     bench.config(learners=LEARNERS, methods={"probing": {}}, exceptions=[item])
     assert bench.run("--quick", "-l", "nb").code == 0
