@@ -1,4 +1,4 @@
-"""The bounds of a stored result: the last value that is accepted, and the first that is refused."""
+"""Test the bounds of a stored result: the last accepted value and the first rejected one."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def read(**changes):
 
 
 def fault(**changes):
-    """Return why a line with these changes is refused, or None."""
+    """Return why a line with these changes is rejected, or None."""
     try:
         read(**changes)
     except RowFaultError as error:
@@ -47,7 +47,7 @@ def test_a_count_is_a_whole_number_from_0_to_1e15(name):
     assert fault(warnings={"UserWarning": -1}).startswith("warnings.UserWarning: ")
 
 
-def test_seconds_are_a_time_from_0_to_1e15():
+def test_seconds_lie_between_0_and_1e15():
     assert [fault(seconds=one) for one in (0, 0.5, float(MOST))] == [None] * 3
     assert all(fault(seconds=one).startswith("seconds: ") for one in (-0.5, 1.1 * MOST, math.nan, True))
 
@@ -78,7 +78,7 @@ def test_a_curve_holds_numbers_up_to_1e100():
         assert "finite numbers" in curves_fault({"roc": [LINE, {"x": [0], "y": [one]}]})
 
 
-def test_a_line_of_equal_probability_has_a_level_within_0_and_1():
+def test_iso_probability_level_lies_between_0_and_1():
     for level in (0.001, 0.999):
         assert curves_fault({"iso_probability": [LINE | {"level": level, "positive": False}]}) is None
     for level in (0, 1, None, "0.5"):
@@ -86,7 +86,7 @@ def test_a_line_of_equal_probability_has_a_level_within_0_and_1():
         assert fault.endswith("and its level, a number within (0, 1)")
 
 
-def test_an_impossible_number_is_told_with_its_stage_from_1():
+def test_impossible_value_is_rejected_with_its_stage():
     refuse_impossible_values({"rms": 0.5}, {"rms": [0.5, math.nan]})
     with pytest.raises(ImpossibleValueError, match=r"^rms after stage 2 is 1\.5, but rms lies between 0 and 1$"):
         refuse_impossible_values({"rms": 0.5}, {"rms": [0.5, 1.5]})
@@ -95,7 +95,7 @@ def test_an_impossible_number_is_told_with_its_stage_from_1():
     refuse_impossible_values({"of another version": 7.0}, {"of another version": [7.0]})
 
 
-def test_a_line_names_its_writer_and_leaves_out_what_is_empty():
+def test_line_names_its_version_and_omits_empty_fields():
     line = json.loads(result(failed_since=result()).to_json())
     assert line.pop("probcal") == __version__
     assert sorted(line) == ["dataset", "learner", "method", "repetition", "run", "seconds", "status"]
@@ -108,32 +108,32 @@ def test_a_number_beyond_1e100_is_read_as_infinite():
 
 
 @pytest.mark.parametrize("value", [True, "1", None, [1.0], "infinity"])
-def test_a_metric_that_is_no_number_is_refused(value):
+def test_metric_that_is_no_number_is_rejected(value):
     with pytest.raises(RowFaultError, match=r"^metrics\.mine: is no number$"):
         read(metrics={"mine": value})
     with pytest.raises(RowFaultError, match=r"^stages\.mine\.1: is no number$"):
         read(stages={"mine": [1.0, value]})
 
 
-def test_any_number_is_read_where_it_is_asked_for():
+def test_any_values_option_reads_impossible_numbers():
     line = result(metrics={"rms": 1.5}).to_json()
     assert CellResult.from_json(line, any_values=True).metrics == {"rms": 1.5}
     with pytest.raises(ImpossibleValueError):
         CellResult.from_json(line)
 
 
-def test_half_of_a_surrogate_pair_does_not_keep_a_result_from_being_written():
+def test_result_with_a_lone_surrogate_can_be_written():
     assert CellResult.from_json(result(message="a\udcffb").to_json()).message == "a?b"
 
 
-def test_results_are_equal_whatever_failed_since_and_are_never_changed():
+def test_equality_ignores_failed_since_and_results_are_immutable():
     assert result(failed_since=result()) == result() != result(n_test=3)
     assert "failed_since" not in repr(result(failed_since=result()))
     with pytest.raises(AttributeError):
         result().run = "run2"
 
 
-def test_stages_and_curves_do_not_make_a_result_stale():
+def test_key_digest_ignores_stages_and_curves():
     key = {"data": "ab", "code": "cd"}
     assert key_digest(key | {"stages": "1", "curves": "2"}) == key_digest(dict(reversed(key.items())))
     assert key_digest(key) != key_digest(key | {"code": "ce"})
@@ -147,7 +147,7 @@ def test_versions_are_compared_by_their_numbers(version, newer):
     assert is_newer(f"{__version__}.dev1") is False
 
 
-def test_a_line_of_another_version_names_it_or_the_part_it_has():
+def test_line_of_another_version_names_version_or_field():
     newer = other_version('{"probcal": "999.0"}', ValueError(), dict)
     assert newer.startswith("written by probcal 999.0, and this is probcal")
     by_run = other_version('{"run": "run1"}', ValueError(), lambda: {"run1": {"probcal": "999"}})

@@ -1,4 +1,4 @@
-"""What a results folder reads, refuses and writes, one rule at a time."""
+"""Test what a results folder reads, rejects and writes, one rule at a time."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_at_most_ten_broken_lines_are_listed(store, n_broken, listed, more):
     assert lines[0].endswith("cells.jsonl:2: is not the result of a cell; remove this line to run that cell again")
 
 
-def test_an_impossible_number_is_told_unless_it_is_replaced_or_asked_for(store):
+def test_impossible_value_is_rejected_unless_replaced_or_requested(store):
     write(store, result(0, metrics={"rms": 1.5}), result(1))
     with pytest.raises(StoreError, match=r"cells\.jsonl:1: adult/0/j48/probing: rms is 1\.5.*\nprobcal verify"):
         store.results()
@@ -67,7 +67,7 @@ def test_an_impossible_number_is_told_unless_it_is_replaced_or_asked_for(store):
     assert store.results()["adult/0/j48/probing"].metrics == {"rms": 0.5}
 
 
-def test_a_fault_of_a_line_is_named_with_its_number(store):
+def test_broken_line_is_named_with_its_number(store):
     write(store, result())
     append(store, "cells.jsonl", json.dumps(json.loads(result(1).to_json()) | {"seconds": -1}), result(2).to_json())
     with pytest.raises(StoreError, match=r"cells\.jsonl:2: is not .* \(seconds: .*\); remove"):
@@ -93,7 +93,7 @@ def test_results_are_added_only_while_writing(store):
         store.add(result())
 
 
-def test_predictions_are_there_only_if_they_were_added_and_kept(store):
+def test_predictions_exist_only_if_added_and_stored(store):
     with store.writing("small"):
         store.add(result(0), Y, P)
         store.add(result(1))
@@ -132,7 +132,7 @@ def test_an_experiment_is_written_only_if_it_changed(store):
         ('{"name": 1}', "does not describe an experiment"),
     ],
 )
-def test_an_experiment_that_is_none_is_refused(store, text, message):
+def test_malformed_experiment_is_rejected(store, text, message):
     store.folder.mkdir()
     if text is not None:
         (store.folder / "experiment.json").write_text(text)
@@ -141,7 +141,7 @@ def test_an_experiment_that_is_none_is_refused(store, text, message):
         store.experiment()
 
 
-def test_the_last_line_of_a_run_counts_and_broken_ones_do_not(store):
+def test_last_valid_line_of_a_run_counts(store):
     with store.writing("small"):
         store.add_run({"run": "run1", "versions": {}})
         store.add_run({"run": "run1", "code": {}, "ended": "ä"})
@@ -150,14 +150,14 @@ def test_the_last_line_of_a_run_counts_and_broken_ones_do_not(store):
     assert store.runs() == {"run1": {"run": "run1", "code": {}, "ended": "ä"}, "run4": {"run": "run4"}}
 
 
-def test_folders_are_found_at_any_depth_in_order_of_their_names(tmp_path):
+def test_folders_are_found_recursively_in_name_order(tmp_path):
     for name in ("b", "a/deeper", "c/x"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "experiment.json").write_text("{}")
     assert [one.folder.relative_to(tmp_path).as_posix() for one in find_stores(tmp_path)] == ["a/deeper", "b", "c/x"]
 
 
-def test_a_folder_that_holds_only_files_of_probcal_may_be_written_to(store):
+def test_folder_with_only_probcal_files_accepts_results(store):
     store.folder.mkdir()
     for name in (".lock", "cells.jsonl", "accepted.csv", "running.json"):
         (store.folder / name).write_text("")
@@ -171,7 +171,7 @@ def test_syncs_take_at_most_a_twentieth_of_the_time(store, monkeypatch):
 
     def fsync(_):
         syncs.append(clock[0])
-        clock[0] += 0.5  # one file each: predictions are not open, so only the results
+        clock[0] += 0.5  # one sync for one file: the results, since the predictions are not open
 
     monkeypatch.setattr(store_folder.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(os, "fsync", fsync)
@@ -184,7 +184,7 @@ def test_syncs_take_at_most_a_twentieth_of_the_time(store, monkeypatch):
     assert len(syncs) == len(during) + 1, "and one at the end"
 
 
-def test_a_disk_that_fails_at_the_end_is_told_unless_another_error_is(store, monkeypatch):
+def test_final_disk_error_is_raised_unless_another_error_is(store, monkeypatch):
     def fail(_):
         raise OSError(28, "no space left")
 
@@ -197,7 +197,7 @@ def test_a_disk_that_fails_at_the_end_is_told_unless_another_error_is(store, mon
         raise KeyError("mine")
 
 
-def test_predictions_are_on_the_disk_before_the_line_that_refers_to_them(store, monkeypatch):
+def test_predictions_are_synced_before_their_line(store, monkeypatch):
     synced = []
 
     def fsync(file):
@@ -211,7 +211,7 @@ def test_predictions_are_on_the_disk_before_the_line_that_refers_to_them(store, 
     assert synced == ["predictions.bin", "cells.jsonl"] * 2
 
 
-def test_predictions_of_several_labels_come_back_in_their_shape(tmp_path):
+def test_predictions_of_several_labels_keep_their_shape(tmp_path):
     kept = Predictions(tmp_path / "predictions.bin")
     y, p = np.array([[0, 1, 1], [1, 0, 0]], dtype=np.int8), np.arange(12).reshape(2, 3, 2) / 12
     first, second = kept.add(Y, P), kept.add(y, p)
@@ -225,7 +225,7 @@ def test_predictions_of_several_labels_come_back_in_their_shape(tmp_path):
         assert all(np.array_equal(one, other) and one.flags.writeable for one, other in zip(found, given, strict=True))
 
 
-def test_predictions_elsewhere_or_changed_are_not_found(tmp_path):
+def test_predictions_at_a_wrong_place_are_not_found(tmp_path):
     kept = Predictions(tmp_path / "predictions.bin")
     where = kept.add(Y, P)
     kept.close()
@@ -237,7 +237,7 @@ def test_predictions_elsewhere_or_changed_are_not_found(tmp_path):
     assert kept.read(where) is None
 
 
-def test_adding_goes_on_after_what_another_run_has_added(tmp_path):
+def test_new_predictions_are_appended_to_those_of_other_runs(tmp_path):
     path = tmp_path / "predictions.bin"
     for place in (0, 27):
         kept = Predictions(path)
