@@ -1,4 +1,4 @@
-"""Small results folders, written as a run writes them."""
+"""Provide small results folders, written as a run writes them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +19,11 @@ PAPER_LEARNERS = {"j48": "J48", "svm": "SVM", "nb": "NB", "log": "Log"}
 
 @dataclass
 class Written:
-    """What to write: ``cells[(dataset, "learner.method")]`` is a list with one entry per repetition,
-    a dict of metrics, a message of failure, or None for a cell that was never run."""
+    """Write a results folder.
+
+    ``cells[(dataset, "learner.method")]`` is a list with one entry per repetition: a dict of metrics, a message of
+    failure, or None for a cell that was never run.
+    """
 
     folder: Path
     datasets: dict[str, int] = field(default_factory=lambda: {"adult": 1})
@@ -74,17 +77,17 @@ class Written:
 
 @pytest.fixture
 def small(tmp_path):
-    """``small(datasets={"adult": 1}, ...).write(cells)`` gives a Store; each ``name`` has a folder of its own."""
+    """Return a function: ``small(datasets={"adult": 1}, ...).write(cells)`` gives a Store. Each name has a folder."""
     return lambda name="small", **changes: Written(tmp_path / "results" / name, name=name, **changes)
 
 
 @pytest.fixture
 def ten_columns():
-    """The columns of the paper, in its order."""
+    """Return the columns of the paper, in its order."""
     return tuple(f"{learner}.{method}" for learner, method in LABELS)
 
 
 @pytest.fixture
 def cxe():
-    """``cxe(.5, .6)``: one finished repetition per number."""
+    """Return a function: ``cxe(.5, .6)`` gives one finished repetition per number."""
     return lambda *numbers: [{"cxe": number} for number in numbers]

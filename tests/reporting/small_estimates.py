@@ -1,4 +1,4 @@
-"""Small results folders that keep their estimates, as a run writes them."""
+"""Provide small results folders with stored predictions, written as a run writes them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def experiment(columns=COLUMNS, **changes):
 
 
 def drawn(seed, n=40):
-    """(y, p) of n rows; estimates with ties."""
+    """Return (y, p) of n rows. The predictions have ties."""
     rng = np.random.default_rng(seed)
     p = rng.integers(0, 21, n) / 20
     return (rng.random(n) < p).astype(int), p
 
 
 def folder_of(folder, cells=None, **changes):
-    """``cells``: (data set, column, repetition) -> (y, p); by default two repetitions of every column on wine."""
+    """Write ``cells``: (data set, column, repetition) -> (y, p). By default, each column has two repetitions."""
     asked = experiment(**changes)
     if cells is None:
         names = [f"{one['learner']}.{one['method']}" for one in asked["columns"]]
@@ -47,5 +47,6 @@ def folder_of(folder, cells=None, **changes):
 
 
 def estimates(y, p, appearances=1.0, top_label=False):
+    """Return StoredPredictions of one column on wine."""
     row, column = Row(name="wine", title="Wine"), ResultColumn(learner="nb", method="direct", label="NB", group="NB")
     return StoredPredictions(row, column, np.asarray(y, float), np.asarray(p, float), 1, appearances, top_label)

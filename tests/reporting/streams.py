@@ -1,4 +1,4 @@
-"""A small results folder as ``configs/protection.yaml`` gives one: one data set, many columns, kept curves."""
+"""Provide a small results folder like that of ``configs/protection.yaml``: one data set, many columns, curves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def experiment(**changes) -> dict:
 
 
 def write(folder, cells, curves=None, **changes) -> Store:
-    """``cells``: column -> metrics of each repetition; ``curves``: column -> curves of the first."""
+    """Write ``cells``, which have metrics of each repetition, and ``curves`` of the first. Keys are columns."""
     store = Store(folder)
     with store.writing("small"):
         store.write_experiment(experiment(**changes))

@@ -1,4 +1,4 @@
-"""The table of best methods, and the order of the tables."""
+"""Test the table of best methods and the order of the tables."""
 # ruff: noqa: RUF001  (the mark of a cell that was not run is an en dash)
 
 import math
@@ -25,7 +25,7 @@ def all_metrics(cxe, rms, auc):
     return [{"cxe": cxe, "rms": rms, "auc": auc, "c_emp": min(cxe, 1.0)}]
 
 
-def test_the_best_of_all_columns_is_named_for_each_metric(small):
+def test_best_column_is_named_for_each_metric(small):
     store = small(paper=PAPER).write({
         ("adult", "j48.direct"): all_metrics(math.inf, 0.3, 0.80),
         ("adult", "j48.probing"): all_metrics(0.5, 0.4, 0.85),
@@ -50,18 +50,18 @@ def test_ties_at_three_decimals_are_joined(small):
     assert found["Mushroom", "AUC"] == "J48/ProbJ48/Log"
 
 
-def test_an_early_lead_is_marked(small):
+def test_best_of_incomplete_results_is_marked(small):
     store = small().write({("adult", "j48.direct"): all_metrics(0.4, 0.3, 0.8)})
     assert entries(store)["Adult", "RMS"] == "J48†"
     assert any(note.startswith("†") for note in best_table(store).notes)
 
 
-def test_a_data_set_without_results_has_the_published_winner_only(small):
+def test_data_set_without_results_shows_only_the_published_winner(small):
     store = small(paper=PAPER, datasets={"physics": 1}).write({})
     assert entries(store)["Physics", "AUC"] == "– [ProbJ48]"
 
 
-def test_tables_are_in_the_order_of_the_paper_and_numbered(small):
+def test_tables_are_numbered_in_the_order_of_the_paper(small):
     grids = tables(small(metrics=("c_emp", "auc", "rms", "regret", "cxe")).write({}))
     assert [(grid.number, grid.name) for grid in grids] == [
         (1, "Cross entropy (bits)"),
@@ -73,12 +73,12 @@ def test_tables_are_in_the_order_of_the_paper_and_numbered(small):
     ]
 
 
-def test_one_column_has_nothing_to_be_best_of(small):
+def test_single_column_has_no_best_methods_table(small):
     grids = tables(small(columns=("j48.probing",), metrics=("rms",)).write({}))
     assert [grid.name for grid in grids] == ["Root mean squared error"]
 
 
-def test_metrics_without_a_better_end_have_no_best_methods(small):
+def test_metrics_without_a_direction_have_no_best_methods(small):
     crossings = [{"crossings": 3.0, "frequency": 0.2, "cxe": 0.5}]
     store = small(metrics=("crossings", "frequency")).write({("adult", "j48.probing"): crossings})
     assert [grid.name for grid in tables(store)] == [

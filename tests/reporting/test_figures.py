@@ -1,4 +1,4 @@
-"""``probcal plot``: the curves of the stages, as pictures that stay the same to the byte."""
+"""Test the figures of stages of ``probcal plot``. Their bytes are reproducible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.commands import probcal, refused
 
 @pytest.fixture
 def staged(small):
-    """``staged({("adult", "j48.probing"): [[.9, .5], ...]}, datasets=...)``: a list of stages per split."""
+    """Return a function: ``staged({("adult", "j48.probing"): [[.9, .5], ...]})`` takes a list of stages per split."""
 
     def write(cells, metric="cxe", **changes):
         written = small(columns=("j48.direct", "j48.probing", "log.probing"), **changes)
@@ -42,7 +42,7 @@ def lines(axes):
     return {line.get_label(): (line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.get_lines()}
 
 
-def test_a_line_is_the_mean_over_splits_at_each_number_of_probes(staged):
+def test_line_is_the_mean_over_splits_per_probe_count(staged):
     store = staged(
         {("adult", "j48.probing"): [[0.9, 0.5, 0.4]], ("sick", "j48.probing"): [[0.4, 0.2, 0.1], [0.6, 0.4, 0.1]]},
         datasets={"adult": 1, "sick": 2},
@@ -57,7 +57,7 @@ def test_a_line_is_the_mean_over_splits_at_each_number_of_probes(staged):
     assert {text.get_text() for text in axes.texts} == {"Adult", "Sick"}
 
 
-def test_only_lines_of_several_splits_have_a_band_of_one_sd(staged):
+def test_only_several_splits_have_a_band_of_one_sd(staged):
     store = staged(
         {("adult", "j48.probing"): [[0.9, 0.5]], ("sick", "j48.probing"): [[0.4, 0.2], [0.6, 0.2]]},
         datasets={"adult": 1, "sick": 2},
@@ -75,13 +75,13 @@ def test_columns_with_stages_stand_side_by_side(staged):
     assert [axes.get_title() for axes in figure_of(store).axes] == ["ProbJ48", "ProbLog"]
 
 
-def test_a_method_that_stops_early_stays_as_it_is(staged):
+def test_early_stopped_method_keeps_its_last_value(staged):
     store = staged({("adult", "j48.probing"): [[0.9, 0.5], [0.7, 0.3, 0.1]]}, datasets={"adult": 2})
     [[panel]] = panels_of(Outline.of(store), store.results())
     assert panel.curves[0].mean == pytest.approx([0.8, 0.4, 0.3])
 
 
-def test_an_infinite_stage_is_a_gap_and_missing_cells_are_told(staged):
+def test_infinite_stages_are_gaps_and_missing_cells_are_noted(staged):
     store = staged({("adult", "j48.probing"): [[math.inf, 0.5]]}, datasets={"adult": 1, "sick": 1})
     [axes] = figure_of(store).axes
     assert np.isnan(lines(axes)["Adult"][1][0])
@@ -92,7 +92,7 @@ def test_an_infinite_stage_is_a_gap_and_missing_cells_are_told(staged):
     ]
 
 
-def test_the_command_writes_both_files_and_the_same_bytes_each_time(staged, monkeypatch):
+def test_plot_writes_png_and_svg_with_reproducible_bytes(staged, monkeypatch):
     store = staged({("adult", "j48.probing"): [[0.9, 0.5]]}, title="Costs $5 or $6")
     first = probcal("plot", store.folder)
     assert first.exit_code == 0
@@ -106,13 +106,13 @@ def test_the_command_writes_both_files_and_the_same_bytes_each_time(staged, monk
     assert {"Adult", "Costs $5 or $6", "Cross entropy (bits)"} <= set(texts)
 
 
-def test_the_names_of_lines_that_end_together_are_moved_apart():
+def test_labels_of_close_lines_are_moved_apart():
     assert _apart([0.1, 0.5, 0.9], 0.1) == [0.1, 0.5, 0.9]
     assert _apart([0.5, 0.5, 0.9], 0.1) == pytest.approx([0.45, 0.55, 0.9])
     assert _apart([0.5, 0.5, 0.56], 0.1) == pytest.approx([0.42, 0.52, 0.62])
 
 
-def test_without_stages_the_error_says_how_to_have_some(small, cxe):
+def test_message_without_stages_explains_how_to_get_them(small, cxe):
     store = small().write({("adult", "j48.probing"): cxe(0.4)})
     assert refused("plot", store.folder) == (
         f"no result in {store.folder} has stored predictions or a metric after every stage; run the experiment "
@@ -123,13 +123,13 @@ def test_without_stages_the_error_says_how_to_have_some(small, cxe):
     )
 
 
-def test_who_asks_for_the_figures_of_the_papers_is_not_told_of_estimates(small, cxe):
+def test_message_for_paper_figures_omits_predictions(small, cxe):
     store = small().write({("adult", "j48.probing"): cxe(0.4)})
     told = refused("plot", store.folder, "--kind", "paper")
     assert told.startswith(f"no result in {store.folder} has a metric after every stage; add the line  stages: [cxe]")
 
 
-def test_long_titles_give_way_to_the_names_of_the_experiment_file(staged):
+def test_long_titles_are_replaced_by_data_set_names(staged):
     titles = {"sick": "Sick, a thyroid disease", "adult": "Adult"}
     cells = {("adult", "j48.probing"): [[0.9]], ("sick", "j48.probing"): [[0.8]]}
     store = staged(cells, datasets={"adult": 1, "sick": 1}, titles=titles)

@@ -1,4 +1,4 @@
-"""``probcal plot`` of a sweep over class weights: lines of equal probability, the regions between them, scores."""
+"""Test the figures of a sweep over class weights: lines of equal probability, their regions, and scores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def curves_of(sweep):
 
 @pytest.fixture
 def folder(tmp_path):
-    """``folder({("learner", "method"): sweep}, name)``: the results of one repetition, with the sweep's curves."""
+    """Return a function: ``folder({("learner", "method"): sweep}, name)`` stores one repetition with its curves."""
 
     def write(sweeps, name="mine", datasets=("toy",), row=None, column=None, metrics=None, curves_told=None, **told):
         store = Store(tmp_path / "results")
@@ -94,7 +94,7 @@ def texts_of(file):
 
 
 def black(path, low, high, points):
-    """Which of ``points`` are black where the region is filled with black, as a figure is."""
+    """Return which of ``points`` are black when the region is filled with black."""
     figure = Figure(figsize=(4, 4), dpi=200)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axes.axis("off")
@@ -106,8 +106,8 @@ def black(path, low, high, points):
     return pixels[up, across] < 128
 
 
-def test_a_region_holds_the_points_that_its_level_calls_positive(folder):
-    # and no others, which holds only as long as every line has its positive side on the left
+def test_region_contains_the_points_predicted_positive(folder):
+    # This needs lines with their positive side on the left. Reversed lines give the complement.
     [sweep] = found(folder({("tree", "sweep"): TREE}))
     low, high = box_of([sweep])
     inside = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
@@ -115,21 +115,21 @@ def test_a_region_holds_the_points_that_its_level_calls_positive(folder):
         says = TREE.probings_[0].predicts_positive(place, pd.DataFrame(inside, columns=TOY.X.columns))
         assert 0.2 < says.mean() < 0.8
         lines = sweep.borders[level]
-        # but for a pixel's width along the border
+        # except for a pixel's width along the border
         assert (black(region(lines, low, high), low, high, inside) == says).mean() > 0.995
         assert (black(region([line[::-1] for line in lines], low, high), low, high, inside) == ~says).mean() > 0.995
 
 
-def test_an_island_and_the_hole_in_a_region_are_told_apart():
+def test_islands_and_holes_of_a_region_are_distinguished():
     box = np.zeros(2), np.ones(2)
     around = np.array([[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.4]])
     places = np.array([[0.5, 0.5], [0.1, 0.1], [0.1, 0.9]])
     assert black(region([around], *box), *box, places).tolist() == [True, False, False]
-    across = np.array([[1.0, 0.8], [0.0, 0.8]])  # its left is below
+    across = np.array([[1.0, 0.8], [0.0, 0.8]])  # the left side of this line is below it
     assert black(region([across, around[::-1]], *box), *box, places).tolist() == [False, True, False]
 
 
-def test_a_region_around_a_hole_goes_as_far_as_the_box_and_so_does_one_without_a_border():
+def test_regions_with_holes_or_without_border_fill_the_box():
     box, around = (np.zeros(2), np.ones(2)), np.array([[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.4]])
     within = 0.5 + 0.3 * (around - 0.5)
     places = np.array([[0.5, 0.5], [0.42, 0.42], [0.1, 0.1]])
@@ -144,8 +144,8 @@ def test_a_region_around_a_hole_goes_as_far_as_the_box_and_so_does_one_without_a
         assert black(path, *box, places).tolist() == expected == holds(path, places).tolist()
 
 
-def test_the_shade_of_curved_borders_is_where_the_levels_say_positive(folder):
-    # level .1 calls negative what lies within a closed line, level .02 nothing at all, level .98 everything
+def test_shades_of_curved_borders_match_the_votes(folder):
+    # Level .1 is negative within a closed line. Level .02 is negative nowhere, and level .98 everywhere.
     rows = generated(read_card(find_card("gaussians-14")), seed=1)
     few = WeightSweepClassifier(SVC(), [0.02, 0.1, 0.5, 0.98], weighting="weight", random_state=0).fit(
         rows.X[:28], rows.y[:28]
@@ -165,7 +165,7 @@ def test_the_shade_of_curved_borders_is_where_the_levels_say_positive(folder):
     assert len(axes.patches) == 4
 
 
-def test_every_label_stands_on_its_line_within_the_picture_and_clear_of_the_others():
+def test_labels_lie_on_their_lines_without_overlap():
     figure = Figure(figsize=(4, 4), layout="constrained")
     canvas, axes = FigureCanvasAgg(figure), figure.subplots()
     axes.set(xlim=(0, 1), ylim=(0, 1))
@@ -180,14 +180,14 @@ def test_every_label_stands_on_its_line_within_the_picture_and_clear_of_the_othe
     assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
 
 
-def test_a_line_too_short_for_its_label_has_none():
+def test_line_too_short_for_a_label_has_none():
     axes = Figure(figsize=(3, 3)).subplots()
     label_lines(axes, [(np.array([[0.5, 0.5], [0.52, 0.5]]), ".50", "black")], 6.5, np.empty((0, 2)))
     assert not axes.texts
 
 
 @pytest.mark.slow
-def test_a_users_own_sweep_is_drawn_with_its_levels_and_the_same_bytes_each_time(folder):
+def test_user_sweep_is_drawn_with_reproducible_bytes(folder):
     store = folder({("svm", "sweep"): MACHINE, ("tree", "sweep"): TREE})
     first = probcal("plot", store.folder)
     assert first.exit_code == 0
@@ -207,13 +207,13 @@ def test_a_users_own_sweep_is_drawn_with_its_levels_and_the_same_bytes_each_time
     assert {".30", ".50", ".70"} <= of_tree and "raw score (decision function)" not in of_tree
 
 
-def test_the_answers_of_one_sweep_share_a_figure_and_the_support_vectors_have_their_own(folder):
+def test_only_sweeps_with_equal_settings_share_a_figure(folder):
     bounds = swept(SVC(kernel="linear"), answer="bounds")
     store = folder({("svm", "sweep"): MACHINE, ("svm", "bounds"): bounds, ("svm", "support"): OF_SUPPORT})
     assert list(drawn(store)) == ["iso-probability-toy-svm-sweep", "iso-probability-toy-svm-support"]
 
 
-def test_a_sweep_that_lacks_levels_of_its_neighbours_says_which_it_has(folder):
+def test_title_states_which_levels_have_a_surface(folder):
     has = [line["level"] for line in curves_of(OF_SUPPORT)["iso_probability"] if len(line["x"]) > 1]
     assert has == [0.5]
     figures = drawn(folder({("svm", "sweep"): MACHINE, ("svm", "support"): OF_SUPPORT}))
@@ -224,7 +224,7 @@ def test_a_sweep_that_lacks_levels_of_its_neighbours_says_which_it_has(folder):
 
 
 @pytest.mark.slow
-def test_sweeps_of_other_levels_or_weightings_have_figures_of_their_own_and_count_their_own_levels(folder):
+def test_sweeps_of_other_levels_or_weightings_have_own_figures(folder):
     other, rejection = swept(SVC(kernel="linear"), [0.4, 0.6]), swept(SVC(kernel="linear"), weighting="rejection")
     first, bounds = swept(SVC(kernel="linear")), swept(SVC(kernel="linear"), answer="bounds")
     sweeps = {"a": first, "b": other, "c": rejection, "d": bounds}
@@ -237,7 +237,7 @@ def test_sweeps_of_other_levels_or_weightings_have_figures_of_their_own_and_coun
 
 
 @pytest.mark.slow
-def test_of_a_crowd_of_lines_some_levels_have_lines_and_the_legend_names_them(folder):
+def test_legend_names_the_drawn_levels_of_many_lines(folder):
     crowd = swept(DecisionTreeClassifier(random_state=0), levels=None)
     [figure] = drawn(folder({("tree", "sweep"): crowd}, metrics={"crossings": 170.0})).values()
     [legend] = figure.legends
@@ -251,7 +251,7 @@ def test_of_a_crowd_of_lines_some_levels_have_lines_and_the_legend_names_them(fo
 
 
 @pytest.mark.slow
-def test_levels_without_room_for_a_label_are_told(folder):
+def test_levels_without_room_for_a_label_are_listed(folder):
     close = swept(SVC(kernel="linear"), np.linspace(0.48, 0.52, 26).round(4).tolist())
     [figure] = drawn(folder({("svm", "sweep"): close})).values()
     axes = figure.axes[0]
@@ -262,7 +262,7 @@ def test_levels_without_room_for_a_label_are_told(folder):
     assert on_lines | told == {number_of(level) for level, lines in sweep.borders.items() if lines}
 
 
-def test_columns_and_classes_have_the_names_of_the_card_as_they_are(folder):
+def test_axes_and_classes_have_the_names_of_the_card(folder):
     row = {"inputs": ["age $x_1$", "<b>&income"], "positive": "yes"}
     store = folder({("svm", "sweep"): MACHINE}, row=row, column={"encoding": "numeric"})
     probcal("plot", store.folder)
@@ -270,13 +270,13 @@ def test_columns_and_classes_have_the_names_of_the_card_as_they_are(folder):
     assert {"age $x_1$ (scaled to 0 to 1)", "<b>&income (scaled to 0 to 1)", "class 0", "class 1 (yes)"} <= written
 
 
-def test_nothing_is_called_hatched_where_nothing_is(folder):
+def test_legend_without_hatching_does_not_mention_it(folder):
     [figure] = drawn(folder({("svm", "sweep"): MACHINE})).values()
     assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None] * 3
     assert "hatched" not in figure.legends[0].get_title().get_text()
 
 
-def test_an_experiment_that_is_called_like_the_papers_but_is_another_has_no_figure_of_the_paper(folder):
+def test_changed_paper_experiment_has_no_paper_figure(folder):
     sweeps = {("svc", "two_weights"): MACHINE}
     for changed in (SHIPPED.replace("[0.5, 0.6667]", "[0.3, 0.5, 0.7]"), SHIPPED.replace("linear, C: 1}", "rbf}"), ""):
         assert changed != SHIPPED
@@ -284,7 +284,7 @@ def test_an_experiment_that_is_called_like_the_papers_but_is_another_has_no_figu
         assert list(drawn(store)) == ["iso-probability-gaussians-14-svc"]
 
 
-def test_scores_of_any_number_of_columns_are_drawn_and_without_them_the_reason_is_told(folder):
+def test_scores_of_more_than_two_columns_are_drawn(folder):
     three = TOY.X.assign(x3=TOY.X["x1"] ** 2)
 
     def fitted(learner):
@@ -305,7 +305,7 @@ def test_scores_of_any_number_of_columns_are_drawn_and_without_them_the_reason_i
     assert "add the line" not in words and "roc" not in words
 
 
-def test_surfaces_that_cross_are_hatched_and_have_their_weights_on_them(folder):
+def test_crossing_surfaces_are_hatched_and_labelled_with_weights(folder):
     crossing = WeightSweepClassifier(SVC(kernel="linear"), [0.5, 0.6667]).fit(FEW.X[:28], FEW.y[:28])
     store = folder({("svc", "two_weights"): crossing}, "isoprobability", ["gaussians-14"], config=SHIPPED)
     [axes] = drawn(store)["figure-6"].axes
@@ -313,7 +313,7 @@ def test_surfaces_that_cross_are_hatched_and_have_their_weights_on_them(folder):
     assert [patch.get_hatch() for patch in axes.patches] == [None, None, "////"]
 
 
-def test_the_papers_figures_have_their_names_and_their_groups_of_levels(folder):
+def test_paper_figures_have_their_names_and_level_groups(folder):
     sweeps = {("tree", "weight_sweep"): TREE}
     store = folder(sweeps, "isoprobability", ["gaussians", "elsewhere"], config=SHIPPED)
     figures = drawn(store)
@@ -327,7 +327,7 @@ def test_the_papers_figures_have_their_names_and_their_groups_of_levels(folder):
     ]
 
 
-def test_levels_are_written_with_two_decimals_or_all_that_they_need():
+def test_levels_have_two_decimals_or_more_if_needed():
     assert [number_of(level) for level in (0.05, 0.5, 0.6667, 0.125)] == [".05", ".50", ".6667", ".125"]
 
 
@@ -337,7 +337,7 @@ def test_without_lines_nothing_is_drawn(folder):
     assert list(iso_figures(Outline.of(store), sweeps_of(Outline.of(store), results))) == []
 
 
-def test_the_papers_experiment_runs_quickly_and_draws_the_figure_of_what_was_run(tmp_path):
+def test_quick_run_of_the_paper_experiment_draws_figure_6(tmp_path):
     folder = tmp_path / "results"
     assert probcal("run", "isoprobability", "--quick", "-d", "gaussians-14", "-o", folder).exit_code == 0
     assert probcal("plot", folder, "--kind", "paper").stdout.splitlines() == [

@@ -1,4 +1,4 @@
-"""-d, -l and -m: a view shows the selected rows and columns, and nothing of the others."""
+"""Test that views with -d, -l or -m show only the selected rows and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("j48.direct", "j48.probing", "log.direct", "nb.sigmoid")
 
 @pytest.fixture
 def store(small):
-    """Two data sets under four columns; one cell of Breast failed, and an exception concerns NB on Adult."""
+    """Write two data sets under four columns. One cell of Breast failed, and an override concerns NB on Adult."""
     exception = {"datasets": ["adult"], "columns": [("nb", "sigmoid")], "what": "params", "why": "since the text says"}
     rms = {name: [{"rms": 0.3 + split / 10} for split in range(3)] for name in COLUMNS}
     cells = {(dataset, column): list(rms[column]) for dataset in ("adult", "breast") for column in COLUMNS}
@@ -30,30 +30,30 @@ def table(store, *words):
     return done.stdout
 
 
-def test_a_table_has_the_selected_data_sets_alone(store):
+def test_table_shows_only_the_selected_data_sets(store):
     said = table(store, "-d", "breast")
     assert "| Breast" in said and "Adult" not in said
 
 
-def test_a_table_has_the_selected_columns_alone(store):
+def test_table_shows_only_the_selected_columns(store):
     said = table(store, "-l", "j48", "-m", "probing")
     assert "ProbJ48" in said and "Log" not in said and "NB" not in said
     assert "| J48" not in said
 
 
 @pytest.mark.parametrize("words", [("-d", "breast"), ("-l", "j48"), ("-m", "direct")])
-def test_no_note_speaks_of_what_was_not_selected(store, words):
+def test_notes_concern_only_the_selected_results(store, words):
     assert "since the text says" in table(store)
     assert "since the text says" not in table(store, *words)
 
 
-def test_failures_are_counted_over_what_was_selected(store):
+def test_failures_are_counted_among_the_selected_cells(store):
     assert "failed: 1 of 24 cells" in table(store)
     assert "failed" not in table(store, "-d", "adult")
     assert "failed: 1 of 3 cells" in table(store, "-d", "breast", "-l", "nb")
 
 
-def test_csv_has_the_selected_rows_alone(store):
+def test_csv_holds_only_the_selected_rows(store):
     lines = list(csv.DictReader(io.StringIO(table(store, "-f", "csv", "-d", "adult", "-m", "direct"))))
     assert [(line["dataset"], line["learner"], line["method"]) for line in lines] == [
         ("adult", "j48", "direct"), ("adult", "log", "direct")
@@ -61,12 +61,12 @@ def test_csv_has_the_selected_rows_alone(store):
 
 
 @pytest.mark.parametrize("format", ["latex", "html"])
-def test_the_other_formats_have_them_alone(store, format):
+def test_latex_and_html_show_only_the_selected_rows(store, format):
     said = table(store, "-f", format, "-d", "breast")
     assert "Breast" in said and "Adult" not in said
 
 
-def test_a_comparison_is_of_what_was_selected(store):
+def test_compare_uses_only_the_selected_results(store):
     done = probcal("compare", store.folder, "-l", "j48", "-d", "adult", "-f", "csv")
     assert done.exit_code == 0, done.output
     lines = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -75,7 +75,7 @@ def test_a_comparison_is_of_what_was_selected(store):
     }
 
 
-def test_a_comparison_of_a_part_leaves_what_is_kept_of_the_whole(store):
+def test_compare_of_a_selection_changes_no_stored_file(store):
     probcal("compare", store.folder)
     before = contents(store.folder)
     probcal("compare", store.folder, "-l", "j48")
@@ -83,17 +83,17 @@ def test_a_comparison_of_a_part_leaves_what_is_kept_of_the_whole(store):
 
 
 @pytest.mark.parametrize("command", ["table", "compare", "status"])
-def test_a_name_that_is_not_there_is_told_with_the_nearest(store, command):
+def test_unknown_names_are_rejected_with_a_suggestion(store, command):
     assert 'there is no data set "brest"; did you mean "breast"?' in refused(command, store.folder, "-d", "brest")
 
 
-def test_experiments_without_the_selected_are_left_out(store, small):
+def test_experiments_without_selected_results_are_left_out(store, small):
     other = small("other", datasets={"sick": 1}, columns=("log.direct",), metrics=("rms",), title="Another one")
     other.write({("sick", "log.direct"): [{"rms": 0.1}]})
     assert table(store, "-d", "adult") == probcal("table", store.folder.parent, "-d", "adult").stdout
 
 
-def test_nothing_selected_is_all_of_it(store):
+def test_empty_selection_keeps_all_results(store):
     assert Selection().stores([store]) == [store]
     [selected] = Selection(datasets=("adult",)).stores([store])
     assert [row.name for row in Outline.of(selected).datasets] == ["adult"]

@@ -1,4 +1,4 @@
-"""Each format is read back; a user's own text cannot break it."""
+"""Test that each format of a table can be read back, and that a user's text cannot break it."""
 # ruff: noqa: RUF001  (the mark of a cell that was not run is an en dash)
 
 import csv
@@ -91,7 +91,7 @@ def test_html_is_one_page_that_fetches_nothing(store):
     assert not re.search(r"https?:|src=|<link|@import|url\(", text)
 
 
-def test_csv_is_one_line_per_metric_data_set_and_column(store):
+def test_csv_has_one_line_per_metric_data_set_and_column(store):
     lines = list(csv.DictReader(io.StringIO(tables_text(store, format="csv"))))
     header = "experiment,dataset,learner,method,label,metric,mean,sd,n,failed,stale,published,difference"
     assert ",".join(lines[0]) == header
@@ -120,7 +120,7 @@ def nasty(small):
     return writer.write({("adult", "j48.direct"): [NASTY]})
 
 
-def test_markdown_escapes_what_a_user_wrote(nasty):
+def test_markdown_escapes_user_text(nasty):
     text = tables_text(nasty, format="markdown")
     assert [len(row) for row in markdown_rows(text)] == [4, 4, 2, 2]
     assert r"a\|b \*c\* \<i>d\</i>" in text
@@ -129,19 +129,19 @@ def test_markdown_escapes_what_a_user_wrote(nasty):
 @pytest.mark.parametrize(
     "written", ["![x](http://a.b/c.png)", "[x](javascript:alert(1))", "![x][y]", "[y]: http://a.b"]
 )
-def test_markdown_of_a_users_text_has_no_link_and_no_image(small, written):
+def test_markdown_of_user_text_has_no_link_or_image(small, written):
     text = tables_text(small(title=written, metrics=("cxe",)).write({}), format="markdown")
     assert not re.search(r"\][(\[:]", text.splitlines()[0])
     assert written.replace("](", r"]\(").replace("][", r"]\[").replace("]:", r"]\:") in text
 
 
-def test_html_escapes_what_a_user_wrote(nasty):
+def test_html_escapes_user_text(nasty):
     text = tables_text(nasty, format="html")
     assert html_rows(text)[1][0] == NASTY
     assert "<i>" not in text
 
 
-def test_latex_escapes_what_a_user_wrote(nasty):
+def test_latex_escapes_user_text(nasty):
     text = tables_text(nasty, format="latex")
     assert [len(row) for row in latex_rows(text)] == [4, 4, 2, 2]
     escaped = (
@@ -165,7 +165,7 @@ def test_an_experiment_without_results_still_has_its_tables(small, format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_torn_last_line_is_ignored(store, format):
+def test_incomplete_last_line_is_ignored(store, format):
     before = tables_text(store, format=format)
     with (store.folder / "cells.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"dataset": "adult", "repetition": 0, "lea')
@@ -181,18 +181,18 @@ def test_ten_columns_fit_on_160_characters(small, ten_columns):
     assert max(len(line) for line in tables.splitlines() if line.startswith("|")) <= 160
 
 
-def test_a_folder_without_an_experiment_is_refused(tmp_path):
+def test_folder_without_an_experiment_is_rejected(tmp_path):
     with pytest.raises(StoreError, match="not a results folder"):
         tables_text(Store(tmp_path))
 
 
-def test_an_experiment_file_that_lacks_a_part_is_named(small, store):
+def test_incomplete_experiment_file_is_rejected_by_name(small, store):
     path = store.folder / "experiment.json"
     path.write_text('{"name": "small", "title": "x"}', encoding="utf-8")
     with pytest.raises(StoreError, match=r"experiment\.json: metrics: Field required"):
         tables_text(store)
 
 
-def test_an_unknown_paper_of_an_experiment_is_an_error_to_mend(small):
+def test_unknown_paper_is_rejected(small):
     with pytest.raises(ProbcalError, match='no published numbers of a paper "nobody-1900"'):
         tables_text(small(paper="nobody-1900").write({}))

@@ -1,4 +1,4 @@
-"""Results folders that have something for every part of a report."""
+"""Provide results folders that fill every part of a report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("j48.direct", "j48.bagging", "j48.probing", "svm.sigmoid", "nb.direct
 
 @pytest.fixture(scope="session")
 def the_page(tmp_path_factory):
-    """The page about a folder that has something for every part."""
+    """Return the page of a folder that fills every part."""
     folder = tmp_path_factory.mktemp("report")
     store = _everything(lambda **changes: Written(folder / "small", **changes))()
     return write_report([store], folder / "report.html")
@@ -34,7 +34,7 @@ def the_page(tmp_path_factory):
 
 @pytest.fixture
 def everything(small):  # noqa: F811
-    """``everything(title=...)``: a store that follows a paper, with estimates, stages, a failed cell and provenance."""
+    """Return a function that stores results of a paper, with predictions, stages, a failed cell and provenance."""
     return _everything(small)
 
 
@@ -68,12 +68,12 @@ def _everything(small):  # noqa: F811
 
 @pytest.fixture
 def report(tmp_path):
-    """``report(*stores)``: where the page was written."""
+    """Return a function: ``report(*stores)`` writes the page and gives its path."""
     return lambda *stores: write_report(stores, tmp_path / "report.html")
 
 
 @pytest.fixture
 def committed(tmp_path):
-    """A copy of our results of the UCI experiment."""
+    """Return a copy of our results of the UCI experiment."""
     folder = Path(__file__).parents[3] / "results" / "uci-random"
     return Store(shutil.copytree(folder, tmp_path / "uci", ignore=shutil.ignore_patterns("predictions.bin")))

@@ -1,4 +1,4 @@
-"""The leaderboards of the page, and the filters that choose among them."""
+"""Test the leaderboards of the page and the filters that choose among them."""
 
 import pytest
 
@@ -22,19 +22,19 @@ def store(small, cxe):  # noqa: F811
     return small(datasets=DATASETS, columns=COLUMNS, metrics=("cxe",)).write(cells)
 
 
-def test_there_is_one_for_all_and_one_for_each_learner(store):
+def test_leaderboards_exist_for_all_and_for_each_learner(store):
     found = boards(Outline.of(store), store.results(), 7)
     assert [one.group for one in found] == [EVERYTHING, "learner: j48", "learner: nb"]
     assert [one.grid.number for one in found] == [7, 8, 9]
 
 
-def test_few_tables_have_none(store):
+def test_few_data_sets_have_no_leaderboard(store):
     outline = Outline.of(store)
     outline = outline.model_copy(update={"datasets": outline.datasets[:4]})
     assert boards(outline, store.results(), 1) == []
 
 
-def test_each_choice_of_the_filters_has_its_table(store, tmp_path):
+def test_each_combination_of_filters_has_its_table(store, tmp_path):
     root = parsed(write_report([store], tmp_path / "report.html"))
     [section] = [one for one in root.iter("section") if one.get("data-boards") is not None]
     metrics, groups = ([option.text for option in one.iter("option")] for one in section.iter("select"))

@@ -1,4 +1,4 @@
-"""The page in Chromium without a network: what a person sees, by mouse, keyboard and screen reader."""
+"""Test the page in Chromium without a network, with mouse, keyboard and accessibility checks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser):
-    """``with opened(path, size, scheme) as page``: fails for a word on the console, an error or a request."""
+    """Return a context: ``with opened(path, size, scheme) as page``. It fails on console output, errors or requests."""
 
     @contextmanager
     def open_it(path, size=DESKTOP, scheme="light"):
@@ -56,7 +56,7 @@ def _own(url: str, path: Path) -> bool:
 
 
 def findings(page):
-    """What axe-core calls serious or critical: its name and the first element."""
+    """Return the serious or critical findings of axe-core: the name and the first element."""
     page.evaluate((resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
@@ -78,7 +78,7 @@ def first_column(page):
         pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
     ],
 )
-def test_axe_finds_nothing_serious_with_all_unfolded(the_page, opened, size, scheme):
+def test_axe_finds_no_serious_accessibility_fault(the_page, opened, size, scheme):
     with opened(the_page, size, scheme) as page:
         page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
         assert findings(page) == []
@@ -94,7 +94,7 @@ def test_the_uci_experiment_fits_a_phone_and_draws_its_charts(committed, tmp_pat
 
 
 @pytest.mark.slow
-def test_the_keyboard_sorts_a_table_and_the_lines_beneath_a_mean_move_with_it(the_page, opened):
+def test_keyboard_sorting_moves_rows_with_their_sub_rows(the_page, opened):
     with opened(the_page) as page:
         adult, sick, liver = first_column(page)
         assert adult == ["Adult", "± sd", "[paper]"]
@@ -110,7 +110,7 @@ def test_the_keyboard_sorts_a_table_and_the_lines_beneath_a_mean_move_with_it(th
 
 
 @pytest.mark.slow
-def test_infinity_is_the_largest_number_and_what_is_missing_comes_last_either_way(small, cxe, report, opened):
+def test_sorting_puts_infinity_highest_and_missing_values_last(small, cxe, report, opened):
     numbers = {"adult": (float("inf"), 0.5), "sick": (), "liver": (0.25,), "coil": (10,)}
     written = small(datasets={name: max(len(of), 1) for name, of in numbers.items()}, columns=("j48.direct",))
     store = written.write({(name, "j48.direct"): cxe(*of) for name, of in numbers.items()})
@@ -124,7 +124,7 @@ def test_infinity_is_the_largest_number_and_what_is_missing_comes_last_either_wa
 
 
 @pytest.mark.slow
-def test_what_stands_beneath_the_means_can_be_hidden(the_page, opened):
+def test_published_numbers_can_be_hidden(the_page, opened):
     with opened(the_page) as page:
         page.get_by_label("[published number]").uncheck()
         assert not page.locator("#e1-table2 tr.paper").first.is_visible()
@@ -132,7 +132,7 @@ def test_what_stands_beneath_the_means_can_be_hidden(the_page, opened):
 
 
 @pytest.mark.slow
-def test_a_chart_answers_to_what_is_chosen_and_reads_its_points_to_the_keyboard(the_page, opened):
+def test_chart_follows_its_filters_and_the_keyboard(the_page, opened):
     with opened(the_page) as page:
         chart = page.locator("#e1-compare")
         points = chart.locator(".points > *")
@@ -144,7 +144,7 @@ def test_a_chart_answers_to_what_is_chosen_and_reads_its_points_to_the_keyboard(
         assert points.count() == 5
         chart.locator(".plot").focus()
         page.keyboard.press("ArrowRight")
-        told = "Sick, J48; RMS 0.362 ± 0.003 over 2 splits; published 0.125"  # two splits cannot be judged
+        told = "Sick, J48; RMS 0.362 ± 0.003 over 2 splits; published 0.125"  # no verdict, since two splits are too few
         assert chart.locator(".readout").text_content() == told
 
 
@@ -165,7 +165,7 @@ def test_the_reliability_diagram_has_a_band_and_a_table(the_page, opened):
 
 
 @pytest.mark.slow
-def test_the_colours_change_at_a_button_and_stay_changed(the_page, opened):
+def test_chosen_colour_scheme_survives_a_reload(the_page, opened):
     with opened(the_page, scheme="dark") as page:
         background = "getComputedStyle(document.body).backgroundColor"
         dark = page.evaluate(background)
@@ -175,7 +175,7 @@ def test_the_colours_change_at_a_button_and_stay_changed(the_page, opened):
         assert page.evaluate(background) == "rgb(255, 255, 255)"
 
 
-def test_the_first_stop_of_the_keyboard_leads_to_the_results(the_page, opened):
+def test_first_tab_stop_skips_to_the_results(the_page, opened):
     with opened(the_page) as page:
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
@@ -184,7 +184,7 @@ def test_the_first_stop_of_the_keyboard_leads_to_the_results(the_page, opened):
 
 
 @pytest.mark.slow
-def test_a_hostile_folder_runs_nothing(everything, report, opened):
+def test_hostile_folder_runs_no_script(everything, report, opened):
     store = everything(title=HOSTILE, titles={"adult": HOSTILE}, config=HOSTILE, message=HOSTILE, traceback=HOSTILE)
     with opened(report(store)) as page:
         page.locator("#e1-compare").get_by_label("Data set").select_option(index=1)
@@ -192,7 +192,7 @@ def test_a_hostile_folder_runs_nothing(everything, report, opened):
         assert page.locator(".chart").count() == 3
 
 
-def test_without_scripts_the_numbers_are_there(browser, the_page):
+def test_numbers_are_shown_without_scripts(browser, the_page):
     context = browser.new_context(java_script_enabled=False, offline=True)
     context.set_default_timeout(_PATIENCE)
     page = context.new_page()
@@ -203,7 +203,7 @@ def test_without_scripts_the_numbers_are_there(browser, the_page):
 
 
 @pytest.mark.slow
-def test_what_is_folded_is_printed(the_page, opened):
+def test_folded_parts_are_printed(the_page, opened):
     with opened(the_page) as page:
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert page.locator("article details:not([open])").count() == 0
@@ -212,7 +212,7 @@ def test_what_is_folded_is_printed(the_page, opened):
         assert len(page.pdf()) > 10_000
 
 
-def test_a_chart_names_what_it_cannot_draw(the_page, opened):
+def test_chart_names_the_values_it_cannot_draw(the_page, opened):
     with opened(the_page) as page:
         chart = page.locator("#e1-compare")
         told = "Not drawn, since they are ∞ or have no number: J48 on Adult."
@@ -222,7 +222,7 @@ def test_a_chart_names_what_it_cannot_draw(the_page, opened):
 
 
 @pytest.mark.slow
-def test_all_columns_are_chosen_or_left_at_once(the_page, opened):
+def test_buttons_select_all_columns_or_none(the_page, opened):
     with opened(the_page) as page:
         chart, points = page.locator("#e1-compare"), page.locator("#e1-compare .points > *")
         before = points.count()
@@ -233,7 +233,7 @@ def test_all_columns_are_chosen_or_left_at_once(the_page, opened):
 
 
 @pytest.mark.slow
-def test_a_printed_chart_has_its_key_and_says_what_it_is_of(the_page, opened):
+def test_printed_chart_has_its_legend_and_selection(the_page, opened):
     with opened(the_page) as page:
         page.emulate_media(media="print")
         chart = page.locator("#e1-reliable")
@@ -245,14 +245,14 @@ def test_a_printed_chart_has_its_key_and_says_what_it_is_of(the_page, opened):
 
 
 @pytest.mark.slow
-def test_a_diagram_of_ranks_scrolls_on_a_phone_instead_of_shrinking(the_page, opened):
+def test_rank_diagram_scrolls_on_a_phone(the_page, opened):
     with opened(the_page, PHONE) as page:
         assert page.locator("#e1-ranks ~ figure img").first.evaluate("one => one.getBoundingClientRect().width") > 500
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 @pytest.mark.slow
-def test_a_picture_is_dark_where_the_page_is(the_page, opened):
+def test_pictures_follow_the_colour_scheme(the_page, opened):
     filtered = "getComputedStyle(document.querySelector('figure img')).filter"
     with opened(the_page, scheme="dark") as page:
         assert page.evaluate(filtered) != "none"

@@ -1,4 +1,4 @@
-"""``probcal report``: the page as a file, before any browser sees it."""
+"""Test the file that ``probcal report`` writes, without a browser."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tables(root):
 
 
 @pytest.mark.slow
-def test_a_page_is_html_with_unique_ids_headings_in_order_and_no_dangling_reference(everything, report):
+def test_page_is_valid_html_without_broken_references(everything, report):
     root = parsed(report(everything(), everything(name="other", paper=None)))
     assert [id for id, n in Counter(one.get("id") for one in root.iter()).items() if id and n > 1] == []
     levels = headings(root)
@@ -39,7 +39,7 @@ def test_a_page_is_html_with_unique_ids_headings_in_order_and_no_dangling_refere
 
 
 @pytest.mark.slow
-def test_every_part_is_there(the_page):
+def test_page_has_every_section(the_page):
     root = parsed(the_page)
     parts = ["summary", "charts", "tables", "reliability", "ranks", "chance", "figures", "check"]
     parts += ["failures", "provenance", "again"]
@@ -47,7 +47,7 @@ def test_every_part_is_there(the_page):
     assert [one.get("href") for one in next(root.iter("nav")).iter("a")] == [f"#e1-{part}" for part in parts]
 
 
-def test_the_lines_beneath_a_mean_are_in_one_body_with_it(the_page):
+def test_sub_rows_share_a_table_body_with_their_mean(the_page):
     table = tables(parsed(the_page))[1]
     bodies = [[text_of(row[0]) for row in body] for body in table.findall("tbody")]
     assert bodies == [["Adult", "± sd", "[paper]"], ["Sick", "± sd", "[paper]"], ["Liver", "± sd", "[paper]"]]
@@ -56,7 +56,7 @@ def test_the_lines_beneath_a_mean_are_in_one_body_with_it(the_page):
     ]  # fmt: skip
 
 
-def test_a_line_without_a_name_stays_with_the_one_above():
+def test_unnamed_line_stays_with_the_line_above():
     lines = [[Text("a"), Text("1")], [Text(""), Text("2")], [Text("b"), Text("3")]]
     groups = line_groups(Grid(1, "Name", "how to read it", ["", "x"], lines, []))
     assert [[kind for kind, _ in group] for group in groups] == [["main", "more"], ["main"]]
@@ -71,7 +71,7 @@ def test_a_cell_is_sorted_by_its_number(shown, sorted_by):
     assert sort_value(shown) == sorted_by
 
 
-def test_a_failed_cell_is_there_with_its_message_and_traceback(the_page):
+def test_failed_cell_is_shown_with_message_and_traceback(the_page):
     root = parsed(the_page)
     [fault] = [one for one in root.iter("div") if one.get("class") == "fault"]
     assert text_of(fault.find("p")) == "ValueError in 1 cell"
@@ -87,7 +87,7 @@ def test_cells_that_fail_alike_share_one_entry(small, report):
     ]  # fmt: skip
 
 
-def test_where_the_numbers_come_from_is_told(the_page):
+def test_page_shows_the_provenance_of_its_numbers(the_page):
     root = parsed(the_page)
     section = text_of(next(one for one in root.iter("section") if one.get("aria-labelledby") == "e1-provenance"))
     for told in ("4c5ea3194ae9bdf0d1c6427e1ccb60e644581007 and changes", "scikit-learn 1.9.1", "1c831bff34c305ba",
@@ -97,7 +97,7 @@ def test_where_the_numbers_come_from_is_told(the_page):
 
 
 @pytest.mark.slow
-def test_the_experiment_stands_there_to_be_run_again(everything, report):
+def test_page_shows_the_experiment_and_its_commands(everything, report):
     config = "name: small\nlearners: {tree: {}}  # <b>&amp;\n"
     root = parsed(report(everything(config=config)))
     assert by_id(root, "e1-config").text == config
@@ -107,7 +107,7 @@ def test_the_experiment_stands_there_to_be_run_again(everything, report):
     ]  # fmt: skip
 
 
-def test_nothing_may_be_loaded_and_only_the_scripts_that_are_there_may_run(the_page):
+def test_content_policy_allows_only_the_embedded_scripts(the_page):
     root = parsed(the_page)
     [policy] = [one.get("content") for one in root.iter("meta") if one.get("http-equiv") == "Content-Security-Policy"]
     assert policy.startswith("default-src 'none';") and "unsafe-eval" not in policy
@@ -118,7 +118,7 @@ def test_nothing_may_be_loaded_and_only_the_scripts_that_are_there_may_run(the_p
     assert {one.get("rel"): one.get("href") for one in root.iter("link")} == {"icon": "data:,"}
 
 
-def test_text_of_a_folder_is_never_markup(everything, report):
+def test_text_from_a_folder_is_never_markup(everything, report):
     path = report(everything(title=HOSTILE, titles={"adult": HOSTILE, "sick": "]]>"}, config=HOSTILE, message=HOSTILE,
                              traceback=HOSTILE, paper=None))  # fmt: skip
     root = parsed(path)
@@ -138,7 +138,7 @@ def test_the_same_results_give_the_same_page(everything, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_copy_of_the_folder_elsewhere_gives_the_same_page(everything, tmp_path):
+def test_copied_folder_gives_the_same_page(everything, tmp_path):
     store = everything()
     shutil.copytree(store.folder, tmp_path / "else where")
     pages = [write_report([Store(folder)], tmp_path / "page.html").read_bytes()
@@ -151,7 +151,7 @@ def test_failed_cells_alone_make_a_page(small, report):
     assert "no memory" in text_of(root) and "e1-charts" not in {one.get("id") for one in root.iter()}
 
 
-def test_an_empty_folder_is_refused(small):
+def test_empty_folder_is_rejected(small):
     store = small().write({})
     said = f"nothing has been run yet in {store.folder}; probcal run fills a folder of results"
     assert refused("report", store.folder) == said
@@ -159,7 +159,7 @@ def test_an_empty_folder_is_refused(small):
 
 
 @pytest.mark.slow
-def test_a_folder_that_is_written_to_is_shown_as_it_is(everything, report):
+def test_folder_with_an_incomplete_line_is_shown(everything, report):
     store = everything()
     with (store.folder / "cells.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"dataset": "adult", "repetition": 0, "lear')
@@ -167,7 +167,7 @@ def test_a_folder_that_is_written_to_is_shown_as_it_is(everything, report):
 
 
 @pytest.mark.slow
-def test_the_page_of_one_experiment_lies_in_its_folder_and_a_run_goes_on_there(everything):
+def test_page_lies_in_its_folder_and_allows_new_results(everything):
     store = everything()
     path = store.folder / "report.html"
     assert probcal("report", store.folder).output == f"{path}\n"
@@ -177,7 +177,7 @@ def test_the_page_of_one_experiment_lies_in_its_folder_and_a_run_goes_on_there(e
 
 
 @pytest.mark.slow
-def test_several_experiments_make_one_page_where_one_stands(everything, tmp_path, monkeypatch):
+def test_several_experiments_make_one_page_in_current_folder(everything, tmp_path, monkeypatch):
     one, other = everything(), everything(name="other")
     monkeypatch.chdir(tmp_path)
     assert probcal("report", one.folder, other.folder).output == "report.html\n"
@@ -190,12 +190,12 @@ def test_several_experiments_make_one_page_where_one_stands(everything, tmp_path
     ("place", "said"),
     [("folder", "is a folder; name a file with -o"), ("nowhere/a.html", "does not exist; create it first")],
 )
-def test_a_place_where_no_page_can_be_is_refused(everything, tmp_path, place, said):
+def test_impossible_output_place_is_rejected(everything, tmp_path, place, said):
     (tmp_path / "folder").mkdir()
     assert said in refused("report", everything().folder, "-o", tmp_path / place)
 
 
-def test_a_file_that_is_no_page_is_never_written_over(everything):
+def test_file_that_is_no_page_is_not_overwritten(everything):
     folder = everything().folder
     before = (folder / "cells.jsonl").read_bytes()
     assert "is no web page, so it is kept" in refused("report", folder, "-o", folder / "cells.jsonl")
@@ -203,26 +203,26 @@ def test_a_file_that_is_no_page_is_never_written_over(everything):
 
 
 @pytest.mark.slow
-def test_a_page_is_written_over_by_the_next_one(everything):
+def test_existing_page_is_overwritten(everything):
     folder = everything().folder
     assert probcal("report", folder).exit_code == probcal("report", folder).exit_code == 0, "but its own page is"
 
 
-def test_no_link_out_of_the_folder_is_followed(everything, tmp_path):
+def test_link_out_of_the_folder_is_rejected(everything, tmp_path):
     store = everything()
     (store.folder / "report.html").symlink_to(tmp_path / "precious")
     assert "is a link that leads out of the folder" in refused("report", store.folder)
 
 
 @pytest.mark.slow
-def test_a_broken_file_of_accepted_numbers_is_told_in_the_page(everything, report):
+def test_page_reports_a_broken_accepted_file(everything, report):
     store = everything()
     (store.folder / "accepted.csv").write_text("no such header\n", encoding="utf-8")
     assert "accepted.csv" in text_of(parsed(report(store)))
 
 
 @pytest.mark.slow
-def test_the_page_of_the_uci_experiment_is_under_three_megabytes(committed, report):
+def test_page_of_uci_experiment_is_under_three_megabytes(committed, report):
     path = report(committed)
     assert path.stat().st_size < _SIZE
     assert dangling(parsed(path)) == []
@@ -235,19 +235,19 @@ def test_a_folder_named_twice_is_shown_once(everything, tmp_path, monkeypatch):
     assert probcal("report", folder, folder.parent, folder / ".").stdout == f"{folder / 'report.html'}\n"
 
 
-def test_a_first_place_that_may_be_chance_is_said_to_be(small, cxe, report):
+def test_insignificant_first_place_is_stated(small, cxe, report):
     cells = {(name, column): cxe(0.5) for name in ("adult", "sick") for column in ("j48.direct", "log.direct")}
     store = small(datasets={"adult": 1, "sick": 1}, columns=("j48.direct", "log.direct")).write(cells)
     said = text_of(parsed(report(store)))
     assert "Best mean rank over 2 data sets: J48 and Log (1.50, no significant difference) by CXE." in said
 
 
-def test_the_claims_table_leads_to_what_asks_whether_it_is_chance(the_page):
+def test_claims_table_links_to_the_significance_section(the_page):
     claims = next(one for one in parsed(the_page).iter("table") if one.get("class") == "simple claims")
     assert [one.get("href") for one in claims.find("caption").iter("a")] == ["#e1-chance"]
 
 
-def test_the_pairs_of_many_columns_are_left_out_and_the_page_names_the_command(small, cxe, report, monkeypatch):
+def test_too_many_pairs_are_replaced_by_the_command(small, cxe, report, monkeypatch):
     cells = {(name, column): cxe(0.5) for name in ("adult", "sick") for column in ("j48.direct", "log.direct")}
     store = small(datasets={"adult": 1, "sick": 1}, columns=("j48.direct", "log.direct")).write(cells)
     assert "Wilcoxon" in text_of(parsed(report(store)))

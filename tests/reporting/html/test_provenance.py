@@ -1,4 +1,4 @@
-"""Where the numbers come from, out of a file in which anything may stand."""
+"""Test the provenance section of the page with run records of any content."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ RESULTS = {"a": CellResult("adult", 0, "j48", "direct", "done", "run1", 1.0)}
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(name=st.sampled_from(sorted(RUN)), value=ANYTHING)
-def test_a_run_may_say_anything_of_itself(name, value):
+def test_any_value_in_a_run_record_is_accepted(name, value):
     found = provenance({"run1": {**RUN, name: value}}, RESULTS)
     assert [line[1] for line in found.runs] == ["1"] and found.unknown == 0
 
 
-def test_two_runs_on_other_versions_are_both_told():
+def test_versions_of_both_runs_are_listed():
     other = {**RUN, "run": "run2", "versions": {"scikit-learn": "1.8.0"}}
     results = {**RESULTS, "b": CellResult("adult", 1, "j48", "direct", "done", "run2", 1.0)}
     found = provenance({"run1": RUN, "run2": other}, results)
     assert found.versions == {"probcal": ["0.1.0"], "scikit-learn": ["1.9.1", "1.8.0"]}
 
 
-def test_a_run_that_no_result_is_from_is_left_out_and_a_result_of_no_known_run_is_counted():
+def test_unused_runs_are_omitted_and_unknown_runs_counted():
     found = provenance({"other": RUN}, RESULTS)
     assert (found.runs, found.unknown) == ([], 1)
 
 
-def test_the_most_frequent_fault_comes_first_and_long_ones_are_cut():
+def test_most_frequent_fault_is_first_and_tracebacks_are_cut():
     failed = [
         CellResult(
             "adult",

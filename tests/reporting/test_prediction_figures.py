@@ -1,4 +1,4 @@
-"""``probcal plot``: reliability diagrams, score histograms, ROC and cost curves, as pictures."""
+"""Test the figures of predictions of ``probcal plot``: reliability diagrams, histograms, ROC and cost curves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def labels(axes):
     return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
-def test_each_data_set_has_a_file_of_each_kind_with_a_panel_for_each_group(tmp_path):
+def test_each_kind_and_data_set_gives_one_figure(tmp_path):
     rows = [{"name": one, "title": one.title(), "split": "standard"} for one in ("wine", "iris")]
     cells = {(row, name, 0): drawn(7) for row in ("wine", "iris") for name in ("tree.direct", "tree.x", "nb.direct")}
     asked = {"datasets": rows, "repetitions": {"wine": 1, "iris": 1}, "columns": ("tree.direct", "tree.x", "nb.direct")}
@@ -40,19 +40,19 @@ def test_each_data_set_has_a_file_of_each_kind_with_a_panel_for_each_group(tmp_p
     assert [axes.get_title() for axes in figures["scores-wine"].axes] == ["tree.direct", "tree.x", "nb.direct"]
 
 
-def test_columns_that_are_alone_in_their_groups_stand_in_one_panel(tmp_path):
+def test_groups_of_one_column_share_one_panel(tmp_path):
     store = folder_of(tmp_path / "small", columns=("tree.direct", "nb.direct"))
     [axes] = figures_of(store, "roc")["roc-wine"].axes
     assert labels(axes) == ["tree.direct, AUC 0.750", "nb.direct, AUC 0.750"]
 
 
-def test_more_columns_than_seven_are_shared_out_evenly(tmp_path):
+def test_more_than_seven_columns_are_split_evenly_over_panels(tmp_path):
     columns = tuple(f"tree.m{number}" for number in range(9))
     store = folder_of(tmp_path / "small", {("wine", one, 0): drawn(5) for one in columns}, columns=columns)
     assert [len(labels(axes)) for axes in figures_of(store, "reliability")["reliability-wine"].axes] == [5, 4]
 
 
-def test_a_reliability_diagram_has_a_point_and_a_bar_for_each_bin(tmp_path):
+def test_reliability_diagram_draws_each_bin_with_its_interval(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "reliability")["reliability-wine"].axes
     [picture] = pictures_of(store, Outline.of(store), store.results()).every
@@ -64,7 +64,7 @@ def test_a_reliability_diagram_has_a_point_and_a_bar_for_each_bin(tmp_path):
     assert bars == [[[x, low], [x, high]] for x, low, high in drawn_bars]
 
 
-def test_a_decision_curve_is_that_of_the_metrics(tmp_path):
+def test_decision_curve_matches_the_metrics_module(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "decision-curves")["decision-curves-wine"].axes
     assert labels(axes) == ["Treat all", "Treat none", "nb.direct"]
@@ -77,7 +77,7 @@ def test_a_decision_curve_is_that_of_the_metrics(tmp_path):
     assert every.get_ydata() == pytest.approx(expected.treat_all)
 
 
-def test_a_score_histogram_has_the_rows_of_each_class(tmp_path):
+def test_score_histogram_shows_the_shares_of_each_class(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "scores")["scores-wine"].axes
     [picture] = pictures_of(store, Outline.of(store), store.results()).every
@@ -86,7 +86,7 @@ def test_a_score_histogram_has_the_rows_of_each_class(tmp_path):
     assert [bar.get_height() for bar in axes.patches] == pytest.approx(shares)
 
 
-def test_no_two_columns_look_alike_in_colour_nor_in_grey():
+def test_line_styles_are_distinct_in_colour_and_grey():
     looks = [LineStyle(number).of_points() for number in range(60)]
     dashes, marks = ([one[name] for one in looks] for name in ("linestyle", "marker"))
     grey = list(zip(dashes, marks, strict=True))
@@ -96,7 +96,7 @@ def test_no_two_columns_look_alike_in_colour_nor_in_grey():
     assert all(a != b for of in (dashes, marks) for a, b in pairwise(of))
 
 
-def test_a_method_looks_the_same_with_every_learner_and_no_two_of_a_panel_do(tmp_path):
+def test_methods_keep_their_style_across_learners(tmp_path):
     columns = Outline.of(folder_of(tmp_path / "small")).columns
     styles = styles_of(groups_of(columns))
     of = {column.label: style.number for column, style in styles.items()}
@@ -108,7 +108,7 @@ def test_a_method_looks_the_same_with_every_learner_and_no_two_of_a_panel_do(tmp
 # --- the command -----------------------------------------------------------------------------------
 
 
-def test_kinds_and_selections_draw_no_more_than_was_asked_for(tmp_path):
+def test_plot_draws_only_the_selected_kinds_and_columns(tmp_path):
     store = folder_of(tmp_path / "small")
     ran = probcal("plot", store.folder, "--kind", "roc", "--kind", "scores", "-l", "nb", "-m", "direct", "-d", "wine")
     folder = store.folder / "figures"
@@ -146,7 +146,7 @@ def test_hostile_names_are_drawn_as_text(tmp_path):
         assert "_hidden" in svg and re.search(r"&lt;script&gt;\$x\^2\$", svg)
 
 
-def test_a_name_that_no_experiment_has_is_told_with_the_nearest(tmp_path):
+def test_unknown_names_are_rejected_with_a_suggestion(tmp_path):
     store = folder_of(tmp_path / "small")
     assert refused("plot", store.folder, "-d", "wines", "-m", "prob") == (
         'there is no data set "wines"; did you mean "wine"? (there are: wine)\n'
@@ -154,12 +154,12 @@ def test_a_name_that_no_experiment_has_is_told_with_the_nearest(tmp_path):
     )
 
 
-def test_a_selection_that_leaves_nothing_is_refused(tmp_path):
+def test_empty_selection_is_rejected(tmp_path):
     store = folder_of(tmp_path / "small", columns=("tree.direct", "nb.probing"))
     assert refused("plot", store.folder, "-l", "nb", "-m", "direct") == "no experiment here has nb with direct"
 
 
-def test_experiments_without_the_selected_data_set_are_passed_over(tmp_path):
+def test_experiments_without_the_selected_data_set_are_skipped(tmp_path):
     folder_of(tmp_path / "a", columns=("nb.direct",))
     iris = {"datasets": [{"name": "iris", "title": "Iris"}], "repetitions": {"iris": 1}, "columns": ("nb.direct",)}
     folder_of(tmp_path / "b", {("iris", "nb.direct", 0): drawn(1)}, **iris)
@@ -167,7 +167,7 @@ def test_experiments_without_the_selected_data_set_are_passed_over(tmp_path):
     assert [line.rpartition("/")[2] for line in ran.stdout.splitlines()] == ["scores-iris.png", "scores-iris.svg"]
 
 
-def test_a_kind_that_nothing_here_has_is_told_with_what_it_needs(tmp_path):
+def test_impossible_kind_is_rejected_with_its_requirement(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     (store.folder / "predictions.bin").unlink()
     said = probcal("plot", store.folder, "--kind", "roc")
@@ -176,7 +176,7 @@ def test_a_kind_that_nothing_here_has_is_told_with_what_it_needs(tmp_path):
 
 
 @pytest.mark.parametrize("stale", [True, False])
-def test_cells_that_are_missing_or_stale_are_told(tmp_path, stale):
+def test_missing_and_stale_cells_are_noted(tmp_path, stale):
     keys = {"wine/0/nb/direct": "0123456789ab"} if stale else {}
     cells = {("wine", "nb.direct", 0): drawn(1)}
     store = folder_of(tmp_path / "small", cells, columns=("nb.direct",), keys=keys)

@@ -1,4 +1,4 @@
-"""ROC curves and cost curves of estimates, and how often each estimate is given."""
+"""Test ROC curves, cost curves and score histograms of predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def of(rows):
 
 
 def least_cost(one, x):
-    """Over every threshold, and over always the same class: the definition, threshold by threshold."""
+    """Return the least cost over all thresholds and over always predicting one class, as in the definition."""
     costs = []
     for threshold in [*np.unique(one.p), np.inf]:
         called = one.p >= threshold
@@ -33,7 +33,7 @@ def least_cost(one, x):
 
 @many
 @given(rows=TWO_CLASSES)
-def test_the_cost_curve_is_that_of_the_best_of_all_thresholds(rows):
+def test_cost_curve_uses_the_best_threshold(rows):
     one = of(rows)
     curve = cost_curve(roc_curve(one))
     x = np.sort(np.r_[np.linspace(0, 1, 41), curve.x])
@@ -41,26 +41,26 @@ def test_the_cost_curve_is_that_of_the_best_of_all_thresholds(rows):
     assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, 0)
 
 
-def test_estimates_that_order_all_rows_rightly_cost_nothing():
+def test_perfectly_ordered_predictions_cost_nothing():
     curve = cost_curve(roc_curve(estimates([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])))
     assert curve.y.tolist() == [0] * len(curve.x)
 
 
-def test_one_estimate_for_all_rows_costs_what_saying_always_the_same_does():
+def test_constant_prediction_costs_as_much_as_one_class():
     curve = cost_curve(roc_curve(estimates([0, 0, 1], [0.3, 0.3, 0.3])))
     assert (curve.x.tolist(), curve.y.tolist()) == ([0, 0.5, 1], [0, 0.5, 0])
 
 
 @many
 @given(rows=TWO_CLASSES)
-def test_the_roc_curve_has_the_points_of_scikit_learns(rows):
+def test_roc_curve_has_the_points_of_scikit_learn(rows):
     one = of(rows)
     found = roc_curve(one)
     x, y, _ = reference_roc(one.y, one.p, drop_intermediate=False)
     assert [*zip(found.x, found.y, strict=True)] == [*zip(x, y, strict=True)]
 
 
-def test_a_long_roc_curve_keeps_some_of_its_points_and_none_is_moved():
+def test_long_roc_curve_is_thinned_without_moving_points():
     rng = np.random.default_rng(1)
     p = rng.random(30_000)
     one = estimates(rng.random(30_000) < p**2, p)
@@ -72,7 +72,7 @@ def test_a_long_roc_curve_keeps_some_of_its_points_and_none_is_moved():
     assert np.abs(np.interp(at, found.x, found.y) - np.interp(at, x, y)).max() < 0.01
 
 
-def test_what_is_left_out_of_a_roc_curve_changes_no_cost():
+def test_thinning_a_roc_curve_changes_no_cost():
     rng = np.random.default_rng(2)
     p = rng.random(5_000)
     one = estimates(rng.random(5_000) < p, p)
@@ -82,10 +82,10 @@ def test_what_is_left_out_of_a_roc_curve_changes_no_cost():
 
 
 @pytest.mark.parametrize("changes", [{"y": [1, 1]}, {"y": [0, 0]}, {"y": [0, 1], "top_label": True}])
-def test_rows_of_one_class_and_likeliest_classes_have_no_roc_curve(changes):
+def test_one_class_or_top_label_has_no_roc_curve(changes):
     assert roc_curve(estimates(**{"p": [0.2, 0.7], **changes})) is None
 
 
-def test_a_score_histogram_counts_each_class_and_its_last_bin_holds_one():
+def test_score_histogram_counts_each_class_and_includes_one():
     negative, positive = score_histogram(estimates([0, 1, 1, 0, 1], [0.0, 0.05, 1.0, 0.5, 0.99]), 4)
     assert (negative.tolist(), positive.tolist()) == ([1, 0, 1, 0], [1, 0, 0, 2])

@@ -1,4 +1,4 @@
-"""``estimates.json``: the same figures where the estimates are not, and no others."""
+"""Test ``estimates.json``, which gives the same figures without the stored predictions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def found_in(store, keep=False):
 
 
 def numbers(pictures):
-    """All that is drawn."""
+    """Return all numbers that are drawn."""
     return [
         (
             one.column.label, one.n_splits, one.top_label, *map(list, vars(one.reliability).values()),
@@ -42,11 +42,12 @@ def first_estimates(store):
 
 
 def without_predictions(store):
+    """Remove the stored predictions of ``store`` and return it."""
     (store.folder / "predictions.bin").unlink()
     return store
 
 
-def test_the_estimates_of_all_splits_are_one_after_the_other(tmp_path):
+def test_predictions_of_all_splits_are_concatenated(tmp_path):
     store = folder_of(tmp_path / "small")
     first = first_estimates(store)
     y, p = zip(drawn(0), drawn(1), strict=True)
@@ -54,7 +55,7 @@ def test_the_estimates_of_all_splits_are_one_after_the_other(tmp_path):
     assert first.y.tolist() == np.concatenate(y).tolist() and first.p.tolist() == np.concatenate(p).tolist()
 
 
-def test_without_predictions_the_same_is_drawn_from_the_file(tmp_path):
+def test_figures_from_the_file_equal_those_from_predictions(tmp_path):
     store = folder_of(tmp_path / "small")
     before, notes = found_in(store, keep=True)
     written = (store.folder / "estimates.json").read_bytes()
@@ -64,14 +65,14 @@ def test_without_predictions_the_same_is_drawn_from_the_file(tmp_path):
     assert (store.folder / "estimates.json").read_bytes() == written
 
 
-def test_nothing_is_written_unless_it_is_asked_for_and_nothing_of_no_estimates(tmp_path):
+def test_file_is_written_only_on_request_with_predictions(tmp_path):
     store = folder_of(tmp_path / "small")
     found_in(store)
     found_in(without_predictions(store), keep=True)
     assert not (store.folder / "estimates.json").exists()
 
 
-def test_a_file_of_other_estimates_is_not_drawn(tmp_path):
+def test_file_of_other_predictions_is_not_drawn(tmp_path):
     store = folder_of(tmp_path / "small")
     found_in(store, keep=True)
     with store.writing("small"):
@@ -85,7 +86,7 @@ def test_a_file_of_other_estimates_is_not_drawn(tmp_path):
     ]
 
 
-def test_a_file_from_before_another_split_is_stale(tmp_path):
+def test_file_without_a_later_split_is_stale(tmp_path):
     cells = {("wine", "nb.direct", 0): drawn(0)}
     store = folder_of(tmp_path / "small", cells, columns=("nb.direct",))
     found_in(store, keep=True)
@@ -94,7 +95,7 @@ def test_a_file_from_before_another_split_is_stale(tmp_path):
     assert found_in(without_predictions(store))[0] == []
 
 
-def test_estimates_that_are_gone_are_told_and_those_never_kept_are_not(tmp_path):
+def test_only_predictions_stored_before_are_noted_as_missing(tmp_path):
     store = without_predictions(folder_of(tmp_path / "small"))
     assert found_in(store) == ([], [f"Wine tree.direct, Wine tree.probing, Wine nb.direct and 1 more: {GONE}"])
     never = folder_of(tmp_path / "never", {})
@@ -103,7 +104,7 @@ def test_estimates_that_are_gone_are_told_and_those_never_kept_are_not(tmp_path)
     assert found_in(never) == ([], [])
 
 
-def test_of_estimates_that_are_kept_in_part_only_these_are_drawn_and_the_file_is_not_of_them(tmp_path):
+def test_partly_stored_predictions_are_drawn_but_not_written(tmp_path):
     cells = {("wine", "nb.direct", 0): drawn(0), ("wine", "nb.direct", 1): drawn(1)}
     store = folder_of(tmp_path / "small", cells, columns=("nb.direct",))
     path = store.folder / "predictions.bin"
@@ -114,7 +115,7 @@ def test_of_estimates_that_are_kept_in_part_only_these_are_drawn_and_the_file_is
     assert json.loads((store.folder / "estimates.json").read_text())["estimates"] == []
 
 
-def test_more_than_two_classes_are_drawn_by_their_likeliest_the_first_of_several(tmp_path):
+def test_several_classes_are_drawn_by_their_top_label(tmp_path):
     y = np.array([0, 1, 2, 2])
     p = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): (y, p)})
@@ -125,14 +126,14 @@ def test_more_than_two_classes_are_drawn_by_their_likeliest_the_first_of_several
     assert picture.roc is None and picture.costs is None and picture.top_label
 
 
-def test_several_labels_a_row_are_left_out_and_told(tmp_path):
+def test_rows_with_several_labels_are_left_out_with_note(tmp_path):
     labels = np.array([[0, 1], [1, 1]]), np.array([[0.2, 0.3], [0.4, 0.5]])
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): labels})
     assert found_in(store) == ([], ["Wine nb.direct: there are no figures for rows with several labels"])
 
 
 @pytest.mark.parametrize("p", [[0.5, np.nan], [0.5, 1.5], [-0.1, 0.5]])
-def test_what_is_no_probability_is_not_drawn(tmp_path, p):
+def test_invalid_probabilities_are_not_drawn(tmp_path, p):
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): (np.array([0, 1]), np.array(p))})
     assert found_in(store) == ([], [f"Wine nb.direct: {GONE}"])
 
@@ -150,7 +151,7 @@ def test_what_is_no_probability_is_not_drawn(tmp_path, p):
         (lambda text: "\x00", "cannot be read"),
     ],
 )
-def test_a_broken_file_is_told_once_and_is_as_if_it_were_not_there(tmp_path, broken, said):
+def test_broken_file_is_noted_and_replaced(tmp_path, broken, said):
     store = folder_of(tmp_path / "small")
     found_in(store, keep=True)
     path = store.folder / "estimates.json"
@@ -163,7 +164,7 @@ def test_a_broken_file_is_told_once_and_is_as_if_it_were_not_there(tmp_path, bro
     assert found_in(without_predictions(store))[0] == []
 
 
-def test_an_entry_whose_parts_do_not_fit_is_refused():
+def test_inconsistent_entry_is_rejected():
     good = Entry.of(estimates(*drawn(1)), "x").model_dump()
     for name, value in (
         ("positive", [one + 1 for one in good["counts"]]), ("counts", [0] * len(good["counts"])),
@@ -175,7 +176,7 @@ def test_an_entry_whose_parts_do_not_fit_is_refused():
     Entry.model_validate_json(json.dumps(good))
 
 
-def test_no_file_is_written_through_a_link_out_of_the_folder(tmp_path):
+def test_file_is_not_written_through_an_outside_link(tmp_path):
     store = folder_of(tmp_path / "small")
     precious = tmp_path / "precious"
     precious.write_text("precious")
@@ -185,7 +186,7 @@ def test_no_file_is_written_through_a_link_out_of_the_folder(tmp_path):
     assert precious.read_text() == "precious"
 
 
-def test_of_150_columns_with_many_rows_the_file_takes_less_than_400_kb():
+def test_file_of_150_columns_takes_less_than_400_kb():
     rng = np.random.default_rng(3)
     p = rng.random(50_000)
     entry = Entry.of(estimates(rng.random(50_000) < p, p, 3.4), "0123456789ab")
@@ -212,7 +213,7 @@ ANYTHING = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3), max_
 
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(name=st.sampled_from(sorted(Entry.model_fields)), value=ANYTHING)
-def test_an_entry_with_another_value_is_refused_or_gives_numbers_to_draw(name, value):
+def test_changed_entry_is_rejected_or_gives_finite_numbers(name, value):
     good = Entry.of(estimates(*drawn(1)), "x").model_dump()
     try:
         entry = Entry.model_validate_json(json.dumps(good | {name: value}))

@@ -1,4 +1,4 @@
-"""What calibration changed, in figures, tables and claims: from stages before and after it."""
+"""Test figures, tables and claims about what calibration changed, from stages before and after it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEARNERS = ("NB", "Boosted", "SVM", "LR", "RF")
 
 @pytest.fixture
 def calibrated(tmp_path):
-    """``calibrated({("adult", "SVM"): [stages of a split, ...]}, paper=...)``: a Store."""
+    """Return a function: ``calibrated({("adult", "SVM"): [stages of a split, ...]}, paper=...)`` gives a Store."""
 
     def write(cells, datasets=("adult", "covertype"), paper=None, repeats=2, **more_columns):
         store = Store(tmp_path / "calibrated")
@@ -48,7 +48,7 @@ def calibrated(tmp_path):
 
 
 def stages(ratio, error=0.1):
-    """Both costs change by this ratio, and c_emp from ``error`` to .01."""
+    """Return stages in which both costs change by this ratio, and c_emp from ``error`` to .01."""
     return {"c_emp": [error, 0.01], "cost(0.2)": [0.1, 0.1 * ratio], "cost(0.5)": [0.2, 0.2 * ratio]}
 
 
@@ -57,7 +57,7 @@ def effects(store):
 
 
 def everywhere(saved, error=None):
-    """Each learner saves the same on each split of both data sets."""
+    """Return cells in which each learner saves the same on each split of both data sets."""
     error = error or {"SVM": 0.2, "Boosted": 0.2}
     return {
         (dataset, learner): [stages(1 - share, error.get(learner, 0.02))] * 2
@@ -69,7 +69,7 @@ def everywhere(saved, error=None):
 AS_PUBLISHED = {"NB": 0.04, "Boosted": 0.12, "SVM": 0.2, "LR": 0.0, "RF": 0.05}
 
 
-def test_the_loss_ratio_is_taken_on_each_split_and_at_each_parameter(calibrated):
+def test_loss_ratio_is_computed_per_split_and_parameter(calibrated):
     splits = [
         {"cost(0.2)": [0.4, 0.2], "cost(0.5)": [0.4, 0.4], "c_emp": [0.3, 0.1]},
         {"cost(0.2)": [0.2, 0.2], "cost(0.5)": [0.1, 0.05], "c_emp": [0.2, 0.1]},
@@ -84,11 +84,11 @@ def test_the_loss_ratio_is_taken_on_each_split_and_at_each_parameter(calibrated)
 @pytest.mark.parametrize(
     ("costs", "ratio"), [([0.0, 0.0], 1), ([0.0, 0.1], math.inf), ([0.2, 0.0], 0), ([0.2, math.nan], math.nan)]
 )
-def test_ratios_with_nothing_in_them(costs, ratio):
+def test_mean_ratio_of_zero_and_missing_costs(costs, ratio):
     assert np.array_equal(mean_loss_ratio({"cost(0.5)": costs}), ratio, equal_nan=True)
 
 
-def test_a_line_of_the_figure_is_the_mean_ratio_over_the_parameters_and_a_panel_a_data_set(calibrated):
+def test_figure_draws_mean_ratios_per_data_set_and_parameter(calibrated):
     store = calibrated({
         ("adult", "SVM"): [stages(0.5), stages(0.7)], ("adult", "LR"): [stages(1), stages(1)],
         ("covertype", "SVM"): [stages(0.9), stages(0.9)],
@@ -103,7 +103,7 @@ def test_a_line_of_the_figure_is_the_mean_ratio_over_the_parameters_and_a_panel_
     assert len(colours) == 1, "an algorithm has one colour in all panels"
 
 
-def test_a_bar_of_the_figure_is_the_error_before(calibrated):
+def test_bars_show_the_error_before_calibration(calibrated):
     store = calibrated({("adult", "SVM"): [stages(1, 0.2), stages(1, 0.3)], ("covertype", "LR"): [stages(1, 0.02)] * 2})
     [axes] = error_figure("Small", effects(store)).axes
     assert [patch.get_height() for patch in axes.patches] == pytest.approx([0.25, 0.02])
@@ -112,7 +112,7 @@ def test_a_bar_of_the_figure_is_the_error_before(calibrated):
 
 
 @pytest.mark.slow
-def test_the_command_draws_both_and_the_same_bytes_each_time(calibrated):
+def test_plot_draws_both_figures_with_reproducible_bytes(calibrated):
     store = calibrated(everywhere(AS_PUBLISHED))
     done = probcal("plot", store.folder, "--kind", "paper")
     names = [f"{name}.{kind}" for name in ("calibration-error", "loss-ratio") for kind in ("png", "svg")]
@@ -123,12 +123,12 @@ def test_the_command_draws_both_and_the_same_bytes_each_time(calibrated):
     assert [file.read_bytes() for file in files] == before
 
 
-def test_cells_that_are_missing_in_the_figures_are_told(calibrated):
+def test_cells_missing_in_the_figures_are_noted(calibrated):
     said = probcal("plot", calibrated({("adult", "SVM"): [stages(0.5)]}).folder).stderr
     assert "19 of 20 cells failed, were not run or have no stages" in said
 
 
-def test_an_infinite_ratio_is_a_gap_in_the_figure_and_infinite_in_the_table(calibrated):
+def test_infinite_ratio_is_a_gap_in_the_figure(calibrated):
     cells = {("adult", "SVM"): [stages(0.5), {**stages(0.5), "cost(0.5)": [0.0, 0.1]}]}
     store = calibrated(cells)
     [axes] = ratio_figure("Small", effects(store)).axes
@@ -137,7 +137,7 @@ def test_an_infinite_ratio_is_a_gap_in_the_figure_and_infinite_in_the_table(cali
     assert "∞" in probcal("table", store.folder).stdout
 
 
-def test_the_tables_have_the_error_before_and_the_mean_ratio_beside_the_text_of_the_paper(calibrated):
+def test_tables_show_errors_mean_ratios_and_published_values(calibrated):
     said = probcal("table", calibrated(everywhere(AS_PUBLISHED), paper=PAPER).folder).stdout
     rows = [line.strip("|").split("|") for line in said.splitlines() if line.startswith("|")]
     lines = [[cell.strip() for cell in row] for row in rows]
@@ -152,7 +152,7 @@ def verdicts(store):
     return {one["label"]: one["ours"]["verdict"] for one in report["claims"]}
 
 
-def test_all_claims_are_supported_by_what_the_text_says(calibrated):
+def test_published_values_support_all_claims(calibrated):
     store = calibrated(everywhere(AS_PUBLISHED), paper=PAPER)
     assert set(verdicts(store).values()) == {"supported"}
     assert probcal("check", store.folder).exit_code == 0
@@ -162,7 +162,7 @@ def test_all_claims_are_supported_by_what_the_text_says(calibrated):
     ("learner", "saved", "verdict"),
     [("NB", 0.071, "not supported"), ("NB", 0.069, "supported"), ("NB", 0.009, "not supported")],
 )
-def test_a_saving_is_held_to_its_range_and_two_points(calibrated, learner, saved, verdict):
+def test_saving_must_lie_within_two_points_of_its_range(calibrated, learner, saved, verdict):
     store = calibrated(everywhere({**AS_PUBLISHED, learner: saved}), paper=PAPER)
     assert verdicts(store)["nb-saves-3-to-5"] == verdict
 
@@ -176,7 +176,7 @@ def test_the_average_is_over_both_data_sets(calibrated):
     assert "ours 20.0 % (adult 30.0 %, covertype 10.0 %) / the paper has no table of it" in said
 
 
-def test_without_one_of_the_data_sets_the_claims_are_undecided_and_nothing_was_compared(calibrated):
+def test_claims_are_undecided_without_one_data_set(calibrated):
     cells = {name: splits for name, splits in everywhere(AS_PUBLISHED).items() if name[0] == "adult"}
     store = calibrated(cells, paper=PAPER)
     assert set(verdicts(store).values()) == {"undecided"}
@@ -184,14 +184,14 @@ def test_without_one_of_the_data_sets_the_claims_are_undecided_and_nothing_was_c
     assert done.exit_code == 1 and "the claims of gao-parameswaran-peng-2017 are about are not all done" in done.stdout
 
 
-def test_a_margin_learner_that_was_calibrated_before_contradicts_the_text(calibrated):
+def test_calibrated_margin_learner_contradicts_the_claim(calibrated):
     cells = everywhere(AS_PUBLISHED, error={"SVM": 0.01, "Boosted": 0.2})
     found = verdicts(calibrated(cells, paper=PAPER))
     assert found["lr-better-calibrated-than-svm"] == "not supported"
     assert found["lr-better-calibrated-than-boosted"] == "supported"
 
 
-def test_a_loss_ratio_that_moved_is_drift(calibrated):
+def test_changed_loss_ratio_is_drift(calibrated):
     store = calibrated(everywhere(AS_PUBLISHED), paper=PAPER)
     assert probcal("check", store.folder, "--accept").exit_code == 0
     assert "adult,SVM,isotonic,loss_ratio,0.8 0.8" in (store.folder / "accepted.csv").read_text()

@@ -1,4 +1,4 @@
-"""Tables of one metric: what stands in each cell, and what beneath the table."""
+"""Test tables of one metric: the text of each cell and the notes below the table."""
 # ruff: noqa: RUF001  (the mark of a cell that was not run is an en dash)
 
 import math
@@ -14,7 +14,7 @@ def grid_of(store, metric_title="Cross entropy (bits)"):
 
 
 def row_of(store, title, line=0):
-    """The cells of a data set: ``main`` in stars when bold, then the rest. ``line`` 1 is the one below."""
+    """Return the cells of a data set: ``main`` in stars if bold, then the rest. ``line`` 1 is the line below."""
     rows = grid_of(store).rows
     index = next(i for i, row in enumerate(rows) if row[0].main == title) + line
     return [(f"*{cell.main}*" if cell.bold else cell.main) + cell.rest for cell in rows[index]]
@@ -31,7 +31,7 @@ def test_a_cell_is_mean_and_sd_over_repetitions(small, cxe):
     assert row_of(store, "Adult")[1] == "0.500 ± 0.100"
 
 
-def test_the_smaller_cross_entropy_and_the_larger_auc_of_a_group_are_bold(small):
+def test_best_value_of_each_group_is_bold(small):
     store = small().write({
         ("adult", "j48.direct"): [{"cxe": 0.5, "auc": 0.7}],
         ("adult", "j48.probing"): [{"cxe": 0.4, "auc": 0.6}],
@@ -51,12 +51,12 @@ def test_a_group_of_one_column_is_never_bold(small, cxe):
     assert row_of(store, "Adult")[3] == "0.100"
 
 
-def test_the_only_finished_column_of_a_group_is_not_called_its_best(small, cxe):
+def test_only_finished_column_of_a_group_is_not_bold(small, cxe):
     store = small().write({("adult", "j48.direct"): cxe(0.5)})
     assert row_of(store, "Adult")[1] == "0.500"
 
 
-def test_infinity_never_wins_and_loses_to_any_number(small, cxe):
+def test_infinity_is_worse_than_any_number(small, cxe):
     store = small().write({("adult", "j48.direct"): cxe(math.inf), ("adult", "j48.probing"): cxe(0.9)})
     assert row_of(store, "Adult")[1:3] == ["∞", "*0.900*"]
 
@@ -72,12 +72,12 @@ def test_some_infinite_repetitions_are_counted_and_explained(small, cxe):
     assert any("k of n splits are ∞" in note for note in grid_of(store).notes)
 
 
-def test_only_infinite_repetitions_need_no_count(small, cxe):
+def test_all_infinite_repetitions_have_no_count(small, cxe):
     store = small(datasets={"adult": 2}).write({("adult", "j48.direct"): cxe(math.inf, math.inf)})
     assert row_of(store, "Adult")[1] == "∞"
 
 
-def test_failed_cells_are_marked_counted_and_the_first_reason_named(small, cxe):
+def test_failed_cells_are_marked_and_counted_with_a_reason(small, cxe):
     store = small(datasets={"adult": 2}).write({
         ("adult", "j48.direct"): ["no room left\nline two", "another"],
         ("adult", "j48.probing"): [{"cxe": 0.5}, "third"],
@@ -96,7 +96,7 @@ def test_a_very_long_reason_is_cut(small):
     assert note.endswith("…")
 
 
-def test_a_cell_that_failed_and_then_worked_has_not_failed(small, cxe):
+def test_cell_that_succeeds_later_is_not_failed(small, cxe):
     writer = small()
     writer.write({("adult", "j48.direct"): ["out of memory"]})
     store = writer.write({("adult", "j48.direct"): cxe(0.5)})
@@ -110,7 +110,7 @@ def test_a_metric_without_a_value_is_not_a_failure(small):
     assert "n/a: the metric has no value (1 finished cells)." in grid_of(store).notes
 
 
-def test_repetitions_that_are_no_longer_asked_for_do_not_count(small, cxe):
+def test_repetitions_beyond_the_plan_do_not_count(small, cxe):
     writer = small(datasets={"adult": 3})
     writer.write({("adult", "j48.direct"): cxe(0.4, 0.5, 0.9)})
     writer.datasets = {"adult": 2}
@@ -121,7 +121,7 @@ def test_repetitions_that_are_no_longer_asked_for_do_not_count(small, cxe):
 PAPER = "langford-zadrozny-2005"
 
 
-def test_the_published_number_stands_behind_ours(small, cxe):
+def test_published_number_follows_ours(small, cxe):
     store = small(paper=PAPER).write({("adult", "j48.probing"): cxe(0.441)})
     assert row_of(store, "Adult")[1:] == ["– [∞]", "0.441 [0.436]", "– [∞]"]
 
@@ -133,7 +133,7 @@ def test_a_data_set_without_results_keeps_its_published_numbers(small, cxe):
     assert "– not run: 14 of 15 cells; none for Physics." in grid_of(store).notes
 
 
-def test_many_columns_are_stacked_mean_sd_published(small, cxe):
+def test_many_columns_stack_mean_sd_and_published_number(small, cxe):
     columns = ("j48.direct", "j48.bagging", "j48.probing", "svm.sigmoid", "svm.probing", "log.direct")
     store = small(paper=PAPER, columns=columns, datasets={"breast": 2, "adult": 1}).write({
         ("breast", "j48.direct"): cxe(math.inf, math.inf),
@@ -146,7 +146,7 @@ def test_many_columns_are_stacked_mean_sd_published(small, cxe):
     assert row_of(store, "Adult", 1)[0] == "[paper]", "no line of sd where there is one split"
 
 
-def test_a_metric_that_the_paper_lacks_has_no_published_column(small):
+def test_metric_missing_in_the_paper_has_no_published_column(small):
     store = small(paper=PAPER).write({("adult", "j48.direct"): [{"c_emp": 0.01}]})
     grid = grid_of(store, "Empirical calibration error c_emp")
     assert not any("[" in cell.main + cell.rest for row in grid.rows for cell in row)
@@ -157,7 +157,7 @@ def agreement_of(store):
     return next((note for note in grid_of(store).notes if note.startswith("Agreement")), None)
 
 
-def test_one_split_is_held_to_the_tolerance(small, cxe):
+def test_one_split_is_compared_within_the_tolerance(small, cxe):
     # Published .436 (tolerance .010 inclusive) and infinity, which no finite number matches.
     cells = {("adult", "j48.direct"): cxe(0.9), ("adult", "j48.probing"): cxe(0.446)}
     store = small(paper=PAPER).write(cells)
@@ -169,14 +169,14 @@ def test_one_split_is_held_to_the_tolerance(small, cxe):
     ("numbers", "hits"),
     [((0.8, 0.82, 0.81, 0.8, 0.82), 1), ((0.9, 0.92, 0.91, 0.9, 0.92), 0), ((0.8, 0.82, 0.81, 0.8, 0.82, math.inf), 1)],
 )
-def test_random_splits_are_held_to_the_band_of_one_more_and_the_rounding(small, cxe, numbers, hits):
+def test_random_splits_are_compared_within_the_prediction_band(small, cxe, numbers, hits):
     # Published .791; the five have an sd of .01, so that the band reaches 6.62 * .01 * sqrt(1 + 1/5) = .073.
     store = small(paper=PAPER, datasets={"breast": len(numbers)}).write({("breast", "j48.probing"): cxe(*numbers)})
     said = f"with random splits, {hits} of 1 published numbers are within the band of one more split (t with n - 1"
     assert said in agreement_of(store)
 
 
-def test_a_published_infinity_agrees_where_one_of_our_splits_is_infinite(small, cxe):
+def test_published_infinity_agrees_with_one_infinite_split(small, cxe):
     store = small(paper=PAPER, datasets={"breast": 5}).write({("breast", "j48.direct"): cxe(*[0.8] * 4, math.inf)})
     assert "with random splits, 1 of 1 published numbers" in agreement_of(store)
 
@@ -187,20 +187,20 @@ def test_few_random_splits_are_not_judged(small, cxe):
         assert agreement_of(store) == "Agreement: 1 cannot be judged, with too few splits or no spread."
 
 
-def test_without_a_paper_nothing_is_published_and_nothing_agrees(small, cxe):
+def test_table_without_a_paper_has_no_published_numbers(small, cxe):
     store = small().write({("adult", "j48.probing"): cxe(0.436)})
     text = tables_text(store)
     assert "[" not in text
     assert "Agreement" not in text
 
 
-def test_the_title_says_how_many_splits(small):
+def test_title_states_the_number_of_splits(small):
     assert "one split" in grid_of(small().write({})).explanation
     several = small(datasets={"adult": 1, "breast": 10, "sick": 5}).write({})
     assert "mean ± sd over 5 to 10 random splits (no sd: one split)" in grid_of(several).explanation
 
 
-def test_the_title_says_that_a_fixed_split_is_repeated_with_other_seeds(small):
+def test_title_states_seeds_of_a_repeated_fixed_split(small):
     store = small(datasets={"adult": 3, "breast": 1}).write({})
     experiment = store.experiment()
     for row in experiment["datasets"]:

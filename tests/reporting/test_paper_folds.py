@@ -1,4 +1,4 @@
-"""Numbers of a paper whose folds can be drawn again have to come back within their tolerance."""
+"""Test that numbers on the folds of a paper are compared within its tolerance."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ def ours(split: str = FOLDS, n: int = 10) -> Summary:
 
 
 @pytest.mark.parametrize(("published", "agrees"), [(0.5, True), (0.5000009, True), (0.500002, False)])
-def test_on_the_folds_of_the_paper_a_mean_has_its_tolerance(published, agrees):
+def test_means_on_the_papers_folds_have_its_tolerance(published, agrees):
     assert has_own_rows(ours(), TABLE)
     assert verdict_of(ours(), published, TABLE, PLACE).in_band == agrees
 
 
 @pytest.mark.parametrize("other", [ours("stratified_k_fold"), ours(n=8)])
-def test_on_other_folds_or_not_all_of_them_it_has_a_band(other):
+def test_means_on_other_or_incomplete_folds_have_a_band(other):
     assert not has_own_rows(other, TABLE)
     assert verdict_of(other, 0.55, TABLE, PLACE).in_band and not verdict_of(other, 1.5, TABLE, PLACE).in_band
 
 
-def test_a_paper_without_such_folds_has_a_band():
+def test_paper_without_known_folds_has_a_band():
     table = PublishedTable(None, 1e-6, {}, runs=10)
     assert not has_own_rows(ours(), table) and verdict_of(ours(), 0.55, table, PLACE).in_band
 
 
-def test_a_table_says_how_near_the_means_on_the_same_folds_are():
+def test_table_counts_means_within_tolerance_on_the_same_folds():
     said = agreement([(ours(), 0.5, PLACE), (ours(), 0.6, PLACE)], TABLE)
     assert said is not None and "with the paper's folds, 1 of 2 means are within 1e-06" in said

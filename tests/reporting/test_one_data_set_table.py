@@ -1,4 +1,4 @@
-"""One data set under many columns: one table of all metrics, a row a column of the experiment."""
+"""Test the table of one data set with many columns: it has a row for each column of the experiment."""
 
 import math
 
@@ -30,7 +30,7 @@ def lines(text):
     return {title: cells for title, *cells in rows}
 
 
-def test_a_method_has_a_row_and_a_metric_a_column(table):
+def test_methods_are_rows_and_metrics_are_columns(table):
     text = table()
     assert text.count("**Table") == 1
     rows = lines(text)
@@ -39,7 +39,7 @@ def test_a_method_has_a_row_and_a_metric_a_column(table):
     assert rows["RF jumper.0.1"] == ["**0.880** ± 0.000", "4768.0 ± 0.0", "**4765.0** ± 0.0", "919.2 ± 0.0"]
 
 
-def test_what_is_missing_has_the_marks_of_every_table(table):
+def test_missing_values_have_the_usual_marks(table):
     rows = lines(table())
     assert rows["RF jumper.0.01"] == ["0.840†", "**4657.0**†", "6303.0†", "882.0†"]
     assert rows["RF sigmoid"] == [NOT_RUN] * 4
@@ -47,7 +47,7 @@ def test_what_is_missing_has_the_marks_of_every_table(table):
     assert rows["RF base.untruncated"][2] == "∞†"
 
 
-def test_the_heading_says_how_to_read_it(table):
+def test_heading_explains_the_table(table):
     assert (
         "**Table 1. Bank marketing**; mean ± sd over 2 seeds on one split; ↑ larger is better; ↓ smaller is better; "
         "best in bold.\n"
@@ -56,7 +56,7 @@ def test_the_heading_says_how_to_read_it(table):
     assert "log10 S: martingale at the end (log10), what each method gains over a base of its own." in table()
 
 
-def test_published_numbers_stand_in_brackets_and_are_held_against_their_seed_alone(table):
+def test_published_numbers_are_compared_with_their_seed_only(table):
     text = table(paper=PAPER)
     assert lines(text)["RF base.untruncated"][:2] == ["0.697 ± 0.007 [0.6917]", "4816.0 ± 2.8 [4814]"]
     assert lines(text)["RF base.0.01"][2] == "7192.6 ± 10.5 [7185.117]"
@@ -66,16 +66,16 @@ def test_published_numbers_stand_in_brackets_and_are_held_against_their_seed_alo
 
 
 @pytest.mark.parametrize(("seed", "counts"), [(2020, "AUC 0 of 1, Errors 0 of 1, Loss 0 of 1"), (2022, None)])
-def test_another_first_seed_has_another_repetition_to_be_held_against(table, seed, counts):
+def test_first_seed_selects_the_compared_repetition(table, seed, counts):
     text = table(paper=PAPER, seed=seed)
     assert f"seed 2021, not the mean): {counts}." in text if counts else "Agreement" not in text
 
 
-def test_five_columns_have_a_table_a_metric(table):
+def test_five_columns_give_one_table_per_metric(table):
     assert table(columns=COLUMNS[:5]).count("**Table") == 5
 
 
-def test_every_format_has_it(table):
+def test_every_format_shows_the_table(table):
     latex, page, csv = (table(format) for format in ("latex", "html", "csv"))
     assert r"AUC $\uparrow$" in latex and r"\textbf{0.880} $\pm$ 0.000" in latex and latex.count("begin{table}") == 1
     assert "AUC ↑" in page and "<b>0.880</b> ± 0.000" in page and page.count("<table>") == 1

@@ -1,4 +1,4 @@
-"""``probcal plot``: the martingale along the test rows, and ROC curves."""
+"""Test the figures of stored curves of ``probcal plot``: martingales along the test rows, and ROC curves."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def labels(axes):
     return [line.get_label() for line in axes.get_lines() if not line.get_label().startswith("_")]
 
 
-def test_martingales_stand_left_and_roc_curves_right_apart_for_each_variant(stream):
+def test_martingales_are_left_and_roc_curves_right_per_variant(stream):
     left, right, left_below, right_below = figure_of(stream(CURVES)).axes
     assert labels(left) == ["RF jumper.0.1"] and labels(left_below) == ["RF jumper.0.01"]
     both = ["RF base.untruncated", "RF sigmoid"]
@@ -51,7 +51,7 @@ def test_martingales_stand_left_and_roc_curves_right_apart_for_each_variant(stre
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([0, 10, 20], [0, 1, 5])
 
 
-def test_variants_of_a_method_have_one_colour_and_those_of_another_row_are_dotted(stream):
+def test_variants_share_a_colour_and_differ_in_dash(stream):
     _, right, *_ = figure_of(stream(CURVES)).axes
     of = {line.get_label().partition(",")[0]: line for line in right.get_lines()}
     base, untruncated, jumper = of["RF base.0.1"], of["RF base.untruncated"], of["RF jumper.0.1"]
@@ -59,7 +59,7 @@ def test_variants_of_a_method_have_one_colour_and_those_of_another_row_are_dotte
     assert (base.get_linestyle(), untruncated.get_linestyle(), of["RF sigmoid"].get_linestyle()) == ("-", ":", "-")
 
 
-def test_roc_curves_alone_have_one_panel_and_a_file_of_their_own(stream):
+def test_roc_curves_alone_have_their_own_figure(stream):
     store = stream({"base.0.1": ROC, "sigmoid": ROC}, columns=("base.0.1", "sigmoid"))
     [axes] = figure_of(store).axes
     assert labels(axes) == ["RF base.0.1, AUC 0.850", "RF sigmoid, AUC 0.850"]
@@ -78,17 +78,17 @@ def test_the_same_results_give_the_same_bytes(stream):
     assert drawn[0] == drawn[1]
 
 
-def test_columns_without_a_line_are_said(stream):
+def test_columns_without_a_curve_are_noted(stream):
     store = stream({"base.0.1": ROC, "jumper.0.1": growing(0.0, 1.0)}, columns=("base.0.1", "jumper.0.1", "sigmoid"))
     assert "no ROC curve for RF sigmoid" in probcal("plot", store.folder).stderr
 
 
-def test_a_protecting_method_without_its_martingale_is_said_and_others_are_not(stream):
+def test_only_protecting_methods_without_martingale_are_noted(stream):
     store = stream({"base.0.1": ROC, "sigmoid": ROC, "jumper.0.1": growing(0.0, 1.0), "jumper.0.01": ROC})
     assert "no martingale for RF jumper.0.01\n" in probcal("plot", store.folder).stderr
 
 
-def test_a_method_of_which_no_curve_is_kept_protects_where_its_martingale_was_measured(stream):
+def test_measured_martingale_marks_a_protecting_method(stream):
     store = stream({"jumper.0.1": growing(0.0, 1.0), "slipped": ROC}, columns=("jumper.0.1", "slipped"))
     with store.writing("small"):
         cell = ("bank-marketing", 1, "forest", "slipped", "done", "run1", 1.0)
@@ -97,7 +97,7 @@ def test_a_method_of_which_no_curve_is_kept_protects_where_its_martingale_was_me
 
 
 @pytest.mark.parametrize(("n", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (6, (2, 3)), (7, (3, 3))])
-def test_martingales_alone_of_several_data_sets_fill_a_grid(tmp_path, n, shape):
+def test_martingales_of_several_data_sets_fill_a_grid(tmp_path, n, shape):
     names = [f"stream-{number}" for number in range(n)]
     store = Store(tmp_path)
     asked = {"datasets": [{"name": name, "title": name} for name in names], "repetitions": dict.fromkeys(names, 1)}
@@ -111,7 +111,7 @@ def test_martingales_alone_of_several_data_sets_fill_a_grid(tmp_path, n, shape):
     assert axes[0].get_subplotspec().get_gridspec().get_geometry() == shape
 
 
-def test_a_data_set_that_lacks_a_curve_is_named_where_another_has_it(tmp_path):
+def test_data_set_without_a_curve_is_named(tmp_path):
     asked = {"datasets": [{"name": one, "title": one} for one in "ab"], "repetitions": {"a": 1, "b": 1}}
     store = Store(tmp_path)
     with store.writing("small"):
@@ -121,7 +121,7 @@ def test_a_data_set_that_lacks_a_curve_is_named_where_another_has_it(tmp_path):
     assert "no martingale for RF jumper on b\n" in said and "no ROC curve for RF jumper on b\n" in said
 
 
-def test_broken_curves_are_told_with_their_line(stream):
+def test_broken_curves_are_rejected_with_their_line(stream):
     store = stream(CURVES)
     path = store.folder / "cells.jsonl"
     path.write_text(path.read_text().replace('"y": [0.0, 1.0, 5.0]', '"y": [0.0, 1.0]'))
@@ -129,6 +129,6 @@ def test_broken_curves_are_told_with_their_line(stream):
         assert "cells.jsonl:7: is not the result of a cell; remove this line" in refused(command, store.folder)
 
 
-def test_a_folder_in_which_nothing_was_run_is_told_so(stream):
+def test_folder_without_results_is_rejected(stream):
     folder = stream({}).folder
     assert refused("plot", folder) == f"nothing has been run yet in {folder}; probcal run fills a folder of results"

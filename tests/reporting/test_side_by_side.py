@@ -1,4 +1,4 @@
-"""Experiments of one paper side by side."""
+"""Test the tables that show several experiments of one paper side by side."""
 # ruff: noqa: RUF001  (the mark of a cell that was not run is an en dash)
 
 import csv
@@ -27,7 +27,7 @@ def lines_of(grid):
 
 @pytest.fixture
 def weka(small, cxe):
-    """Adult with one split, Breast with two."""
+    """Write Adult with one split and Breast with two."""
     columns = ("log.direct", "j48.direct", "j48.probing")
     return small("weka", paper=PAPER, datasets={"adult": 1, "breast": 2}, columns=columns).write({
         ("adult", "j48.direct"): cxe(math.inf),
@@ -45,7 +45,7 @@ def native(small, cxe):
 
 
 def relabelled(store, index, **changes):
-    """``store`` with one column of its experiment changed."""
+    """Return ``store`` with one column of its experiment changed."""
     path = store.folder / "experiment.json"
     experiment = json.loads(path.read_text(encoding="utf-8"))
     experiment["columns"][index] |= changes
@@ -53,7 +53,7 @@ def relabelled(store, index, **changes):
     return store
 
 
-def test_a_block_a_data_set_a_mean_and_its_sd_an_experiment_and_the_paper_once(weka, native):
+def test_blocks_list_experiments_and_paper_per_data_set(weka, native):
     grid = grid_of(weka, native)
     assert grid.header == ["", "J48", "ProbJ48", "NB", "Log"], "the paper's order, whatever the experiments' is"
     assert lines_of(grid) == [
@@ -70,7 +70,7 @@ def test_a_block_a_data_set_a_mean_and_its_sd_an_experiment_and_the_paper_once(w
     ]
 
 
-def test_readings_of_one_data_set_stand_in_its_block_and_the_note_says_so(small, cxe):
+def test_readings_of_a_data_set_share_its_block(small, cxe):
     reading = {"titles": {"echo-2": "Still alive"}, "readings": {"echo-2": "echocardiogram"}}
     alive = small("alive", paper=PAPER, datasets={"echo-2": 1}, **reading).write({("echo-2", "j48.direct"): cxe(0.9)})
     original = small("original", paper=PAPER, datasets={"echocardiogram": 1}).write({})
@@ -79,13 +79,13 @@ def test_readings_of_one_data_set_stand_in_its_block_and_the_note_says_so(small,
     assert "alive: here Echocardio is echo-2." in grid.notes
 
 
-def test_data_sets_are_in_the_papers_order_with_others_behind(small):
+def test_data_sets_follow_the_order_of_the_paper(small):
     one = small("one", paper=PAPER, datasets={"mine": 1, "sick": 1}).write({})
     two = small("two", paper=PAPER, datasets={"breast": 1}).write({})
     assert [row[0].main for row in grid_of(one, two).rows if row[0].main.istitle()] == ["Breast", "Sick", "Mine"]
 
 
-def test_columns_go_by_the_papers_titles_and_a_note_says_what_they_are(weka, native):
+def test_columns_have_the_papers_titles_and_a_note(weka, native):
     store = relabelled(native, 1, label="ProbTree", group="Tree")
     grid = grid_of(weka, store)
     assert "ProbTree" not in grid.header
@@ -93,13 +93,13 @@ def test_columns_go_by_the_papers_titles_and_a_note_says_what_they_are(weka, nat
     assert lines_of(grid)[3][1:3] == ["*0.400*", "0.600"], "groups are the paper's"
 
 
-def test_a_column_that_the_paper_lacks_is_named_and_left_out(weka, native):
+def test_column_missing_in_the_paper_is_omitted_with_note(weka, native):
     grid = grid_of(weka, relabelled(native, 0, label="Forest", paper_learner=None, paper_method=None))
     assert grid.header == ["", "J48", "ProbJ48", "Log"]
     assert "native: not shown, since the paper has no such column: Forest." in grid.notes
 
 
-def test_table_4_has_a_line_an_experiment_and_the_papers_entry(weka, native):
+def test_best_methods_table_lists_experiments_and_paper(weka, native):
     assert lines_of(grid_of(weka, native, name="Best method"))[:4] == [
         ["Adult", "", "", "", ""],
         ["weka", "n/a", "ProbJ48†", "n/a", "n/a"],
@@ -108,17 +108,17 @@ def test_table_4_has_a_line_an_experiment_and_the_papers_entry(weka, native):
     ]
 
 
-def test_a_metric_that_the_paper_lacks_has_no_line_of_the_paper(weka, native):
+def test_metric_missing_in_the_paper_has_no_published_line(weka, native):
     grid = grid_of(weka, native, name="Empirical calibration error c_emp")
     assert [line[0] for line in lines_of(grid)] == ["Adult", "weka", "native", "Breast", "weka"]
 
 
-def test_a_metric_of_one_experiment_has_its_lines_only(weka, small):
+def test_metric_of_one_experiment_shows_only_its_lines(weka, small):
     store = small("other", paper=PAPER, metrics=("rms",)).write({})
     assert [line[0] for line in lines_of(grid_of(weka, store))][:4] == ["Adult", "weka", "units off", "[paper]"]
 
 
-def test_notes_that_all_have_stand_once_and_others_behind_their_experiments_name(small):
+def test_common_notes_appear_once_and_others_name_their_experiment(small):
     why = {"datasets": ["adult"], "columns": [["j48", "probing"]], "what": "card a", "why": "of a reason"}
     stores = [
         small(name, paper=PAPER, datasets=datasets, exceptions=(why,)).write({})
@@ -130,7 +130,7 @@ def test_notes_that_all_have_stand_once_and_others_behind_their_experiments_name
     assert "two: – not run: 6 of 6 cells; none for Adult, Breast." in notes
 
 
-def test_every_format_has_all_lines_and_csv_is_as_ever(weka, native):
+def test_every_format_has_all_lines_and_csv_is_unchanged(weka, native):
     for format in ("markdown", "latex", "html"):
         text = tables_text(weka, native, format=format, side_by_side=True)
         assert all(word in text for word in ("Langford", "weka", "native", "0.434", "0.600", "0.436"))
@@ -140,12 +140,12 @@ def test_every_format_has_all_lines_and_csv_is_as_ever(weka, native):
     assert {line["experiment"] for line in csv.DictReader(io.StringIO(csv_text))} == {"weka", "native"}
 
 
-def test_variants_are_refused_and_named(weka, native):
+def test_variants_of_one_column_are_rejected_by_name(weka, native):
     with pytest.raises(SideBySideError, match=r"more than one column .*: ProbJ48, J48 \(ProbJ48\)"):
         side_by_side_tables(weka, relabelled(native, 2, paper_method="probing"))
 
 
-def test_two_readings_in_one_experiment_have_a_line_each_with_their_names(small, cxe):
+def test_two_readings_of_one_experiment_have_named_lines(small, cxe):
     readings = {"datasets": {"adult": 1, "adult-2": 1}, "readings": {"adult-2": "adult"}}
     both = small("both", paper=PAPER, **readings).write({("adult", "j48.direct"): cxe(0.4)})
     one = small("one", paper=PAPER, datasets={"adult": 1}).write({})
@@ -155,14 +155,14 @@ def test_two_readings_in_one_experiment_have_a_line_each_with_their_names(small,
     assert not [note for note in grid.notes if "here Adult" in note]
 
 
-def test_an_experiment_without_a_paper_or_of_another_one_is_refused(weka, small):
+def test_experiments_without_a_common_paper_are_rejected(weka, small):
     with pytest.raises(SideBySideError, match="lone follows no paper"):
         side_by_side_tables(weka, small("lone").write({}))
     with pytest.raises(SideBySideError, match=f"weka follows {PAPER}, other follows nobody-1900"):
         side_by_side_tables(weka, small("other", paper="nobody-1900").write({}))
 
 
-def test_experiments_of_one_name_go_by_their_folders(weka, native):
+def test_experiments_of_one_name_are_named_by_folder(weka, native):
     path = native.folder / "experiment.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"native"', '"weka"'), encoding="utf-8")
     assert [line[0] for line in lines_of(grid_of(weka, native))][1:5:2] == ["weka", "native"]
@@ -179,6 +179,6 @@ def test_the_command_line_takes_several_folders(weka, native, small):
     assert "follows no paper" in refused("table", weka.folder, lone.folder, "--together")
 
 
-def test_experiments_without_a_better_end_have_no_best_methods(small):
+def test_metrics_without_a_direction_have_no_best_methods(small):
     stores = [small(name, paper=PAPER, metrics=("crossings",)).write({}) for name in ("one", "other")]
     assert [grid.name for grid in side_by_side_tables(*stores)[1]] == ["Pairs of thresholds whose boundaries cross"]
