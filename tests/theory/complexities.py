@@ -1,4 +1,4 @@
-"""Rademacher complexities as Gao, Parameswaran & Peng (2017, section 3.1) define them, exactly."""
+"""Provide exact Rademacher complexities, defined by Gao, Parameswaran & Peng (2017, section 3.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def rademacher(patterns):
-    """R_D(H) over all 2^n signs; ``patterns``: (n_functions, n) of 0 and 1, H on the rows of D."""
+    """Return R_D(H) over all 2^n signs. ``patterns`` is H on the rows of D: (n_functions, n) of 0 and 1."""
     patterns = np.asarray(patterns, dtype=int)
     n = patterns.shape[1]
     signs = np.array(list(product((-1, 1), repeat=n)))
@@ -18,7 +18,7 @@ def rademacher(patterns):
 
 
 def intervals(estimates):
-    """H of one classifier on its rows: 1[p1 < f <= p2] for every p1 and p2, as patterns."""
+    """Return H of one classifier on its rows as patterns: 1[p1 < f <= p2] for every p1 and p2."""
     estimates = np.asarray(estimates)
     ends = [-1.0, *np.unique(estimates)]
     return np.array([(low < estimates) & (estimates <= high) for low in ends for high in ends])
@@ -26,10 +26,10 @@ def intervals(estimates):
 
 @cache
 def of_all_intervals(n):
-    """R_D(H) of intervals on ``n`` distinct estimates: the mean largest rise of a walk of n signs, over n.
+    """Return R_D(H) of intervals on ``n`` distinct predictions: the mean largest rise of a walk of n signs, over n.
 
-    By the distribution of (largest rise so far, height above the lowest place so far), step by step. Rises of more
-    than 12 sqrt(n) are cut off: the probability of one is below 1e-30.
+    It follows the distribution of (largest rise so far, height above the lowest place so far), step by step. Rises
+    above 12 sqrt(n) are cut off. Their probability is below 1e-30.
     """
     most = min(n, int(12 * math.sqrt(n)))
     share = np.zeros((most + 1, most + 1))
@@ -47,10 +47,10 @@ def of_all_intervals(n):
 
 
 def of_all_subsets(masses, n):
-    """E_D R_D(H) where X has finitely many values with these ``masses`` and H holds every set of them.
+    """Return E_D R_D(H) where X has finitely many values with these ``masses`` and H holds every set of them.
 
-    The best set has the values whose signs sum to more than 0, so it is the sum over them of E|S| / 2n, with S the
-    sum of n steps that are +1 or -1 with probability mass / 2 each and else 0.
+    The best set has the values whose signs sum to more than 0. So the result is the sum over the values of E|S| / 2n.
+    S is the sum of n steps that are +1 or -1 with probability mass / 2 each and else 0.
     """
     total = 0.0
     for mass in masses:

@@ -1,6 +1,6 @@
-"""Claims 3 and 5 of Gao, Parameswaran & Peng (2017): isotonic regression and the calibration error.
+"""Test Claims 3 and 5 of Gao, Parameswaran & Peng (2017) about isotonic regression and the calibration error.
 
-tests/methods/test_isotonic.py has the same of weighted rows, and the algorithm itself.
+tests/methods/test_isotonic.py tests weighted rows and the algorithm itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ quick = settings(max_examples=150, deadline=None, derandomize=True)
 
 
 def calibrated(f0, y):
-    """The estimates of the rows that it was fitted on, by the classifier."""
+    """Return the classifier's predictions for the rows of its fit."""
     X = np.column_stack([f0, 1 - f0, f0])
     method = IsotonicClassifier(Given(), scores="probability", calibration="train", clip=(0, 1))
     return method.fit(X, y).predict_proba(X)[:, 1]
@@ -39,17 +39,17 @@ def calibrated(f0, y):
 
 @quick
 @given(rows)
-def test_claim_5_the_calibration_error_on_the_rows_of_the_fit_is_0(rows):
+def test_claim_5_calibration_error_on_fitted_rows_is_zero(rows):
     f0, y = (np.array(column) for column in zip(*rows, strict=True))
     g = calibrated(f0, y)
     assert empirical_calibration_error(y, g) < ROUNDING
-    # 0 exactly and not only nearly: of the rows of one estimate, that estimate is the share of positives
+    # The error is exactly 0: each prediction is the share of positives among its rows.
     assert all(abs(y[g == one].mean() - one) <= np.spacing(one) for one in np.unique(g))
 
 
 @quick
 @given(rows, st.floats(0, 1))
-def test_claim_5_no_loss_parameter_has_a_larger_cost_after_than_before(rows, parameter):
+def test_claim_5_calibration_increases_no_expected_cost(rows, parameter):
     f0, y = (np.array(column) for column in zip(*rows, strict=True))
     g = calibrated(f0, y)
     for one in (parameter, *PARAMETERS, *f0, *g):
@@ -58,7 +58,7 @@ def test_claim_5_no_loss_parameter_has_a_larger_cost_after_than_before(rows, par
 
 @quick
 @given(rows)
-def test_claim_5_nor_with_the_papers_rule_that_takes_an_estimate_of_p_for_a_negative(rows):
+def test_claim_5_holds_with_the_papers_decision_rule(rows):
     f0, y = (np.array(column) for column in zip(*rows, strict=True))
     g = calibrated(f0, y)
 
@@ -70,9 +70,9 @@ def test_claim_5_nor_with_the_papers_rule_that_takes_an_estimate_of_p_for_a_nega
 
 
 @pytest.mark.parametrize("learner", [GaussianNB(), LogisticRegression(max_iter=5000)], ids=["bayes", "logistic"])
-def test_claim_5_on_a_real_table(learner):
+def test_claim_5_holds_on_breast_cancer_data(learner):
     X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, [1, 4, 8]]  # columns that leave doubt
+    X = X[:, [1, 4, 8]]  # columns that do not separate the classes
     before = learner.fit(X, y).predict_proba(X)[:, 1]
     method = IsotonicClassifier(learner, scores="probability", calibration="train", clip=(0, 1))
     after = method.fit(X, y).predict_proba(X)[:, 1]
@@ -83,12 +83,12 @@ def test_claim_5_on_a_real_table(learner):
 
 
 def worst_sum(y, z):
-    """The objective of Claim 3, word for word: max over a < b of |sum over a < i <= b of (y_i - z_i)|."""
+    """Return the objective of Claim 3: the maximum over a < b of |sum over a < i <= b of (y_i - z_i)|."""
     return max(abs(np.sum((y - z)[a:b])) for a, b in combinations(range(len(y) + 1), 2))
 
 
 def least_worst_sum(y):
-    """The least that any 0 <= z_1 <= ... <= z_n <= 1 can reach: min t where every sum is within [-t, t]."""
+    """Return the least objective of all 0 <= z_1 <= ... <= z_n <= 1: the min t with every sum within [-t, t]."""
     n = len(y)
     pairs = list(combinations(range(n + 1), 2))
     sums = np.array([[a <= i < b for i in range(n)] for a, b in pairs], dtype=float)
@@ -112,16 +112,17 @@ def test_claim_3_no_nondecreasing_function_has_a_smaller_worst_sum(labels):
     assert worst_sum(y, z) == pytest.approx(least_worst_sum(y), abs=1e-8)
 
 
-def test_claim_3_of_labels_that_fall_is_worked_by_hand():
-    # 1 1 0 0 and z rising: the first two are at least 2 - 2 z_2 off, the last two at least 2 z_3 >= 2 z_2, so that one
-    # of them is at least 1 off; the isotonic 1/2 1/2 1/2 1/2 is no farther
+def test_claim_3_matches_hand_calculation_for_falling_labels():
+    # Labels 1 1 0 0 and rising z: the first two sum to at least 2 - 2 z_2, and the last two to at least
+    # 2 z_3 >= 2 z_2. So one of these sums is at least 1. The isotonic 1/2 1/2 1/2 1/2 reaches 1.
     y = np.array([1.0, 1, 0, 0])
     assert worst_sum(y, np.full(4, 0.5)) == 1 == pytest.approx(least_worst_sum(y), abs=1e-9)
     assert worst_sum(y, np.zeros(4)) == 2
 
 
 def test_claim_3_other_functions_can_be_as_good():
-    # 1 0 1 1: the isotonic 1/2 1/2 1 1 has sums of at most 1/2, and .9 for its first 1 adds only sums of .1 and .4
+    # Labels 1 0 1 1: the isotonic 1/2 1/2 1 1 has sums of at most 1/2. With .9 for its first 1, the only new sums
+    # are .1 and .4.
     y = np.array([1.0, 0, 1, 1])
     assert worst_sum(y, np.array([0.5, 0.5, 1, 1])) == 0.5 == pytest.approx(least_worst_sum(y), abs=1e-9)
     assert worst_sum(y, np.array([0.5, 0.5, 0.9, 1])) == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""What Nalbantov & Ivanov (2019) say of surfaces, on draws small enough to fail: sections 3 and 4."""
+"""Test what Nalbantov & Ivanov (2019, sections 3 and 4) say about surfaces, on small draws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIRS = 19 * 18 // 2
 
 
 def crossings(learner, n_rows):
-    """Of each draw, from its first ``n_rows``, among 1,000 test rows and all within their hull."""
+    """Return the crossings of each draw, fitted on its first ``n_rows``, among 1,000 test rows and in their hull."""
     found = []
     for draw in DRAWS:
         sweep = WeightSweepClassifier(learner, random_state=0).fit(draw.X[:n_rows], draw.y[:n_rows])
@@ -27,7 +27,7 @@ def crossings(learner, n_rows):
 
 
 @pytest.mark.slow
-def test_surfaces_of_logistic_regression_do_not_cross_and_those_of_a_tree_do():
+def test_tree_surfaces_cross_and_logistic_surfaces_do_not():
     logistic = LogisticRegression(C=1e8, solver="newton-cholesky")
     assert max(crossings(logistic, 500)) == 0
     tree = DecisionTreeClassifier(ccp_alpha=0.0015, random_state=0)
@@ -35,8 +35,9 @@ def test_surfaces_of_logistic_regression_do_not_cross_and_those_of_a_tree_do():
 
 
 @pytest.mark.slow
-def test_a_linear_learner_too_has_surfaces_that_cross_and_fewer_where_rows_are_many():
-    # "no explicit guarantee ... even if the classifier is linear", and it "would tend to disappear" as rows grow
+def test_linear_svm_surfaces_cross_less_with_more_rows():
+    # The paper: "no explicit guarantee ... even if the classifier is linear". Crossing "would tend to disappear" with
+    # more rows.
     machine = SVC(kernel="linear", C=1.0)
     few, many = crossings(machine, 40), crossings(machine, 500)
     assert min(few) > 0
@@ -44,7 +45,7 @@ def test_a_linear_learner_too_has_surfaces_that_cross_and_fewer_where_rows_are_m
 
 
 def test_surfaces_of_a_tree_coincide_in_part():
-    # section 3 of Figure 4: at other levels the same splits come back
+    # Section 3 about Figure 4: the same splits occur again at other levels.
     draw = DRAWS[0]
     tree = DecisionTreeClassifier(ccp_alpha=0.0015, random_state=0)
     sweep = WeightSweepClassifier(tree, [0.25, 0.3, 0.35], random_state=0).fit(draw.X[:500], draw.y[:500])
@@ -57,8 +58,8 @@ def test_surfaces_of_a_tree_coincide_in_part():
 
 
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
-def test_a_surface_lies_where_bayes_rule_puts_it_and_not_where_the_printed_equation_does(level):
-    # the true posterior along the surface of logistic regression; the printed equation 5 would have 1 - level
+def test_surface_follows_bayes_rule_not_the_printed_equation(level):
+    # This is the true posterior along the surface of logistic regression. The printed equation 5 gives 1 - level.
     draw = generated(read_card(find_card("gaussians-4000")), 0)
     sweep = WeightSweepClassifier(LogisticRegression(C=1e8), [level], random_state=0).fit(draw.X[:8000], draw.y[:8000])
     [line] = sweep.curves(draw.X[8000:])["iso_probability"]

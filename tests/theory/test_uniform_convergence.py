@@ -1,11 +1,11 @@
-"""Theorem 2 of Gao, Parameswaran & Peng (2017): c_emp converges to c uniformly over a class F of classifiers.
+"""Test Theorem 2 of Gao, Parameswaran & Peng (2017): c_emp converges to c uniformly over a class F of classifiers.
 
     E_D R_D(H) + sqrt(2 ln(8 / delta) / n) < eps / 2   implies
     Pr_D(sup over f in F of |c(f) - c_emp(f, D)| > eps) < delta,
 
-H = {1[p1 < f(x) <= p2]: p1, p2, f in F}. The classes below are finite, and their complexities exact. The printed proof
-needs 2 E_D R_D(H) where the statement has E_D R_D(H), for its equation 1 has that factor. What is tested is the
-statement, which asks for more.
+H = {1[p1 < f(x) <= p2]: p1, p2, f in F}. The classes below are finite, and their complexities are exact. The printed
+proof needs 2 E_D R_D(H) where the statement has E_D R_D(H), since its equation 1 has that factor. The tests check the
+statement, which claims more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GRID = (np.arange(200_000) + 0.5) / 200_000
 
 
 class OneScore:
-    """Nondecreasing functions of one uniform score: H holds the intervals of the score, whatever their number."""
+    """Hold nondecreasing functions of one uniform score. H holds the intervals of the score."""
 
     classifiers = (lambda x: x, lambda x: x**2, np.sqrt, lambda x: 0.2 + 0.6 * x, lambda x: expit(9 * x - 4))
 
@@ -37,7 +37,7 @@ class OneScore:
         return 0.1 + 0.8 * x**2
 
     def c(self, f):
-        sums = np.append(0, np.cumsum(self.truth(GRID) - f(GRID)) / len(GRID))  # all five rise with x
+        sums = np.append(0, np.cumsum(self.truth(GRID) - f(GRID)) / len(GRID))  # all five functions rise with x
         return np.ptp(sums)
 
     def draw(self, n, rng):
@@ -45,7 +45,7 @@ class OneScore:
 
 
 class EveryLabelling:
-    """Every way to say .2 or .9 of four points: H holds all 16 sets of them."""
+    """Hold all functions that predict .2 or .9 for four points. H holds all 16 sets of points."""
 
     masses = np.array([0.4, 0.3, 0.2, 0.1])
     rates = np.array([0.1, 0.9, 0.4, 0.6])
@@ -67,7 +67,7 @@ class EveryLabelling:
 
 
 class Constants(OneScore):
-    """Nine constants: H holds the set of all rows and the empty one."""
+    """Hold nine constants. H holds the set of all rows and the empty set."""
 
     classifiers = tuple(lambda x, value=value: np.full(len(x), value) for value in np.linspace(0.1, 0.9, 9))
 
@@ -85,7 +85,7 @@ CLASSES = pytest.mark.parametrize(
 
 @cache
 def farthest(family, n):
-    """sup over f of |c(f) - c_emp(f, D)|, for each of the samples."""
+    """Return the sup over f of |c(f) - c_emp(f, D)| of each sample."""
     rng = np.random.default_rng(n)
     c = [family.c(f) for f in family.classifiers]
     found = []
@@ -99,7 +99,7 @@ def farthest(family, n):
 
 @CLASSES
 @pytest.mark.parametrize("n", [200, 1000])
-def test_theorem_2_the_farthest_classifier_is_beyond_eps_less_often_than_delta(family, n):
+def test_theorem_2_bound_is_exceeded_less_often_than_delta(family, n):
     found = farthest(family, n)
     for delta in (0.05, 0.5):
         eps = 2 * (family.complexity(n) + math.sqrt(2 * math.log(8 / delta) / n)) * (1 + 1e-12)
@@ -108,36 +108,36 @@ def test_theorem_2_the_farthest_classifier_is_beyond_eps_less_often_than_delta(f
 
 
 @CLASSES
-def test_theorem_2_asks_for_at_most_thirty_times_the_distance_that_is_found(family):
+def test_theorem_2_bound_is_within_thirty_times_the_distance(family):
     found = farthest(family, 1000)
     eps = 2 * (family.complexity(1000) + math.sqrt(2 * math.log(8 / 0.05) / 1000))
     assert eps / 30 < np.quantile(found, 0.95) < eps
 
 
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.5])
-def test_for_one_classifier_our_bound_asks_for_less_than_theorem_2(delta):
+def test_calibration_bound_of_one_classifier_is_below_theorem_2(delta):
     for n in (10, 100, 1000):
         theorem = 2 * (of_all_intervals(n) + math.sqrt(2 * math.log(8 / delta) / n))
         assert calibration_bound(n, delta) < theorem
 
 
-def test_the_complexity_of_intervals_is_that_of_all_signs():
+def test_interval_complexity_matches_all_signs():
     for n in range(1, 11):
         by_signs = rademacher(intervals(np.arange(n) / n))
         assert of_all_intervals(n) == pytest.approx(by_signs, rel=1e-12)
-    # the largest rise of Brownian motion on [0, 1] is on average sqrt(pi / 2), as is its largest |value| (Levy)
+    # The mean largest rise of Brownian motion on [0, 1] is sqrt(pi / 2), as is its mean largest |value| (Levy).
     assert of_all_intervals(1000) == pytest.approx(math.sqrt(math.pi / 2000), rel=0.03)
 
 
-def test_equal_estimates_only_lower_the_complexity():
+def test_tied_predictions_do_not_raise_the_complexity():
     rng = np.random.default_rng(0)
     for _ in range(20):
         estimates = rng.integers(4, size=8) / 4
         assert rademacher(intervals(estimates)) <= of_all_intervals(8)
 
 
-def test_the_complexity_of_all_subsets_is_that_of_all_signs_of_all_samples():
-    # one, two or three equal rows of two points: the mean over the samples of all signs
+def test_subset_complexity_matches_all_signs_and_samples():
+    # For one, two or three rows of two points, take the mean over all samples and all signs.
     masses = np.array([0.7, 0.3])
     for n in (1, 2, 3):
         mean = 0.0

@@ -1,10 +1,13 @@
-"""Theorem 1 of Gao, Parameswaran & Peng (2017): no sample of labels proves that estimates are the probabilities.
+"""Test Theorem 1 of Gao, Parameswaran & Peng (2017): no labels prove that predictions are the probabilities.
 
-Q is the distribution of X, B = E min(f, 1 - f). Where Q(x) < 1 / (10 n^2) for every x, no prover A(D) of n rows says 1
-both with probability above 2/3 where P(Y = 1 | X) = f and below 1/3 where the l1 distance between them exceeds B / 2.
+Q is the distribution of X, B = E min(f, 1 - f). If Q(x) < 1 / (10 n^2) for every x, no prover A(D) of n rows meets
+both of these conditions:
 
-The proof's pair: P with P(Y = 1 | x) = f(x), and a deterministic P', in which each x has one label for ever, drawn once
-with probability f(x). Below, ``spread`` is P, and ``fixed`` is the labels of a P'.
+1. It says 1 with probability above 2/3 if P(Y = 1 | X) = f.
+2. It says 1 with probability below 1/3 if the l1 distance between P(Y = 1 | X) and f exceeds B / 2.
+
+The proof uses a pair: P with P(Y = 1 | x) = f(x), and a deterministic P'. In P' each x always has one label, which is
+drawn once with probability f(x). Below, ``spread`` is P, and ``fixed`` is the labels of a P'.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ FIVE = (F(1, 4), F(1, 2), F(9, 10), F(0), F(2, 3))
 
 
 def probability_of(labels, f):
-    """Of these labels for these points, each drawn with probability f."""
+    """Return the probability of these labels for these points, each drawn with probability f."""
     found = F(1)
     for label, p in zip(labels, f, strict=True):
         found *= p if label else 1 - p
@@ -30,7 +33,7 @@ def probability_of(labels, f):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_of_distinct_rows_the_fixed_distributions_give_the_labels_that_the_spread_one_does(n):
+def test_fixed_and_spread_distributions_label_distinct_rows_alike(n):
     fixed = {labels: probability_of(labels, FIVE) for labels in product((0, 1), repeat=5)}
     assert sum(fixed.values()) == 1
     for points in permutations(range(5), n):
@@ -39,7 +42,7 @@ def test_of_distinct_rows_the_fixed_distributions_give_the_labels_that_the_sprea
             assert by_the_fixed == probability_of(seen, [FIVE[x] for x in points])
 
 
-def test_every_fixed_distribution_is_at_least_b_away():
+def test_every_fixed_distribution_has_distance_at_least_b():
     f = [float(p) for p in FIVE]
     b = np.mean(np.minimum(f, np.subtract(1, f)))
     distances = [l1_error(labels, f) for labels in product((0, 1), repeat=5)]
@@ -49,8 +52,8 @@ def test_every_fixed_distribution_is_at_least_b_away():
 
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.slow
-def test_theorem_1_no_verifier_at_all_tells_them_apart_by_more_than_a_tenth(n):
-    """The best of all verifiers: it passes exactly the samples that P makes likelier than the mean P' does."""
+def test_theorem_1_best_verifier_gains_less_than_a_tenth(n):
+    """Compute the best of all verifiers. It passes exactly the samples that P makes likelier than the mean P' does."""
     n_points = 10 * n**2 + 1
     f = np.linspace(0.05, 0.95, n_points)
     said = np.stack([1 - f, f])
@@ -58,13 +61,13 @@ def test_theorem_1_no_verifier_at_all_tells_them_apart_by_more_than_a_tenth(n):
     for points in product(range(n_points), repeat=n):
         distinct = set(points)
         if len(distinct) == n:
-            continue  # the labels are distributed alike, as the first test says
+            continue  # both give the same distribution of labels, as the first test checks
         for seen in product((0, 1), repeat=n):
             labels = {x: {y for at, y in zip(points, seen, strict=True) if at == x} for x in distinct}
             spread = np.prod([said[y, x] for x, y in zip(points, seen, strict=True)])
             fixed = np.prod([said[min(ys), x] if len(ys) == 1 else 0 for x, ys in labels.items()])
             best += max(0.0, spread - fixed) / n_points**n
-    # so a verifier that passes P with more than 2/3 passes some P' with more than 2/3 - 1/10 > 1/3
+    # So a verifier that passes P with more than 2/3 passes some P' with more than 2/3 - 1/10 > 1/3.
     assert 0 < best < 1 / 10
 
 
@@ -82,7 +85,7 @@ N_SAMPLES = 1500
 
 
 def passes(prover, truth):
-    """How often ``prover`` says 1 of samples whose labels come with probability ``truth``."""
+    """Return how often ``prover`` says 1 of samples whose labels come with probability ``truth``."""
     rng = np.random.default_rng(1)
     points = rng.integers(N_POINTS, size=(N_SAMPLES, N_ROWS))
     labels = rng.random(points.shape) < truth[points]
@@ -90,7 +93,7 @@ def passes(prover, truth):
 
 
 @pytest.mark.parametrize("prover", PROVERS.values(), ids=PROVERS)
-def test_theorem_1_a_prover_that_passes_the_truth_passes_a_fixed_distribution_far_from_it(prover):
+def test_theorem_1_prover_of_the_truth_accepts_fixed_labels(prover):
     fixed = (np.random.default_rng(2).random(N_POINTS) < SAID).astype(float)
     b = np.mean(np.minimum(SAID, 1 - SAID))
     assert l1_error(SAID, SAID) == 0
@@ -99,7 +102,7 @@ def test_theorem_1_a_prover_that_passes_the_truth_passes_a_fixed_distribution_fa
     assert passes(prover, fixed) > 2 / 3 - 1 / 10 > 1 / 3, "so condition 2 does not"
 
 
-def test_theorem_1_whatever_rows_were_seen_a_fixed_distribution_gives_just_these_labels():
+def test_theorem_1_fixed_distribution_can_match_any_seen_labels():
     rng = np.random.default_rng(3)
     points = rng.permutation(N_POINTS)[:N_ROWS]
     seen = rng.random(N_ROWS) < SAID[points]
@@ -109,8 +112,8 @@ def test_theorem_1_whatever_rows_were_seen_a_fixed_distribution_gives_just_these
     assert l1_error(fixed, SAID) >= np.mean(np.minimum(SAID, 1 - SAID))
 
 
-def test_without_the_condition_of_theorem_1_there_is_a_prover():
-    """All mass on one point, n = 100: whether the share of positives is within B/4 of f is right of every P."""
+def test_prover_exists_without_the_condition_of_theorem_1():
+    """Put all mass on one point, with n = 100. The prover checks if the share of positives is within B/4 of f."""
     f = 0.4
     b, n = min(f, 1 - f), 100
     rng = np.random.default_rng(4)

@@ -1,4 +1,4 @@
-"""Claim 2 of Gao, Parameswaran & Peng (2017): scores that can memorise leave nothing for Theorem 2 to say.
+"""Test Claim 2 of Gao, Parameswaran & Peng (2017): Theorem 2 bounds nothing for scores that can memorise.
 
 F = {1 / (1 + exp(a w.x + b)): |w| <= B, a and b any}. For n < d linearly independent rows, R_D(H) = 1/2.
 """
@@ -18,13 +18,13 @@ B = 2.0
 
 
 def independent_rows(n, d, seed=0):
-    """n rows of norm 1 or less in d dimensions."""
+    """Return n rows of norm 1 or less in d dimensions."""
     rows = np.random.default_rng(seed).normal(size=(n, d))
     return rows / np.linalg.norm(rows, axis=1).max()
 
 
 def member_of_f(X, signs, scale):
-    """The estimates of that f in F whose exponent is -``scale`` times the ``signs``, as the proof constructs it."""
+    """Return the predictions of the f in F with exponent -``scale`` times the ``signs``, built as in the proof."""
     w, *_ = np.linalg.lstsq(X, signs, rcond=None)
     norm = np.linalg.norm(w)
     a, b = -scale * norm / B, 0.0
@@ -39,25 +39,25 @@ def test_claim_2_fewer_rows_than_dimensions_have_complexity_one_half(n):
     for signs in product((-1, 1), repeat=n):
         patterns.append(member_of_f(X, np.array(signs), scale=3) > 0.5)
         assert patterns[-1].tolist() == [one == 1 for one in signs]
-    # no set of rows sums to more than its positive signs, n/2 of them in the mean, so more than 1/2 there cannot be
+    # No set of rows sums to more than the number of positive signs. Its mean is n/2, so 1/2 is the maximum.
     assert rademacher(patterns) == 0.5
 
 
 @pytest.mark.parametrize("n", [2, 7, 40])
-def test_claim_2_on_such_rows_one_member_says_the_labels_and_another_their_contraries(n):
+def test_claim_2_members_fit_the_labels_and_their_opposites(n):
     X = independent_rows(n, n + 1)
     y = np.random.default_rng(n).random(n) < 0.5
     y[0] = True
     signs = np.where(y, 1.0, -1.0)
     assert empirical_calibration_error(y, member_of_f(X, signs, scale=60)) < 1e-12
-    # what is said to be 0 is 1: the sum over those rows is their number
+    # Rows predicted as 0 have label 1, so the sum over these rows is their number.
     contrary = empirical_calibration_error(y, member_of_f(X, -signs, scale=60))
     assert contrary == pytest.approx(max(y.mean(), 1 - y.mean()), abs=1e-12)
 
 
-def test_on_a_line_the_complexity_falls_with_the_rows():
-    # d = 1: only intervals can be told. Two rows are still memorised, of three + - + is not: the best is 1 of 2, so
-    # (0 + 1 + 1 + 1 + 2 + 2 + 1 + 3) / 8 = 11/8, over 3 rows
+def test_complexity_in_one_dimension_falls_with_rows():
+    # For d = 1, H holds only intervals. Two rows can be memorised. Of three rows, + - + cannot: the best sum is 1, not
+    # 2. So the mean sum is (0 + 1 + 1 + 1 + 2 + 2 + 1 + 3) / 8 = 11/8, over 3 rows.
     found = [rademacher(intervals(expit(np.arange(n)))) for n in range(1, 11)]
     assert found[:3] == pytest.approx([1 / 2, 1 / 2, 11 / 24], rel=1e-12)
     assert (np.diff(found[1:]) < 0).all()
