@@ -1,4 +1,4 @@
-"""A part of the fixed list of bad inputs, and a few of the fuzz run's: reliability/bad_inputs.py and fuzz.py."""
+"""Test some bad inputs and fuzzed inputs. reliability/bad_inputs.py and reliability/fuzz.py test all of them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ KINDS = ("config", "card", "CSV", "ARFF", "cells.jsonl", "experiment.json", "run
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_changed_by_chance_is_read_or_refused_with_a_message(fuzz, subjects, kind):
+def test_randomly_changed_inputs_are_read_or_rejected(fuzz, subjects, kind):
     assert {fuzz.tried(subjects[kind], 0, number) for number in range(INPUTS_OF_A_KIND)} <= {"read", "refused"}
 
 
-def test_these_are_all_kinds(subjects):
+def test_listed_kinds_equal_the_fuzz_subjects(subjects):
     assert sorted(subjects) == sorted(KINDS)
 
 
-def test_an_input_is_made_again_from_its_seed_and_number(fuzz, subjects):
+def test_inputs_are_reproducible_from_their_seed(fuzz, subjects):
     import random
 
     def made(seed):
@@ -54,7 +54,7 @@ def test_an_input_is_made_again_from_its_seed_and_number(fuzz, subjects):
 
 
 @pytest.mark.slow
-def test_a_part_of_the_bad_inputs_gets_its_messages_and_exit_codes(tmp_path):
+def test_bad_inputs_get_their_messages_and_exit_codes(tmp_path):
     out = tmp_path / "bad.md"
     kinds = "^(path|pipe|text)"
     command = [sys.executable, ROOT / "reliability" / "bad_inputs.py", "-o", out, "--only", kinds]

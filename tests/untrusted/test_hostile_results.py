@@ -1,4 +1,4 @@
-"""Whatever stands in a results folder or in a data file, probcal shows it or refuses it: never a traceback."""
+"""Test that any content of a results folder or data file is shown or rejected, never with a traceback."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def folder(tmp_path_factory):
 
 
 def shown(folder, experiment, *lines):
+    """Write a results folder and show it in every format. The formats must agree whether it can be shown."""
     (folder / "experiment.json").write_text(json.dumps(experiment), encoding="utf-8")
     (folder / "cells.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     store = Store(folder)
@@ -68,7 +69,7 @@ def shown(folder, experiment, *lines):
 @example(name="metrics", value={"rms": 10**400})
 @example(name="seconds", value=10**400)
 @example(name="warnings", value={"a": "b"})
-def test_a_result_with_another_value_gives_no_traceback(folder, name, value):
+def test_result_with_any_value_gives_no_traceback(folder, name, value):
     shown(folder, EXPERIMENT, json.dumps(ROW | {name: value}))
 
 
@@ -77,12 +78,12 @@ def test_a_result_with_another_value_gives_no_traceback(folder, name, value):
 @example(name="repetitions", value={"wine": 10**9})
 @example(name="paper", value="a\0b")
 @example(name="paper", value="langford-zadrozny-2005-deviations")
-def test_an_experiment_with_another_value_gives_no_traceback(folder, name, value):
+def test_experiment_with_any_value_gives_no_traceback(folder, name, value):
     shown(folder, EXPERIMENT | {name: value}, json.dumps(ROW))
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1", "9" * 5000, "NaN", "Infinity", "true", '"1"', "9" * 400])
-def test_seconds_that_are_no_time_are_refused(number):
+def test_invalid_seconds_are_rejected(number):
     line = json.dumps(ROW).replace('"seconds": 1.0', f'"seconds": {number}')
     with pytest.raises((ValueError, TypeError)):
         CellResult.from_json(line)
@@ -103,12 +104,12 @@ def test_a_mean_of_the_largest_floats_is_shown(folder, values):
         optional={"columns": st.integers(1, 10**15), "labels": st.integers(1, 10**15)},
     )
 )
-def test_predictions_elsewhere_than_in_the_file_are_not_there(folder, where):
+def test_predictions_outside_the_file_are_not_found(folder, where):
     (folder / "predictions.bin").write_bytes(bytes(100))
     assert Predictions(folder / "predictions.bin").read(where) is None
 
 
-def test_predictions_are_read_as_they_were_added(tmp_path):
+def test_added_predictions_are_read_back_unchanged(tmp_path):
     kept = Predictions(tmp_path / "predictions.bin")
     y, p = np.array([0, 1]), np.array([0.25, 0.5])
     where = kept.add(y, p)
@@ -116,7 +117,7 @@ def test_predictions_are_read_as_they_were_added(tmp_path):
     assert [list(part) for part in kept.read(where)] == [[0, 1], [0.25, 0.5]]
 
 
-def test_a_line_too_long_to_be_a_result_is_told_and_the_others_are_read(tmp_path, monkeypatch):
+def test_overlong_lines_are_skipped_and_others_read(tmp_path, monkeypatch):
     monkeypatch.setattr(json_lines, "_LONGEST", 500)
     monkeypatch.setattr(json_lines, "_PIECE", 7)
     path = tmp_path / "cells.jsonl"
@@ -125,7 +126,7 @@ def test_a_line_too_long_to_be_a_result_is_told_and_the_others_are_read(tmp_path
     assert found == [(1, 1), (2, 499), (3, None), (4, None), (5, 1), (6, "")]
 
 
-def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
+def test_number_beyond_float_range_is_infinite_or_rejected():
     line = json.dumps(ROW | {"metrics": {"cxe": 0.5}}).replace("0.5", "1e400")
     assert math.isinf(CellResult.from_json(line).metrics["cxe"])
     with pytest.raises(ImpossibleValueError, match="rms is inf, but rms lies between 0 and 1"):
@@ -142,24 +143,24 @@ def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
         ({"rms": -1e-8}, "rms is -1e-08, but rms lies between 0 and 1"),
     ],
 )
-def test_what_is_no_number_or_beyond_the_bounds_of_its_metric_is_refused(metrics, fault):
+def test_metric_outside_its_bounds_or_type_is_rejected(metrics, fault):
     with pytest.raises(ValueError, match=f"^{re.escape(fault)}$"):
         CellResult.from_json(json.dumps(ROW | {"metrics": metrics}))
 
 
 @pytest.mark.parametrize("values", [[0.5, True], ["0.5"], [None]])
-def test_what_is_no_number_after_a_stage_is_refused(values):
+def test_stage_value_that_is_no_number_is_rejected(values):
     with pytest.raises(ValueError, match=r"^stages\.cxe\.\d: is no number$"):
         CellResult.from_json(json.dumps(ROW | {"stages": {"cxe": values}}))
 
 
-def test_bounds_leave_room_for_the_rounding_of_a_sum_and_no_more():
+def test_metric_bounds_allow_for_rounding():
     metrics = {"auc": 1 + 5e-10, "rms": -5e-10, "cxe": "inf"}
     assert CellResult.from_json(json.dumps(ROW | {"metrics": metrics})).metrics["auc"] > 1
 
 
 @pytest.mark.parametrize("command", ["check", "verify", "table"])
-def test_a_row_whose_metric_is_no_number_is_told_with_the_reason(tmp_path, command):
+def test_commands_reject_a_non_numeric_metric_with_reason(tmp_path, command):
     (tmp_path / "experiment.json").write_text(json.dumps(EXPERIMENT), encoding="utf-8")
     (tmp_path / "cells.jsonl").write_text(json.dumps(ROW | {"metrics": {"auc": True}}) + "\n", encoding="utf-8")
     said = refused(command, tmp_path)
@@ -169,7 +170,7 @@ def test_a_row_whose_metric_is_no_number_is_told_with_the_reason(tmp_path, comma
     )
 
 
-def test_of_many_impossible_values_the_first_ten_are_told(tmp_path):
+def test_at_most_ten_impossible_values_are_listed(tmp_path):
     rows = [ROW | {"repetition": n, "metrics": {"rms": 7.5}} for n in range(25)]
     (tmp_path / "experiment.json").write_text(json.dumps(EXPERIMENT), encoding="utf-8")
     (tmp_path / "cells.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
@@ -184,7 +185,7 @@ def test_of_many_impossible_values_the_first_ten_are_told(tmp_path):
 # --- links -----------------------------------------------------------------------------------------
 
 
-def test_a_link_out_of_the_folder_is_refused_one_within_it_is_not(tmp_path):
+def test_only_links_out_of_the_folder_are_rejected(tmp_path):
     results = tmp_path / "results"
     results.mkdir()
     (results / "kept").write_text("")
@@ -231,7 +232,7 @@ def results(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no named pipes")
 @pytest.mark.parametrize("name", FILES)
-def test_a_pipe_in_the_place_of_a_file_is_refused_where_it_would_be_waited_for(results, name):
+def test_pipe_in_place_of_a_file_is_rejected(results, name):
     (results.folder / name).unlink(missing_ok=True)
     os.mkfifo(results.folder / name)
     for read in (results.experiment, results.results, lambda: results.refuse_others("small")):
@@ -242,7 +243,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_where_it_would_be_waited_for(r
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no named pipes")
-def test_a_pipe_for_what_a_run_says_of_itself_holds_up_neither_a_reader_nor_a_writer(results):
+def test_pipe_as_heartbeat_file_blocks_no_reader_or_writer(results):
     for name in ("running.json", "running.json.new"):
         os.mkfifo(results.folder / name)
         assert read_heartbeat(results.folder) is None
@@ -253,7 +254,7 @@ def test_a_pipe_for_what_a_run_says_of_itself_holds_up_neither_a_reader_nor_a_wr
     assert len(results.results()) == 1
 
 
-def test_a_device_behind_a_link_a_folder_for_a_file_and_a_file_for_a_folder_are_refused(results):
+def test_devices_and_swapped_folders_or_files_are_rejected(results):
     cells, figures = results.folder / "cells.jsonl", results.folder / "figures"
     figures.write_text("")
     with pytest.raises(StoreError, match="figures is a file, not a folder; remove it"):
@@ -280,6 +281,7 @@ CSV = b'a,b\n1,x\n2,y\n3,"z, z"\n'
 
 
 def spoilt(data, content):
+    """Return ``content`` with one to three pieces replaced."""
     content = bytearray(content)
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(content)))
@@ -289,7 +291,7 @@ def spoilt(data, content):
 
 @many
 @given(data=st.data())
-def test_arff_with_shreds_thrown_in_gives_no_traceback(tmp_path, data):
+def test_corrupted_arff_gives_no_traceback(tmp_path, data):
     try:
         read_arff(spoilt(data, ARFF), tmp_path / "f.arff")
     except ProbcalError as error:
@@ -298,7 +300,7 @@ def test_arff_with_shreds_thrown_in_gives_no_traceback(tmp_path, data):
 
 @many
 @given(data=st.data(), header=st.booleans())
-def test_text_with_shreds_thrown_in_gives_no_traceback(tmp_path, data, header):
+def test_corrupted_delimited_text_gives_no_traceback(tmp_path, data, header):
     source = FileSource(format="delimited", header=header, files=[{"name": "f.csv"}])
     try:
         read_delimited(spoilt(data, CSV), tmp_path / "f.csv", source, None if header else ["a", "b"], [])
@@ -317,7 +319,7 @@ def test_text_with_shreds_thrown_in_gives_no_traceback(tmp_path, data, header):
         ("\U000e0041", "\\U000e0041"), ("abcdefgh", "abc…fgh"),
     ],
 )  # fmt: skip
-def test_what_a_terminal_would_obey_is_spelt_out(text, said):
+def test_control_characters_are_escaped(text, said):
     assert printable(text, 6 if text == "abcdefgh" else 4000) == said
 
 

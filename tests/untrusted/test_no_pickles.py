@@ -1,4 +1,4 @@
-"""Nothing that probcal reads from disk may run code: no pickle, no evaluated text, no shell, but for those named."""
+"""Test that probcal runs no code from files, by pickle, evaluation or shell, except in the listed calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILTINS = {"eval", "exec", "compile", "__import__"}
 
 
 def calls(file: Path) -> Iterator[str]:
-    """The calls in ``file`` that could run what they read."""
+    """Yield the calls in ``file`` that could run what they read."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module in MODULES:
             yield from (f"{node.module}.{one.name}" for one in node.names if one.name in READERS)
@@ -55,12 +55,12 @@ def calls(file: Path) -> Iterator[str]:
             yield name
 
 
-def test_nothing_is_read_that_could_run_but_what_is_allowed_with_a_reason():
+def test_only_listed_calls_could_run_what_they_read():
     found = {(file.relative_to(PACKAGE).as_posix(), call) for file in PACKAGE.rglob("*.py") for call in calls(file)}
     assert found == set(ALLOWED)
 
 
-def test_each_such_call_would_be_found(tmp_path):
+def test_search_finds_each_dangerous_call(tmp_path):
     bad = tmp_path / "bad.py"
     bad.write_text(
         "import pickle, joblib, os\nfrom pickle import loads\nimport numpy as np, pandas as pd\npickle.load(f)\n"

@@ -1,4 +1,4 @@
-"""A config names import paths, and an import runs code: only what is trusted is imported, and all else by nobody."""
+"""Test that only trusted import paths of a config are imported, since an import runs code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODULE = 'open("imported", "a").close()\nfrom sklearn.naive_bayes import Gaussia
 
 @pytest.fixture(autouse=True)
 def beside_a_module(tmp_path, monkeypatch) -> Path:
-    """The folder with ``small.yaml`` and the module that it names, which leaves a mark when it is imported."""
+    """Yield the folder with ``small.yaml`` and the module that it names. An import of the module leaves a mark."""
     monkeypatch.delenv("PROBCAL_TRUSTED")
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)
@@ -42,7 +42,7 @@ def imported() -> bool:
 
 
 @pytest.mark.parametrize("command", ["validate", "run", "run --dry-run", "fetch"])
-def test_a_module_beside_a_config_is_not_imported_and_the_message_says_what_to_write(command):
+def test_untrusted_module_is_not_imported_and_message_names_option(command):
     first, *options = command.split()
     message = refused(first, "small.yaml", *options)
     assert message.startswith('small.yaml:4: "bad.Model" is not imported: ')
@@ -51,19 +51,19 @@ def test_a_module_beside_a_config_is_not_imported_and_the_message_says_what_to_w
 
 
 @pytest.mark.parametrize("words", [("--trust", "bad"), ("--trust", "other", "--trust", "bad"), ("--allow-imports",)])
-def test_what_the_command_line_names_is_imported(words):
+def test_module_trusted_on_the_command_line_is_imported(words):
     assert probcal("validate", "small.yaml", *words).exit_code == 0
     assert imported()
 
 
 @pytest.mark.parametrize("names", ["bad", "other:bad", "other, bad", "bad.Model", "*"])
-def test_what_the_environment_names_is_imported(monkeypatch, names):
+def test_module_trusted_by_the_environment_is_imported(monkeypatch, names):
     monkeypatch.setenv("PROBCAL_TRUSTED", names)
     assert probcal("validate", "small.yaml").exit_code == 0
 
 
 @pytest.mark.parametrize("names", ["ba", "bad.Mod", "bad2", "Bad", ".", ":,", "bad.Model.x"])
-def test_a_part_of_a_name_or_another_one_trusts_nothing(monkeypatch, names):
+def test_partial_or_other_names_trust_nothing(monkeypatch, names):
     monkeypatch.setenv("PROBCAL_TRUSTED", names)
     refused("validate", "small.yaml")
     assert not imported()
@@ -75,23 +75,23 @@ def test_trust_ends_with_the_command():
     refused("validate", "small.yaml")
 
 
-def test_in_python_trust_holds_within_a_block():
+def test_trusting_holds_only_within_its_block():
     with trusting("bad"):
         assert is_trusted("bad.Model") and is_trusted("bad") and not is_trusted("badly.Model")
     assert not is_trusted("bad.Model")
 
 
 @pytest.mark.parametrize("path", ["probcal.learners.x.Y", "sklearn.svm.SVC"])
-def test_what_is_ours_and_scikit_learns_is_trusted_unasked(path):
+def test_probcal_and_scikit_learn_are_trusted_by_default(path):
     assert is_trusted(path)
 
 
 @pytest.mark.parametrize("path", ["sklearn_extra.X", "probcal2.X", "os.system", "", ".sklearn.X"])
-def test_what_only_begins_like_it_is_not(path):
+def test_names_with_a_similar_start_are_not_trusted(path):
     assert not is_trusted(path)
 
 
-def test_workers_import_what_was_trusted_and_later_commands_ask_again():
+def test_workers_inherit_trust_and_later_commands_do_not():
     done = probcal("run", "small.yaml", "--trust", "bad")
     assert done.exit_code == 0, done.output
     Path("imported").unlink()
@@ -104,19 +104,19 @@ def test_workers_import_what_was_trusted_and_later_commands_ask_again():
     assert "1 done" in probcal("status", "results/small", "--trust", "bad").stdout
 
 
-def test_every_command_that_reads_a_config_takes_the_options():
+def test_commands_that_read_configs_take_the_trust_options():
     taking = {name for name, command in main.commands.items() if any(one.name == "trust" for one in command.params)}
     assert taking == {"run", "try", "fetch", "validate", "status", "verify"}
 
 
-def test_a_class_named_on_the_command_line_is_trusted_as_it_was_typed():
+def test_class_typed_on_the_command_line_is_trusted():
     assert probcal("test", "bad.Model").exit_code in (0, 1)
     assert imported()
 
 
 @pytest.mark.slow
-def test_a_module_that_a_package_looks_for_is_not_taken_from_beside_a_config(beside_a_module):
-    Path("numexpr.py").write_text(MODULE)  # pandas uses it where it is installed
+def test_optional_module_beside_a_config_is_not_imported(beside_a_module):
+    Path("numexpr.py").write_text(MODULE)  # pandas imports numexpr if it is installed
     Path("small.yaml").write_text(CONFIG.replace("own: {type: bad.Model}", "tree:"))
     root = str(Path(main.callback.__globals__["__file__"]).parents[1])
     command = [sys.executable, "-P", "-m", "probcal", *shlex.split("run small.yaml")]
@@ -152,7 +152,7 @@ def test_a_module_that_a_package_looks_for_is_not_taken_from_beside_a_config(bes
     ],
 )
 @pytest.mark.parametrize("command", ["validate", "run"])
-def test_options_by_which_weka_would_touch_a_file_are_refused_like_a_module(params, culprit, command):
+def test_weka_options_that_touch_files_are_rejected(params, culprit, command):
     Path("small.yaml").write_text(CONFIG.replace("own: {type: bad.Model}", f"weka: {{params: {params}}}"))
     message = refused(command, "small.yaml")
     assert message.startswith("small.yaml:4: ") and culprit in message and "add  --trust weka" in message
@@ -160,7 +160,7 @@ def test_options_by_which_weka_would_touch_a_file_are_refused_like_a_module(para
     assert probcal("validate", "small.yaml", "--trust", "weka").exit_code == 0
 
 
-def test_options_that_come_from_a_grid_are_refused_in_their_cell():
+def test_weka_options_from_a_grid_fail_their_cell():
     params = "{param_grid: {options: [-model x]}, error_score: raise}"
     grid = f"{{type: sklearn.model_selection.GridSearchCV, params: {params}}}"
     config = CONFIG.replace("own: {type: bad.Model}", "j48:").replace("[direct]", f"{{tuned: {grid}}}")
@@ -170,7 +170,7 @@ def test_options_that_come_from_a_grid_are_refused_in_their_cell():
     assert '"-model" is not among the flags of trees.J48' in done.output
 
 
-def test_trust_reaches_threads_and_processes_that_start_meanwhile():
+def test_trusting_sets_the_environment_variable():
     with trusting("bad"):
         assert os.environ["PROBCAL_TRUSTED"] == "bad"
     assert "PROBCAL_TRUSTED" not in os.environ
