@@ -1,4 +1,4 @@
-"""The command line, called as a user calls it, and what it must never do."""
+"""Provide functions that call the command line as a user does, and that check its exit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from probcal.cli.main import main
 
 
 def probcal(*words: object) -> Result:
-    """``probcal`` with these words, in this process. An exception that a user would see fails the test."""
+    """Run ``probcal`` with these words, in this process. An exception that a user would see fails the test."""
     result = CliRunner().invoke(main, [str(word) for word in words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise AssertionError(f"a traceback for: probcal {' '.join(map(str, words))}") from result.exception
@@ -18,7 +18,7 @@ def probcal(*words: object) -> Result:
 
 
 def refused(*words: object) -> str:
-    """What ``probcal`` says on stderr when it refuses these words: exit code 2, nothing on stdout."""
+    """Return what ``probcal`` prints on stderr when it rejects these words: exit code 2, nothing on stdout."""
     result = probcal(*words)
     assert (result.exit_code, result.stdout) == (2, ""), result.output
     assert "Traceback" not in result.stderr
@@ -26,7 +26,7 @@ def refused(*words: object) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """Every file below a folder with its bytes, every folder with None: equal only when nothing has changed."""
+    """Return each file below a folder with its bytes, and each folder with None. Equality means no change."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))

@@ -1,4 +1,4 @@
-"""What tests in more than one folder share."""
+"""Provide the fixtures and settings that all tests share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED = os.environ.get("PROBCAL_DATA_DIR")
 _ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
 
 
-# Thousands of tests are collected, and they live to the end: the collector need not search them again and again.
+# Thousands of collected tests live to the end. So the garbage collector need not search them repeatedly.
 gc.disable()
 
 
@@ -26,31 +26,31 @@ def pytest_collection_finish():
     gc.enable()
 
 
-# A property holds or not, however busy the machine is; and of the same code every run draws the same examples.
+# There is no deadline, since the machine may be busy. Every run of the same code draws the same examples.
 settings.register_profile("probcal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("probcal")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread_for_linear_algebra():
-    """Several cost more than they bring on tables as small as these, and tests run side by side."""
+    """Limit linear algebra to one thread. More threads are slower on small tables and with parallel tests."""
     with threadpool_limits(1):
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def nothing_of_the_users(tmp_path_factory):
-    """No test or fixture reads or writes the user's cache, or finds data that it did not ask for."""
+    """Keep tests and fixtures from the user's cache and from data that they did not ask for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PROBCAL_DATA_DIR", raising=False)
         patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
-        patch.setenv("PROBCAL_TRUSTED", "*")  # learners of a test's own; tests/test_trust.py takes it back
+        patch.setenv("PROBCAL_TRUSTED", "*")  # for learners of the tests; tests/untrusted/test_trust.py removes it
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def the_sweep_is_loaded_once():
-    """A fit of Venn-Abers loads its compiled code from numba's cache; thousands of small fits would mostly do that."""
+    """Load the compiled code of Venn-Abers once. Each of thousands of small fits would load it from numba's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(venn_abers, "_compiled", cache(venn_abers._compiled))
         yield
@@ -58,7 +58,7 @@ def the_sweep_is_loaded_once():
 
 @pytest.fixture(scope="session")
 def original_files() -> Path:
-    """The folder of original data files: PROBCAL_DATA_DIR, or ``shared/data`` beside the repository."""
+    """Return the folder of original data files: PROBCAL_DATA_DIR, or ``shared/data`` beside the repository."""
     if not _ORIGINAL_FILES.is_dir():
         pytest.skip(f"the original data files are not at hand: {_ORIGINAL_FILES} is not a folder")
     return _ORIGINAL_FILES

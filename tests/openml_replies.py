@@ -1,4 +1,4 @@
-"""What the OpenML API answers about data sets, as XML."""
+"""Provide the XML replies of the OpenML API about data sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Facts = list[tuple[str, object]]
 
 
 def description(dataset: Served, root: str) -> bytes:
-    """The reply to ``data/ID``; ``root`` is where the server says that the files are."""
+    """Return the reply to ``data/ID``. ``root`` is the server address of the files."""
     id_ = dataset.id
     facts: Facts = [
         ("id", id_),
@@ -41,7 +41,7 @@ def description(dataset: Served, root: str) -> bytes:
 
 
 def listed(datasets: Iterable[Served], filters: list[str]) -> tuple[int, bytes]:
-    """Status and reply to ``data/list/FILTER/VALUE/...``."""
+    """Return status and reply to ``data/list/FILTER/VALUE/...``."""
     wanted = dict(zip(filters[::2], filters[1::2], strict=True))
     found: Facts = [
         ("dataset", [("did", d.id), ("name", d.name), ("version", d.version), ("status", "active")])
@@ -53,7 +53,7 @@ def listed(datasets: Iterable[Served], filters: list[str]) -> tuple[int, bytes]:
 
 
 def features(dataset: Served) -> bytes:
-    """The reply to ``data/features/ID``."""
+    """Return the reply to ``data/features/ID``."""
     decoded = arff.loads(dataset.arff.decode())
     found: Facts = []
     for index, (name, kind) in enumerate(decoded["attributes"]):
@@ -77,7 +77,7 @@ def features(dataset: Served) -> bytes:
 
 
 def qualities(dataset: Served) -> bytes:
-    """The reply to ``data/qualities/ID``."""
+    """Return the reply to ``data/qualities/ID``."""
     decoded = arff.loads(dataset.arff.decode())
     counts = {"NumberOfInstances": len(decoded["data"]), "NumberOfFeatures": len(decoded["attributes"])}
     return _document(
@@ -86,6 +86,7 @@ def qualities(dataset: Served) -> bytes:
 
 
 def error(code: int, message: str) -> bytes:
+    """Return an error reply with this code and message."""
     return _document("error", [("code", code), ("message", message)])
 
 

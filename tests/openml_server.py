@@ -1,7 +1,7 @@
-"""An OpenML server on loopback: what the client asks of openml.org, for the data sets a test registers.
+"""Provide an OpenML server on loopback for the data sets that a test registers.
 
-It speaks version 1 of the XML API, serves ARFF files as openml.org does and parquet files as its MinIO
-storage does, and it fails on request in the ways in which servers fail.
+It has version 1 of the XML API. It serves ARFF files as openml.org does, and parquet files as its MinIO storage does.
+On request it fails in the ways in which servers fail.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ Part = Literal["description", "arff", "parquet"]
 
 @dataclass
 class Fault:
-    """What goes wrong whenever ``part`` of a data set is asked for, the first ``times`` times.
+    """Describe what goes wrong in the first ``times`` requests for ``part`` of a data set.
 
-    ``hang``: no answer; ``stall``: half an answer; ``drip``: half an answer, then byte by byte without
-    end; ``endless``: zeros as fast as they are taken, without a length; ``bomb``: the same packed; ``elsewhere``:
-    a redirection to a server without TLS; ``cut``: half of the promised bytes;
-    ``damaged``: the second half is zeros; ``busy``: HTTP 503
-    with a page for people; ``page``: such a page in place of the answer; ``no results``, ``private``,
-    ``overloaded``: errors of the API.
+    ``hang``: no reply; ``stall``: half a reply; ``drip``: half a reply, then byte by byte without end;
+    ``endless``: zeros as fast as possible, without a length; ``bomb``: the same compressed;
+    ``elsewhere``: a redirection to a server without TLS; ``cut``: half of the promised bytes;
+    ``damaged``: the second half is zeros; ``busy``: HTTP 503 with a page for people;
+    ``page``: such a page in place of the reply; ``no results``, ``private``, ``overloaded``: errors of the API.
     """
 
     kind: Literal[
@@ -43,8 +42,10 @@ class Fault:
 
 @dataclass
 class Served:
-    """One data set. A file of which there are no bytes is not there; without parquet bytes, none is
-    mentioned (``b""`` is one that is mentioned, but not there)."""
+    """Describe one data set. A file without bytes does not exist.
+
+    Without parquet bytes, the description names no parquet file. With ``b""`` it names one that does not exist.
+    """
 
     id: int
     name: str
@@ -63,7 +64,7 @@ class Served:
 
 
 class OpenMLServer:
-    """``with OpenMLServer() as server``: ``url`` is its API, ``requests`` what was asked so far."""
+    """Run a server: ``with OpenMLServer() as server``. ``url`` is its API. ``requests`` lists the requests."""
 
     def __init__(self) -> None:
         self.datasets: dict[int, Served] = {}
@@ -85,7 +86,7 @@ class OpenMLServer:
         self.close()
 
     def close(self) -> None:
-        """From now on connections are refused."""
+        """Close the server. It then accepts no connections."""
         self.closing.set()
         self._http.shutdown()
         self._http.server_close()
@@ -200,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"\0")
 
     def _endless(self, packed: bool) -> None:
-        """A body that has no length, and ends with the connection only."""
+        """Send a body without a length. Only the end of the connection ends it."""
         self.close_connection = True
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; charset=utf-8")
@@ -216,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(zeros)
 
     def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):  # a client that was stopped has hung up
+        with contextlib.suppress(ConnectionError):  # a stopped client has closed the connection
             super().handle()
 
     def log_message(self, *_: object) -> None:

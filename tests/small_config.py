@@ -1,4 +1,4 @@
-"""A small experiment file, and what is wrong with it once it is changed."""
+"""Provide a small experiment file and the faults that changes of it cause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Faults = list[tuple[int, str]]
 
 
 def written(tmp_path: Path, *changes: tuple[str, str], more: str = "") -> Path:
-    """The sound file with each ``(old, new)`` changed and ``more`` at its end."""
+    """Write the sound file with each ``(old, new)`` changed and with ``more`` at its end."""
     text = SOUND
     for old, new in changes:
         assert text.count(old) == 1, old
@@ -36,16 +36,18 @@ def written(tmp_path: Path, *changes: tuple[str, str], more: str = "") -> Path:
 
 
 def experiment(tmp_path: Path, *changes: tuple[str, str], more: str = "") -> Experiment:
+    """Return the experiment of the changed file."""
     return read_experiment(written(tmp_path, *changes, more=more))
 
 
 def faults(tmp_path: Path, *changes: tuple[str, str], more: str = "") -> Faults:
+    """Return line and message of each fault of the changed file."""
     with pytest.raises(FileProblems) as caught:
         experiment(tmp_path, *changes, more=more)
     return [(problem.line, problem.message) for problem in caught.value.problems]
 
 
 def the_fault(tmp_path: Path, *changes: tuple[str, str], more: str = "") -> tuple[int, str]:
-    """The one fault: more than one would be the same thing told twice."""
+    """Return the only fault. More than one would report the same thing twice."""
     [fault] = faults(tmp_path, *changes, more=more)
     return fault

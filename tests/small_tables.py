@@ -1,4 +1,4 @@
-"""Small random tables for learners: with repeated rows, collinear columns, separable classes."""
+"""Provide small random tables for learners, with repeated rows, collinear columns or separable classes."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ tables = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4),
 
 
 def table_of(table, duplicated, collinear, separable):
-    """(X, labels) of one of ``tables``, both classes present."""
+    """Return (X, labels) of one of ``tables``, with both classes present."""
     seed, n_rows, n_columns, n_values = table
     random = np.random.default_rng(seed)
     X = random.integers(-n_values, n_values + 1, (n_rows, n_columns)) / n_values
@@ -20,7 +20,7 @@ def table_of(table, duplicated, collinear, separable):
 
 
 def overlapping(n_rows=600, n_columns=8, seed=0):
-    """(X, labels) of two classes that overlap, 30 % of them positive."""
+    """Return (X, labels) of two classes that overlap. About 30 % of the rows are positive."""
     random = np.random.default_rng(seed)
     labels = (random.random(n_rows) < 0.3).astype(int)
     return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels

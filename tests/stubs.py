@@ -1,4 +1,4 @@
-"""Base classifiers whose every answer is known beforehand. The first column of X is all they look at."""
+"""Provide base classifiers with known predictions. They use only the first column of X."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
-# Two computations of the same threshold may differ by rounding; no answer may hang on that.
+# Two computations of the same threshold may differ by rounding. No prediction may depend on that.
 KNIFE_EDGE = 1e-9
 
 
 class Stub(ClassifierMixin, BaseEstimator):
-    """Binary; the larger label is the positive one. Children say ``answer(x)`` -> 0 or 1."""
+    """Predict two classes, of which the larger label is positive. Subclasses define ``answer(x)`` -> 0 or 1."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
@@ -24,7 +24,7 @@ class Stub(ClassifierMixin, BaseEstimator):
         return self
 
     def learn(self, x, positive, weight):
-        """p, recovered from the ratio w of a positive row's weight to a negative one's: p = 1/(1 + w)."""
+        """Recover the threshold p from the ratio w of a positive row's weight to a negative one's: p = 1/(1 + w)."""
         self.threshold_ = 1 / (1 + weight[positive][0] / weight[~positive][0])
 
     def predict(self, X):
@@ -32,6 +32,7 @@ class Stub(ClassifierMixin, BaseEstimator):
 
 
 class Constant(Stub):
+    """Predict the same class for every row."""
     def __init__(self, constant=1):
         self.constant = constant
 
@@ -43,19 +44,20 @@ class Constant(Stub):
 
 
 class Perfect(Stub):
-    """x is D(1|x), and the answer is that of Corollary 1."""
+    """Predict as Corollary 1 does, where x is D(1|x)."""
 
     def answer(self, x):
         return x - self.threshold_ > KNIFE_EDGE
 
 
 class Adversarial(Perfect):
+    """Predict the opposite of Perfect."""
     def answer(self, x):
         return not super().answer(x)
 
 
 class Inconsistent(Stub):
-    """A coin per (x, threshold): votes are not monotone in the threshold, yet always the same."""
+    """Predict by a fixed coin for each (x, threshold). The votes are not monotone in the threshold."""
 
     def answer(self, x):
         cell = math.floor(self.threshold_ * 1e8 * math.pi + 0.37)
@@ -63,7 +65,7 @@ class Inconsistent(Stub):
 
 
 class Memorising(Stub):
-    """The weighted majority among the training rows of equal x; negative for a new x."""
+    """Predict the weighted majority of the training rows with equal x, and negative for a new x."""
 
     def learn(self, x, positive, weight):
         self.positive_ = {
@@ -76,7 +78,7 @@ class Memorising(Stub):
 
 
 class Tree(ClassifierMixin, BaseEstimator):
-    """A decision tree of fixed seed that sees weights of nine digits: leaves are often balanced exactly."""
+    """Fit a decision tree of fixed seed on weights of nine digits. Its leaves are often balanced exactly."""
 
     def fit(self, X, y, sample_weight=None):
         rounded = [float(f"{weight:.9g}") for weight in sample_weight]
@@ -89,7 +91,7 @@ class Tree(ClassifierMixin, BaseEstimator):
 
 
 class Unweighted(Stub):
-    """Takes no weights; remembers the rows it was given; always positive, and refuses rows of one class."""
+    """Take no weights and remember the given rows. Always predict positive, and reject rows of one class."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)

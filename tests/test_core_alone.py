@@ -1,4 +1,4 @@
-"""Without the optional packages all first steps work, and what needs a package says how to install it."""
+"""Test that all first steps work without the optional packages, and that messages name the install command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tried(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_a_table_is_tried_from_start_to_new_rows(tried):
+def test_try_and_predict_run_without_extras(tried):
     folder, done = tried
     assert done.returncode == 0, done.stderr
     assert "probability" in (folder / "results" / "try-c-left" / "report.html").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def test_a_table_is_tried_from_start_to_new_rows(tried):
 
 
 @pytest.mark.slow
-def test_the_export_says_how_to_get_its_diagram(tried):
+def test_export_names_the_install_command_for_its_diagram(tried):
     folder, done = tried
     line = "install it with: pip install 'probcal[plots]'"
     assert line in " ".join(done.stdout.split())
@@ -44,7 +44,7 @@ def test_the_export_says_how_to_get_its_diagram(tried):
 
 
 @pytest.mark.slow
-def test_the_page_of_measured_predictions_has_its_tables(tried):
+def test_measure_report_has_tables_but_no_figures(tried):
     folder, _ = tried
     words = ("measure", "model/predictions.csv", "-t", "left", "-p", "p(yes)", "--report", "m.html")
     done = core(folder, "-m", "probcal", *words, "--positive", "yes", "--draws", "20")
@@ -70,7 +70,7 @@ def test_an_experiment_runs_and_reports(tmp_path):
         (("try", "c.parquet", "--target", "left"), "parquet"),
     ],
 )
-def test_what_needs_a_package_says_the_line_that_installs_it(tmp_path, words, extra):
+def test_missing_package_message_names_the_install_command(tmp_path, words, extra):
     customers().to_parquet(tmp_path / "c.parquet")
     done = core(tmp_path, "-m", "probcal", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

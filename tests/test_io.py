@@ -1,4 +1,4 @@
-"""CSV: one place writes it, and no field of a table is a formula to a spreadsheet."""
+"""Test that one module writes CSV, and that a spreadsheet reads no field of a table as a formula."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  
 
 
 def calls(wanted):
-    """File -> the names among ``wanted`` that it calls."""
+    """Return the names among ``wanted`` that each file calls, by file."""
     found = {}
     for part in ("probcal", "benchmarks", "reliability", "docs"):
         for path in (ROOT / part).rglob("*.py"):
@@ -51,7 +51,7 @@ def calls(wanted):
     return found
 
 
-def test_nothing_else_writes_csv():
+def test_only_listed_modules_write_csv():
     assert set(calls(WRITERS)) == set(OTHERS)
 
 
@@ -64,40 +64,40 @@ def test_no_script_of_a_page_offers_csv():
 
 
 @pytest.mark.slow
-def test_only_rows_of_data_are_written_as_they_are():
+def test_only_listed_modules_write_unescaped_data():
     assert set(calls({"data_text"})) == set(OF_DATA)
 
 
 @pytest.mark.parametrize("text", LABELS)
-def test_a_text_that_begins_like_a_formula_gets_a_quote(text):
+def test_text_like_a_formula_gets_a_quote(text):
     [[field]] = csv.reader(io.StringIO(csv_text([[text]]), newline=""))
     assert field == "'" + text
     assert as_it_was(field) == text
 
 
 @pytest.mark.parametrize("number", ["-0.5", "+3", "-1e-05", "-inf", ".5", "0.3 - 0.4", "- 0.326", "-", "-0.5 -1"])
-def test_numbers_stay_as_they_are(number):
+def test_numbers_are_written_unchanged(number):
     assert csv_text([[number]]) == number + "\n"
 
 
 @pytest.mark.parametrize("value", [-0.5, float("-inf"), np.float64(-2), -3, None, True])
-def test_values_that_are_no_text_stay_as_they_are(value):
+def test_values_other_than_text_are_written_unchanged(value):
     assert "'" not in csv_text([[value, "x"]])
 
 
 @pytest.mark.parametrize("text", ["Adult", "it's", "'tis", "'=1", "''=1", "a=b", "", "J48 - bagged"])
-def test_what_was_written_comes_back(text):
+def test_escaped_text_is_read_back_unchanged(text):
     [[field, _]] = csv.reader([csv_text([[text, "x"]])])
     assert as_it_was(field) == text
 
 
-def test_data_are_written_as_they_are():
+def test_data_text_is_not_escaped():
     assert data_text([["=1", "-", "+"]]) == "=1,-,+\n"
 
 
 @pytest.fixture
 def hostile(tmp_path):
-    """Results whose experiment, title, labels and groups are formulas."""
+    """Return the folder of results whose experiment, title, labels and groups are formulas."""
     store = Store(tmp_path / "results")
     columns = [
         {"learner": "tree", "method": method, "label": FORMULA, "group": FORMULA, "settings": {}}
@@ -118,7 +118,7 @@ def hostile(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["table", "compare"])
-def test_no_field_of_a_command_is_a_formula(hostile, command):
+def test_no_csv_field_of_a_command_is_a_formula(hostile, command):
     done = probcal(command, hostile, "-f", "csv")
     assert done.exit_code == 0, done.output
     assert "HYPERLINK" in done.stdout
@@ -126,7 +126,7 @@ def test_no_field_of_a_command_is_a_formula(hostile, command):
     assert not [field for field in fields if field.startswith(("=", "+", "@"))]
 
 
-def test_accepted_numbers_come_back_from_names_and_gaps_of_any_kind(hostile):
+def test_accepted_numbers_survive_hostile_names_and_gaps(hostile):
     kept = [json.loads(line) for line in (hostile / "cells.jsonl").read_text().splitlines()]
     (hostile / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept if row["repetition"]))
     assert probcal("check", hostile, "--accept").exit_code == 0

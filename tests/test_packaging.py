@@ -1,4 +1,4 @@
-"""The wheel holds all that a run needs and nothing else, and works from any folder."""
+"""Test that the wheel holds all that a run needs and nothing else, and that it runs from any folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def files_in(wheel):
 
 
 def on_disk():
-    """Where each file of the source belongs in the wheel."""
+    """Return the bytes of each source file under its place in the wheel."""
     places = {"probcal": "probcal", "configs": "probcal/configs", "datasets": "probcal/datasets"}
     return {
         f"{place}/{path.relative_to(ROOT / folder).as_posix()}": path.read_bytes()
@@ -51,7 +51,7 @@ def on_disk():
     }
 
 
-def test_the_wheel_is_the_package_with_its_experiments_and_cards(wheel):
+def test_wheel_contains_package_experiments_and_cards(wheel):
     found = {name: content for name, content in files_in(wheel).items() if ".dist-info/" not in name}
     assert found == on_disk()
     assert {Path(name).suffix for name in found} <= _KINDS
@@ -60,14 +60,14 @@ def test_the_wheel_is_the_package_with_its_experiments_and_cards(wheel):
         assert f"probcal/{needed}" in found
 
 
-def test_the_wheel_brings_its_licence_and_says_how_to_call_it(wheel):
+def test_wheel_contains_licence_and_entry_point(wheel):
     told = {name.rpartition("/")[2]: text.decode() for name, text in files_in(wheel).items() if ".dist-info/" in name}
     assert told["LICENSE"] == (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert "probcal = probcal.__main__:main" in told["entry_points.txt"]
     assert f"Version: {PROJECT['version']}\n" in told["METADATA"] and "License-Expression: MIT\n" in told["METADATA"]
 
 
-def test_the_wheel_of_the_source_distribution_is_the_same(wheel, tmp_path):
+def test_source_distribution_builds_the_same_wheel(wheel, tmp_path):
     with tarfile.open(built("sdist", ROOT, tmp_path)) as opened:
         opened.extractall(tmp_path, filter="data")
         top = Path(opened.getnames()[0]).parts[0]
@@ -77,7 +77,7 @@ def test_the_wheel_of_the_source_distribution_is_the_same(wheel, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_the_wheel_holds_runs_from_any_folder(wheel, tmp_path):
+def test_installed_wheel_runs_from_any_folder(wheel, tmp_path):
     site, here = tmp_path / "site", tmp_path / "a folder of one's own"
     here.mkdir()
     with zipfile.ZipFile(wheel) as opened:
@@ -100,7 +100,7 @@ def test_what_the_wheel_holds_runs_from_any_folder(wheel, tmp_path):
 
 
 def imported_distributions():
-    """Return the names of the distributions that a module of probcal imports, wherever in it."""
+    """Return the names of the distributions that any module of probcal imports."""
     modules = set()
     for path in (ROOT / "probcal").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -125,14 +125,14 @@ def test_every_imported_package_is_declared():
     assert imported_distributions() - declared(sum(extras, PROJECT["dependencies"])) == set()
 
 
-def test_the_version_is_the_same_wherever_it_stands():
+def test_version_is_the_same_everywhere():
     import probcal
 
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert PROJECT["version"] == probcal.__version__ == cited["version"]
 
 
-def test_the_papers_that_a_citation_lists_are_those_whose_numbers_we_have():
+def test_citation_file_lists_all_papers_with_published_numbers():
     from probcal.papers.published import Published, paper_names
 
     cited = {one["title"].lower() for one in yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]}
@@ -146,7 +146,7 @@ def test_no_hook_needs_a_network():
     assert {hook["language"] for repo in hooks for hook in repo["hooks"]} <= {"system", "pygrep"}
 
 
-def test_every_make_target_that_a_contributor_is_told_of_is_there():
+def test_make_targets_in_contributing_exist():
     told = set(re.findall(r"`make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
     there = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert told - {"docs"} <= there

@@ -1,4 +1,4 @@
-"""The way of the data has one direction: no part knows of one that comes after it."""
+"""Test that imports go in one direction: no part imports a later part."""
 
 import ast
 from pathlib import Path
@@ -55,7 +55,7 @@ def part_of(module: str) -> str:
 
 
 @pytest.mark.parametrize("part", MAY_IMPORT)
-def test_a_part_imports_only_what_comes_before_it(part):
+def test_parts_import_only_earlier_parts(part):
     files = [file for file in PACKAGE.rglob("*.py") if part_of(name_of(file)) == part]
     allowed = {part, *SHARED, *MAY_IMPORT[part]}
     extra = {
@@ -70,13 +70,13 @@ def name_of(file: Path) -> str:
     return ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
-def test_every_part_has_its_place_and_nothing_lies_loose():
+def test_every_folder_and_top_module_is_listed():
     parts = {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
     assert parts == {part for part in MAY_IMPORT if "." not in part} | {"cli"}
     assert {file.stem for file in PACKAGE.glob("*.py")} == {"__init__", "__main__", *SHARED}
 
 
-def test_no_module_is_in_a_circle_of_imports():
+def test_imports_have_no_cycle():
     imports = {name_of(file): top_level_imports(file) for file in PACKAGE.rglob("*.py")}
     while free := {name for name, others in imports.items() if not others & imports.keys()}:
         imports = {name: others for name, others in imports.items() if name not in free}
@@ -107,7 +107,7 @@ def test_starting_the_command_line_imports_nothing_heavy(file):
     assert not at_start & {"numpy", "pandas", "sklearn", "scipy", "pydantic", "openml", "tabulate", "matplotlib"}
 
 
-def test_every_command_is_reached():
+def test_every_command_file_is_a_command():
     from probcal.cli.main import main
 
     shared = {"__init__", "main", "options", "suggestions"}
@@ -115,7 +115,7 @@ def test_every_command_is_reached():
     assert of_files | {"help", "version"} == set(main.commands)
 
 
-def test_the_formats_that_the_command_line_offers_are_those_of_the_tables():
+def test_command_line_offers_all_table_formats():
     from probcal.cli.table import FORMATS as offered
     from probcal.reporting.tables import FORMATS
 
