@@ -1,4 +1,4 @@
-"""Small tables of the kinds that people have, as files."""
+"""Provide small tables of the kinds that users have, as files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.commands import probcal
 
 
 def customers(n: int = 120, seed: int = 0) -> pd.DataFrame:
-    """Mixed columns, of which ``age`` and ``plan`` tell something of ``left``."""
+    """Return mixed columns. ``age`` and ``plan`` are related to ``left``."""
     random = np.random.default_rng(seed)
     age, plan = random.integers(18, 80, n), random.choice(["basic", "plus", "pro"], n)
     chance = 1 / (1 + np.exp(-(age - 60) / 8 + (plan == "basic")))
@@ -29,18 +29,19 @@ def customers(n: int = 120, seed: int = 0) -> pd.DataFrame:
 
 
 def written(frame: pd.DataFrame, path: Path, **how: object) -> Path:
+    """Write the frame as CSV and return its path."""
     frame.to_csv(path, index=False, **how)
     return path
 
 
 def shown(path: Path, target: str = "left", *more: object) -> str:
-    """What ``--dry-run`` says of a table: columns and plan."""
+    """Return what ``--dry-run`` prints about a table: columns and plan."""
     result = probcal("try", path, "--target", target, "--dry-run", *more)
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
 def line_of(column: str, text: str) -> str:
-    """The line of one column, blanks joined."""
+    """Return the line of one column with single blanks."""
     [line] = [line for line in text.splitlines() if line.startswith(f"  {column}  ")]
     return " ".join(line.split())

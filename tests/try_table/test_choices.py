@@ -1,4 +1,4 @@
-"""What is run unasked, and how long that takes."""
+"""Test which learners and methods are run by default, and the predicted time."""
 
 from probcal.try_table import choices
 from probcal.try_table import description as cost
@@ -13,7 +13,7 @@ def plan_of(width=20, counts=(500, 500), learners=None, splits=10, asked=()):
     return Plan(found, methods, choices.combinations(list(found), list(methods), asked), choose_splits(splits), 0)
 
 
-def test_small_tables_get_the_hundred_fits_of_a_tree_and_large_ones_do_not():
+def test_only_small_tables_get_bagging_and_probing():
     assert plan_of().pairs["tree"] == ["direct", "sigmoid", "isotonic", "beta", "bagging", "probing"]
     assert plan_of().pairs["forest"] == ["direct", "sigmoid", "isotonic", "beta"]
     assert plan_of().pairs["boosting"] == ["direct", "sigmoid", "isotonic", "beta"]
@@ -22,7 +22,7 @@ def test_small_tables_get_the_hundred_fits_of_a_tree_and_large_ones_do_not():
     assert "bagging" not in plan_of(counts=[180] * 10, width=61).methods
 
 
-def test_small_tables_are_calibrated_across_folds_and_classes_too_rare_for_that_on_rows_kept():
+def test_large_tables_and_rare_classes_use_holdout_calibration():
     assert plan_of().methods["isotonic"]["params"]["calibration"] == "cross_val"
     assert plan_of(counts=(6000, 6000)).methods["isotonic"]["params"] == {
         "calibration": "holdout",
@@ -40,19 +40,19 @@ def test_all_methods_have_the_same_bound():
     assert plan_of().methods["probing"] == {}  # its own bound is .001
 
 
-def test_wide_tables_do_without_the_learners_that_are_slow_on_them():
+def test_wide_tables_omit_slow_learners():
     assert choices.usual_learners(3000, 2) == (
         ["logistic", "tree", "forest"],
         dict.fromkeys(("nb", "boosting"), "slow on 3,000 columns, levels counted"),
     )
 
 
-def test_a_category_beyond_what_boosting_takes_becomes_indicators_for_it():
+def test_boosting_gets_indicators_for_many_levels():
     assert choices.learners(["boosting"], 255)["boosting"]["encoding"] == "native"
     assert choices.learners(["boosting"], 256)["boosting"]["encoding"] == "numeric"
 
 
-def test_the_time_told_grows_with_splits_rows_and_columns():
+def test_predicted_time_grows_with_splits_rows_and_columns():
     usual = cost.seconds(plan_of(), 1000, 20, 2)
     assert cost.seconds(plan_of(splits=20), 1000, 20, 2) == 2 * usual
     assert cost.seconds(plan_of(), 2000, 20, 2) > usual

@@ -1,4 +1,4 @@
-"""A table reads the same with decimal points and with decimal commas, and says where it could be read both ways."""
+"""Test that tables with decimal points and with decimal commas read alike, and that ambiguous ones give a note."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEFT = ["yes", "no", "no", "yes"]
 
 
 def table(path, columns, separator=";", left=LEFT, times=10):
-    """Write the columns, each a list of texts as long as ``left``, so many times under each other."""
+    """Write the columns ``times`` times below each other. Each column is a list of texts as long as ``left``."""
     rows = list(zip(*columns.values(), left, strict=True)) * times
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, delimiter=separator).writerows([[*columns, "left"], *rows])
@@ -32,7 +32,7 @@ def table(path, columns, separator=";", left=LEFT, times=10):
 
 
 def read(path, **asked):
-    """The numbers that each column is read as, without repetitions, and the notes on their marks."""
+    """Return the numbers of each column, without repetitions, and the notes on decimal marks."""
     prepared = prepare(TableRequest(str(path), "left", **asked))
     numbers = {one.name: one.values.iloc[:4].tolist() for one in prepared.columns if one.kind == "number"}
     return numbers, [note for note in prepared.notes if "read " in note]
@@ -98,7 +98,7 @@ def marks_of(columns, separator=None, asked=None):
         ("", None, None),
     ],
 )
-def test_a_text_is_one_number_with_a_decimal_point_and_one_with_a_comma(text, point, comma):
+def test_number_of_a_text_depends_on_the_decimal_mark(text, point, comma):
     for mark, wanted in ((".", point), (",", comma)):
         found = number(text, mark)
         assert (None if np.isnan(found) else found) == wanted
@@ -106,12 +106,12 @@ def test_a_text_is_one_number_with_a_decimal_point_and_one_with_a_comma(text, po
 
 @given(st.text("0123456789.,' +-eE", max_size=12))
 @settings(derandomize=True, deadline=None, max_examples=200)
-def test_a_text_with_its_marks_swapped_is_the_same_number_with_the_other_mark(text):
+def test_swapped_marks_give_the_same_number(text):
     swapped = text.translate(str.maketrans(".,", ",."))
     assert np.array_equal(number(text, "."), number(swapped, ","), equal_nan=True)
 
 
-def test_words_are_those_texts_that_are_no_numbers_with_this_mark():
+def test_words_are_texts_that_are_no_numbers():
     assert read_numbers(["1,5", "2.5", "x"], ".").words == ["1,5", "x"]
     assert read_numbers(["1,5", "2.5", "x"], ",").words == ["2.5", "x"]
 
@@ -125,7 +125,7 @@ def test_words_are_those_texts_that_are_no_numbers_with_this_mark():
         (["1.5", "3"], ".", ""),
     ],
 )
-def test_the_marks_that_were_read_are_said(texts, mark, said):
+def test_description_names_the_marks(texts, mark, said):
     assert read_numbers(texts, mark).description == said
 
 
@@ -158,7 +158,7 @@ def test_the_marks_that_were_read_are_said(texts, mark, said):
         (["x", "y"], "."),
     ],
 )
-def test_a_column_of_which_nothing_else_is_known_decides_by_its_own_values(texts, mark):
+def test_values_of_a_single_column_decide_its_mark(texts, mark):
     assert marks_of([texts * 5])[0] == mark
 
 
@@ -178,7 +178,7 @@ def test_a_leading_0_excludes_thousands(tmp_path):
     ],
 )
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_other_columns_decide_whatever_separates_the_fields(tmp_path, separator, other, numbers):
+def test_other_columns_decide_the_mark_for_every_separator(tmp_path, separator, other, numbers):
     path = table(tmp_path / "t.csv", {"x": ["1,250", "2,500", "3,125", "4,750"], "w": other}, separator)
     found, notes = read(path)
     assert (found["x"], notes) == (numbers, [])
@@ -193,7 +193,7 @@ def test_other_columns_decide_whatever_separates_the_fields(tmp_path, separator,
         (",", ["1.250", "2.500", "1", "2"], [1.25, 2.5, 1, 2], "1250, add --decimal ,"),
     ],
 )
-def test_where_no_value_decides_the_separator_does_and_that_is_said(tmp_path, separator, texts, numbers, other):
+def test_separator_decides_ambiguous_marks_with_a_note(tmp_path, separator, texts, numbers, other):
     path = table(tmp_path / "t.csv", {"x": texts}, separator)
     [note] = read(path)[1]
     assert read(path)[0]["x"] == numbers
@@ -205,7 +205,7 @@ def test_where_no_value_decides_the_separator_does_and_that_is_said(tmp_path, se
     assert forced[1] == []
 
 
-def test_without_a_separator_that_tells_the_numbers_are_kept_together_and_that_is_said(tmp_path):
+def test_ambiguous_marks_between_tabs_give_a_note(tmp_path):
     path = table(tmp_path / "t.tsv", {"x": ["1,250", "2,500", "900", "40"]}, "\t")
     assert read(path) == (
         {"x": [1250, 2500, 900, 40]},
@@ -219,7 +219,7 @@ def test_without_a_separator_that_tells_the_numbers_are_kept_together_and_that_i
     assert "is read as 1.25, because nothing says otherwise; if it is 1250, add --decimal ." in note
 
 
-def test_a_reading_that_mixes_numbers_a_thousandfold_is_said_though_the_other_columns_decide(tmp_path):
+def test_numbers_of_very_different_size_give_a_note(tmp_path):
     columns = {"x": ["1,250", "2,500", "1", "2"], "w": ["3.5", "12.25", "7", "1.5"]}
     numbers, notes = read(table(tmp_path / "t.csv", columns, ","))
     assert numbers["x"] == [1250, 2500, 1, 2]
@@ -228,7 +228,7 @@ def test_a_reading_that_mixes_numbers_a_thousandfold_is_said_though_the_other_co
     ]
 
 
-def test_a_column_reads_otherwise_than_the_file_only_where_its_values_force_that_and_that_is_said(tmp_path):
+def test_column_that_contradicts_the_file_gives_a_note(tmp_path):
     columns = {
         "x": ["1,5", "2,5", "3", "4"],
         "y": ["0,25", "2,5", "3", "4"],
@@ -246,20 +246,20 @@ def test_a_column_reads_otherwise_than_the_file_only_where_its_values_force_that
     assert (told[0]["z"], told[1]) == ([1250, 2500, 900, 800], [])
 
 
-def test_between_as_many_columns_of_either_kind_the_separator_decides():
+def test_separator_decides_between_equally_many_columns():
     columns = [["1,5", "2"], ["1.5", "2"], ["1,250", "900"]]
     assert [marks_of(columns, separator)[2] for separator in (";", ",")] == [",", "."]
     assert marks_of(columns, ";").doubts.keys() == {1, 2}
 
 
-def test_several_columns_in_the_same_doubt_are_named_in_one_line():
+def test_columns_with_the_same_doubt_share_one_note():
     columns = [["1,250", "2"] for _ in range(7)]
     [line] = marks_of(columns, ";").notes({place: f"c{place}" for place in range(7)})
     assert line.startswith('columns "c0", "c1", "c2", "c3", "c4", …: "1,250" is read as 1.25, because')
 
 
 @pytest.mark.parametrize("decimal", [".", ","])
-def test_the_user_s_word_decides_but_where_values_cannot_be_read_so(tmp_path, decimal):
+def test_decimal_option_decides_unless_values_contradict_it(tmp_path, decimal):
     columns = {"x": ["1,250", "2,500", "900", "800"], "w": ["1,5", "2,5", "3", "4"], "v": ["1.5", "2.5", "3", "4"]}
     numbers, notes = read(table(tmp_path / "t.csv", columns), decimal=decimal)
     assert numbers["x"][0] == {".": 1250, ",": 1.25}[decimal]
@@ -268,17 +268,17 @@ def test_the_user_s_word_decides_but_where_values_cannot_be_read_so(tmp_path, de
     assert f"not as --decimal {decimal} says, because of" in notes[0]
 
 
-def test_the_option_takes_a_point_or_a_comma_and_nothing_else(tmp_path):
+def test_decimal_option_takes_only_point_or_comma(tmp_path):
     path = table(tmp_path / "t.csv", {"x": ["1,250", "2,500", "1", "2"]})
     assert line_of("x", shown(path, "left", "--decimal", ".")) == "x number 1 to 2,500; commas separate thousands"
     assert line_of("x", shown(path, "left", "--decimal", ",")) == "x number 1 to 2.5; decimal comma"
     assert "--decimal" in refused("try", path, "-t", "left", "--decimal", ";")
 
 
-# --- siblings
+# --- other kinds of columns
 
 
-def test_codes_with_a_leading_0_and_words_with_digits_stay_categories_and_say_nothing_of_marks(tmp_path):
+def test_codes_and_words_with_digits_stay_categories(tmp_path):
     columns = {
         "code": ["007", "008", "1250", "001"],
         "release": ["1.2.3", "1.10.0", "2.0", "1.5"],
@@ -302,13 +302,13 @@ def test_dates_beside_decimal_commas_stay_dates(tmp_path):
     assert [column.kind for column in prepared.columns] == ["date", "number"]
 
 
-def test_missing_marks_and_a_few_words_stay_missing(tmp_path):
+def test_missing_words_among_numbers_stay_missing(tmp_path):
     columns = {"x": ["0,5", "NA", "2", "3,25"] * 20, "w": ["1,250"] * 79 + ["unknown"]}
     prepared = prepare(TableRequest(str(table(tmp_path / "t.csv", columns, left=LEFT * 20, times=1)), "left"))
     assert [(column.kind, column.missing) for column in prepared.columns] == [("number", 20), ("left out", 1)]
 
 
-def test_numbers_that_are_no_text_are_in_no_doubt(tmp_path):
+def test_numeric_types_are_read_without_doubt(tmp_path):
     frame = pd.DataFrame(
         {
             "w": ["0,5", "1,5", "2", "3,25"] * 10,
@@ -329,7 +329,7 @@ def test_numbers_that_are_no_text_are_in_no_doubt(tmp_path):
 
 
 @pytest.mark.parametrize("told", ["number", "nothing"])
-def test_a_column_with_many_words_is_read_by_its_own_values_where_the_user_says_number(tmp_path, told):
+def test_number_option_reads_a_column_with_many_words(tmp_path, told):
     columns = {"x": ["1,5", "2,25", "low", "high"], "y": ["1", "2", "3", "4"]}
     prepared = prepare(
         TableRequest(str(table(tmp_path / "t.tsv", columns, "\t")), "left", number=("x",) * (told == "number"))
@@ -344,7 +344,7 @@ def test_a_column_with_many_words_is_read_by_its_own_values_where_the_user_says_
 
 
 @pytest.mark.parametrize(("zero", "one"), [("0", "1"), ("0,0", "1,0"), ("0.0", "1.0"), ("0,000", "1,000")])
-def test_labels_that_are_numbers_are_the_same_however_they_are_written(tmp_path, zero, one):
+def test_numeric_labels_are_equal_in_every_spelling(tmp_path, zero, one):
     path = table(tmp_path / "t.csv", {"x": ["1", "2", "3", "4"]}, left=[zero, one, zero, zero])
     for positive in (None, "1", "1,0", "1.0", one):
         if positive in ("1,0", "1.0") and positive[1] not in one:
@@ -359,13 +359,13 @@ def test_a_continuous_number_with_decimal_commas_is_no_target(tmp_path):
     assert "is a continuous number (" in refused("try", path, "-t", "left")
 
 
-def test_a_target_in_doubt_is_said(tmp_path):
+def test_ambiguous_target_gives_a_note(tmp_path):
     path = table(tmp_path / "t.csv", {"x": ["1", "2", "3", "4"]}, left=["1,250", "2,500", "2,500", "2,500"])
     [note] = read(path)[1]
     assert note.startswith('column "left": "1,250" is read as 1.25, because')
 
 
-def test_a_first_line_of_numbers_is_taken_for_values_with_either_mark(tmp_path):
+def test_first_line_of_numbers_is_rejected_as_header(tmp_path):
     (tmp_path / "t.csv").write_text("1,5;2,25\n3,5;4\n")
     assert "the first line must hold the names of the columns" in refused("try", tmp_path / "t.csv", "-t", "y")
 
@@ -373,7 +373,7 @@ def test_a_first_line_of_numbers_is_taken_for_values_with_either_mark(tmp_path):
 # --- the separator
 
 
-def test_a_name_with_a_comma_above_decimal_commas_does_not_make_the_comma_the_separator(tmp_path):
+def test_comma_in_a_name_is_not_the_separator(tmp_path):
     (tmp_path / "t.csv").write_text("spend, in EUR;left\n" + "12,5;yes\n0,25;no\n" * 10)
     prepared = prepare(TableRequest(str(tmp_path / "t.csv"), "left"))
     assert [column.name for column in prepared.columns] == ["spend, in EUR"]
@@ -392,7 +392,7 @@ texts = st.sampled_from(["basic", "plus", "007", "12 AB", "1.2.3", "a;b", "a,b",
 
 @st.composite
 def any_table(draw):
-    """Columns as lists: numbers with None for missing ones, or texts; one column whose numbers show their mark."""
+    """Draw columns as lists: numbers with None if missing, or texts. The numbers of one column show their mark."""
     rows = draw(st.integers(24, 30))
     columns = [[draw(st.sampled_from([0.5, 0.25, 12.5, 7.0])) for _ in range(rows - 1)] + [0.75]]
     for _ in range(draw(st.integers(1, 4))):
@@ -403,7 +403,7 @@ def any_table(draw):
 
 
 def spelt(value, mark, part):
-    """A number as people write it: with this decimal mark, and its thousands parted."""
+    """Return a number as people write it, with this decimal mark and with separated thousands."""
     if value is None or isinstance(value, str):
         return value or ""
     text = repr(value).removesuffix(".0")
@@ -416,6 +416,7 @@ def spelt(value, mark, part):
 
 
 def written(columns, how, part, separator, quoted):
+    """Return the columns as delimited text in this notation."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
     writer.writerow([*(f"c{place}" for place in range(len(columns) - 1)), "left"])
@@ -433,6 +434,7 @@ def folder(tmp_path_factory):
 
 
 def as_prepared(text, folder):
+    """Write the text to a file and return the prepared table."""
     (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
     return prepare(TableRequest(str(folder / "t.csv"), "left"))
 
@@ -440,7 +442,7 @@ def as_prepared(text, folder):
 @pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(any_table(), ways, st.sampled_from(US["parts"]), ways, st.sampled_from(EUROPE["parts"]))
-def test_a_table_written_in_the_american_and_in_the_european_way_is_the_same_table(
+def test_american_and_european_notation_give_the_same_table(
     folder, columns, american, comma, european, point
 ):
     one = as_prepared(written(columns, US, comma, *american), folder)
@@ -459,7 +461,7 @@ def test_a_table_written_in_the_american_and_in_the_european_way_is_the_same_tab
 
 @settings(derandomize=True, deadline=None, max_examples=20)
 @given(st.lists(st.integers(1000, 999_999) | st.integers(1, 999), min_size=20, max_size=30, unique=True), st.booleans())
-def test_where_all_numbers_could_be_read_both_ways_the_usual_separators_give_the_same(folder, numbers, thousands):
+def test_usual_separators_resolve_ambiguous_numbers_alike(folder, numbers, thousands):
     values = [float(one) if thousands or one < 1000 else one / 1000 for one in numbers]
     labels = [["yes", "no"][row % 2] for row in range(len(values))]
 
@@ -478,16 +480,17 @@ FEW = ("-l", "tree", "-m", "direct", "--splits", 2)
 
 
 def tried(text, folder, monkeypatch):
+    """Run ``probcal try`` on the text and return the ranking without the seconds."""
     folder.mkdir()
     monkeypatch.chdir(folder)
     (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
     result = probcal("try", folder / "t.csv", "-t", "left", *FEW, "--save", "my.yaml")
     assert result.exit_code == 0, result.output
     ranked = [line.split() for line in result.stdout.partition("learner ")[2].splitlines()]
-    return [words[:-1] if words and words[0].strip("*").isdigit() else words for words in ranked]  # but for the seconds
+    return [words[:-1] if words and words[0].strip("*").isdigit() else words for words in ranked]  # without the seconds
 
 
-def test_try_prints_the_same_numbers_for_both_and_saves_the_same_rows(tmp_path, monkeypatch):
+def test_try_gives_equal_results_for_both_notations(tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     x, w = random.choice([0.125, 0.25, 1, 2], 120), (random.normal(4000, 3000, 120)).round(2)
     columns = [x.tolist(), w.tolist(), np.where(random.random(120) < 1 / (1 + x), "yes", "no").tolist()]

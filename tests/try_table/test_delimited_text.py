@@ -1,4 +1,4 @@
-"""Delimited text as any program writes it, read back without being told how."""
+"""Test that delimited text of any program is read without further information."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ tables = st.integers(2, 5).flatmap(
 
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(tables, st.sampled_from(",;\t|"), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
-def test_a_table_with_all_fields_quoted_comes_back_whatever_is_in_them(rows, delimiter, encoding):
+def test_quoted_table_is_read_back_unchanged(rows, delimiter, encoding):
     written = io.StringIO(newline="")
     csv.writer(written, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(rows)
     frame, notes, *_ = read_delimited_text(written.getvalue().encode(encoding), Path("any.csv"))
@@ -28,11 +28,11 @@ def test_a_table_with_all_fields_quoted_comes_back_whatever_is_in_them(rows, del
     assert any(note.startswith("separated by") for note in notes)
 
 
-def test_numbers_with_a_decimal_comma_between_semicolons_are_not_parted_at_the_comma():
+def test_decimal_commas_between_semicolons_do_not_split_fields():
     text = "a;b;left\n" + "".join(f"{i},5;{i},25;yes\n" for i in range(20))
     assert read_delimited_text(text.encode(), Path("any.csv"))[0].shape == (20, 3)
 
 
-def test_times_and_prose_between_commas_are_not_parted_at_colons_or_blanks():
+def test_colons_and_blanks_between_commas_do_not_split_fields():
     text = "at,what,left\n" + "".join(f"10:{i},two words,no\n" for i in range(10, 30))
     assert read_delimited_text(text.encode(), Path("any.csv"))[0].shape == (20, 3)

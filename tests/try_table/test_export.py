@@ -1,4 +1,4 @@
-"""The exported winner predicts new rows as the trial would, and each of its files is there."""
+"""Test that the exported model predicts new rows as the trial does, and that all its files exist."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ FEW = ("-l", "logistic", "-m", "direct", "-m", "isotonic", "--splits", 2)
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """(folder, frame, what was printed) of a messy table whose winner is exported to ``model``."""
+    """Return (folder, frame, output) of a messy table whose best method is exported to ``model``."""
     folder = tmp_path_factory.mktemp("export")
     frame = customers(200)
     frame["spend"] = [f"€ {one:.2f}".replace(".", ",") for one in frame["spend"]]
@@ -82,7 +82,7 @@ def test_train_py_fits_the_same_model_from_any_folder(exported, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_printed_command_runs_where_the_folder_has_a_blank(tmp_path, monkeypatch):
+def test_printed_command_works_with_a_blank_in_the_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = written(customers(60), tmp_path / "c.csv")
     result = probcal("try", table, "-t", "left", "-l", "tree", "-m", "direct", "--splits", 2, "--export", "my model")
@@ -116,7 +116,7 @@ def test_predict_on_its_own_output_replaces_the_columns_it_added(exported, tmp_p
     assert 'the columns "row", "p(yes)" of an earlier run of predict.py are replaced' in warnings
 
 
-def test_a_column_named_row_of_the_table_itself_is_kept(exported, tmp_path):
+def test_own_column_named_row_is_kept(exported, tmp_path):
     folder, _, _ = exported
     table = tmp_path / "own.csv"
     table.write_text("row,since,spend,plan,age\n17,03.01.2020,9,pro,30\n", encoding="utf-8")
@@ -127,17 +127,17 @@ def test_a_column_named_row_of_the_table_itself_is_kept(exported, tmp_path):
         table.write_text(text, encoding="utf-8", newline="")
 
 
-def test_a_single_new_row_is_read_as_the_table_was(exported, monkeypatch):
+def test_single_new_row_is_read_like_the_table(exported, monkeypatch):
     folder, frame, _ = exported
     monkeypatch.chdir(folder)
     (folder / "one.csv").write_text(
         f'since;spend;plan;age\n{frame["since"][2]};"{frame["spend"][2]}";{frame["plan"][2]};{frame["age"][2]}\n'
     )
     one, whole = (read_new_rows(name, "model/columns.json").X for name in ("one.csv", "c.csv"))
-    assert one.iloc[0].tolist() == whole.iloc[2].tolist()  # 03.01.2020 alone could have day and month swapped
+    assert one.iloc[0].tolist() == whole.iloc[2].tolist()  # 03.01.2020 alone is ambiguous in day and month
 
 
-def test_what_is_new_in_the_rows_is_said(exported, monkeypatch):
+def test_unknown_values_in_new_rows_give_warnings(exported, monkeypatch):
     folder, _, _ = exported
     monkeypatch.chdir(folder)
     (folder / "odd.csv").write_text("since;spend;plan;age\n03.01.2020;lots;gold;30\n")
@@ -157,7 +157,7 @@ def test_a_new_number_in_another_unit_is_missing(exported, tmp_path, spend, valu
     assert any("'$ 9,50' in 1 row is no number in €" in one for one in found.warnings) == (value is None)
 
 
-def test_rows_without_a_needed_column_are_refused(exported):
+def test_rows_without_a_needed_column_are_rejected(exported):
     folder, _, _ = exported
     (folder / "short.csv").write_text("since;spent;plan;age\n03.01.2020;1;pro;30\n")
     run = [sys.executable, str(folder / "model" / "predict.py"), str(folder / "short.csv")]
@@ -166,7 +166,7 @@ def test_rows_without_a_needed_column_are_refused(exported):
     assert 'the model needs the column "spend"; did you mean "spent"?' in done.stderr
 
 
-def test_held_out_predictions_join_to_the_rows_of_the_file(exported):
+def test_held_out_predictions_match_the_rows_of_the_file(exported):
     folder, frame, _ = exported
     rows = rows_of((folder / "model" / "predictions.csv").read_text())
     assert len(rows) == 181
@@ -177,7 +177,7 @@ def test_held_out_predictions_join_to_the_rows_of_the_file(exported):
     assert in_it["classes"] == ["no", "yes"]
 
 
-def test_predictions_of_a_sample_have_the_weights_that_make_up_for_it(tmp_path, monkeypatch):
+def test_predictions_of_a_sample_have_correcting_weights(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = written(customers(3_000).assign(left=["yes"] * 60 + ["no"] * 2_940), tmp_path / "c.csv")
     done = probcal("try", path, "-t", "left", *FEW, "--rows", 500, "--export", "model")
@@ -187,7 +187,7 @@ def test_predictions_of_a_sample_have_the_weights_that_make_up_for_it(tmp_path, 
     assert np.average(rows["left"] == "yes", weights=rows["weight"]) == pytest.approx(60 / 3_000, rel=0.05)
 
 
-def test_numbers_with_the_other_decimal_mark_are_told_apart(exported):
+def test_numbers_with_the_other_decimal_mark_give_a_warning(exported):
     folder, frame, _ = exported
     rows = frame.drop(columns="left").assign(spend="170.5")
     rows.head(3).to_csv(folder / "points.csv", sep=";", index=False)
@@ -196,7 +196,7 @@ def test_numbers_with_the_other_decimal_mark_are_told_apart(exported):
 
 
 @pytest.mark.slow
-def test_a_model_of_standard_input_is_trained_again_from_standard_input(exported, tmp_path, monkeypatch):
+def test_model_from_standard_input_can_be_trained_again(exported, tmp_path, monkeypatch):
     _, frame, _ = exported
     monkeypatch.chdir(tmp_path)
     words = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--export", "model")
@@ -211,7 +211,7 @@ def test_a_model_of_standard_input_is_trained_again_from_standard_input(exported
     assert "# predict.py then keeps probabilities in 0.001 to 0.999, and divides each row by its sum" in code
 
 
-def test_a_model_whose_package_is_missing_names_the_module(exported, tmp_path):
+def test_model_with_a_missing_package_names_the_module(exported, tmp_path):
     folder, frame, _ = exported
     model = tmp_path / "model"
     shutil.copytree(folder / "model", model)
@@ -221,7 +221,7 @@ def test_a_model_whose_package_is_missing_names_the_module(exported, tmp_path):
         with_probabilities(str(tmp_path / "new.csv"), model)
 
 
-def test_the_card_names_the_bound_of_the_measures_and_that_of_predict(tmp_path, monkeypatch):
+def test_card_states_the_bounds_of_measures_and_predict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(600)
     frame["left"] = ["yes" if one < 20 else "no" for one in range(600)]
@@ -242,7 +242,7 @@ def test_an_existing_export_is_never_overwritten(exported):
 
 @pytest.mark.parametrize("learner", ["boosting", "nb", "tree"])
 @pytest.mark.slow
-def test_native_and_several_kinds_of_learners_are_exported(tmp_path, monkeypatch, learner):
+def test_different_learners_can_be_exported(tmp_path, monkeypatch, learner):
     monkeypatch.chdir(tmp_path)
     target = "left" if learner == "nb" else "plan"
     path = written(customers(150), tmp_path / "c.csv")
@@ -254,7 +254,7 @@ def test_native_and_several_kinds_of_learners_are_exported(tmp_path, monkeypatch
     assert [name for name in rows[0] if name.startswith("p(")] == names
 
 
-def test_code_and_card_say_that_calibration_rows_know_no_groups(tmp_path, monkeypatch):
+def test_export_states_that_calibration_ignores_groups(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(120)
     frame.insert(0, "family", [f"F{one // 3}" for one in range(120)])

@@ -1,4 +1,4 @@
-"""One bound for all methods, the base rate of the table, and costs."""
+"""Test the common bound of all methods, the base rate of the table, and costs."""
 
 import math
 from dataclasses import replace
@@ -27,13 +27,13 @@ def test_finite_losses_are_not_counted_as_infinite():
     assert not measure_predictions(Y, np.clip(P, 0.01, 0.99), MeasureScale(0.001), [LOSS]).infinite
 
 
-def test_the_other_measures_need_no_bound():
+def test_other_measures_ignore_the_bound():
     found = measure_predictions(Y, P, MeasureScale(0.2), [MEASURES["brier"]])
     assert found.values["brier"] == pytest.approx(np.mean((Y - P) ** 2))
 
 
-def test_an_enriched_sample_is_measured_at_the_base_rate_of_the_table():
-    # of 1000 rows, 10 are positive; the sample has all 10 and 90 of the 990 others
+def test_enriched_sample_is_measured_at_the_tables_base_rate():
+    # Of 1000 rows, 10 are positive. The sample has all 10 and 90 of the 990 others.
     y = np.array([1] * 10 + [0] * 90)
     scale = MeasureScale(0.001, (990 / 90, 1.0))
     found = measure_predictions(y, np.full(100, 0.1), scale, [LOSS, MEASURES["rms"]])
@@ -42,7 +42,7 @@ def test_an_enriched_sample_is_measured_at_the_base_rate_of_the_table():
     assert found.values["rms"] == pytest.approx(math.sqrt(rate * (1 - rate)))
 
 
-def test_costs_give_their_threshold_and_their_own_unit():
+def test_costs_define_a_threshold_and_a_measure():
     costs = read_costs("1:4")
     assert costs.threshold == 0.2
     found = measure_predictions(Y, P, MeasureScale(0.001), [costs.measure])
@@ -50,7 +50,7 @@ def test_costs_give_their_threshold_and_their_own_unit():
 
 
 @pytest.mark.parametrize("text", ["1", "1:0", "-1:2", "a:b", "1:2:3", "inf:1"])
-def test_costs_that_are_none_are_refused(text):
+def test_invalid_costs_are_rejected(text):
     with pytest.raises(ProbcalError, match="give two costs above 0"):
         read_costs(text)
 
@@ -76,12 +76,12 @@ def test_any_metric_of_predictions_can_rank():
         ("unheard", "no metric"),
     ],
 )
-def test_other_names_are_refused_by_their_reason(name, message):
+def test_unsuitable_metric_names_are_rejected_with_a_reason(name, message):
     with pytest.raises(ProbcalError, match=message):
         measure_named(name)
 
 
-def test_a_metric_of_a_plugin_that_raises_is_named(monkeypatch):
+def test_failing_plugin_metric_is_named(monkeypatch):
     broken = replace(find_metric("smece"), name="broken", value=lambda one: 1 / 0)
     monkeypatch.setitem(registry._BY_NAME, "broken", broken)
     with pytest.raises(ProbcalError, match=r"the metric broken cannot be computed: division by zero"):

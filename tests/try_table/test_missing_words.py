@@ -1,4 +1,4 @@
-"""Words such as NA and None in the target: labels, or missing values."""
+"""Test whether words such as NA and None in the target are labels or missing values."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def table(tmp_path, labels):
 
 
 @pytest.mark.parametrize("word", ["NA", "nan", "None", "NULL"])
-def test_a_word_is_a_label_where_only_one_other_exists(tmp_path, word):
+def test_missing_word_beside_one_label_is_a_label(tmp_path, word):
     text = shown(table(tmp_path, ["yes", word]))
     assert "target: left, 2 classes" in text
     assert f'note: "{word}" is read as a label of left (60 rows)' in text
@@ -22,7 +22,7 @@ def test_none_beside_words_is_a_label(tmp_path):
     assert "target: left, 3 classes" in shown(table(tmp_path, ["None", "mild", "severe"]))
 
 
-def test_na_beside_two_labels_is_missing_unless_the_user_says_label(tmp_path):
+def test_na_beside_two_labels_is_missing_by_default(tmp_path):
     path = table(tmp_path, ["NA", "mild", "severe"])
     text = shown(path)
     assert "target: left, 2 classes" in text
@@ -34,6 +34,6 @@ def test_none_beside_numbers_is_missing(tmp_path):
     assert "target: left, 2 classes" in shown(table(tmp_path, ["None", "0", "1"]))
 
 
-def test_a_label_that_does_not_exist_is_refused(tmp_path):
+def test_unknown_label_is_rejected(tmp_path):
     path = table(tmp_path, ["yes", "no"])
     assert 'holds no "NA"' in refused("try", path, "-t", "left", "--label", "NA", "--dry-run")

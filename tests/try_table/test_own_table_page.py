@@ -1,4 +1,4 @@
-"""docs/own-table.md and docs/try-reference.md: what they show is what the command prints."""
+"""Test that docs/own-table.md and docs/try-reference.md show what the command prints."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ PAGE = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("own-table
 
 
 @pytest.mark.slow
-def test_the_columns_and_the_plan_are_those_that_the_command_shows(original_files, tmp_path, monkeypatch):
+def test_shown_columns_and_plan_match_the_command(original_files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = original_files / "bank-marketing" / "bank-full.csv"
     shown = probcal("try", table, "--target", "y", "--dry-run")
@@ -25,14 +25,14 @@ def test_the_columns_and_the_plan_are_those_that_the_command_shows(original_file
     assert shown.stdout in PAGE
 
 
-def test_limits_and_names_are_those_of_the_code():
+def test_limits_and_names_match_the_code():
     for number in (f"2 to {MOST_LEVELS} values", f"at most {MOST_ROWS:,}", f"fewer than {FEWEST_ROWS} rows of a class"):
         assert number in PAGE
     for name in (*OWN, *(MISSING - {""})):
         assert f"`{name}`" in PAGE
 
 
-def test_the_note_of_a_column_in_doubt_is_that_of_the_command(tmp_path):
+def test_shown_note_matches_the_command(tmp_path):
     (tmp_path / "prices.csv").write_text("weight;sold\n" + "1,250;yes\n2;no\n3,125;no\n2;yes\n" * 20)
     text = shown(tmp_path / "prices.csv", "sold")
     note = text[text.index("note: column") :].partition("\n\n")[0]

@@ -1,4 +1,4 @@
-"""What makes results too good is named, with the option that helps."""
+"""Test that columns and rows that make results too good are named, with the option that helps."""
 
 import numpy as np
 import pandas as pd
@@ -33,10 +33,10 @@ def test_missing_values_that_tell_the_class_are_named(tmp_path):
     assert '"reason": whether it is missing tells the class (AUC 1.000 alone)' in one_line(found)
 
 
-def test_a_column_that_tells_the_class_alone_is_named(tmp_path):
+def test_column_that_determines_the_class_is_named(tmp_path):
     frame = customers(200)
     random = np.random.default_rng(0)
-    frame["fee"] = (frame["left"] == "yes") * 5 + random.normal(size=200).round(3)  # in the middle, not at an end
+    frame["fee"] = (frame["left"] == "yes") * 5 + random.normal(size=200).round(3)  # between two ranges, not at an end
     frame.loc[frame.index % 2 == 0, "fee"] = 2.5 + 3 * (frame["fee"] - 2.5)
     assert traps(frame, tmp_path).leaks == ["fee"]
 
@@ -46,13 +46,13 @@ def test_an_identifier_used_as_a_number_is_named(tmp_path):
     assert '"account no" is used as a number' in one_line(traps(frame, tmp_path))
 
 
-def test_copies_over_the_splits_are_counted(tmp_path):
+def test_copied_rows_across_splits_are_counted(tmp_path):
     frame = pd.concat([customers(150), customers(150)]).reset_index(drop=True)
     assert " % of the test rows have the same inputs and label as a training row" in one_line(traps(frame, tmp_path))
 
 
 @pytest.mark.parametrize("columns", [["size", "kind"], ["size", "height"]])
-def test_copies_in_a_table_of_two_columns_are_counted(tmp_path, columns):
+def test_copied_rows_of_two_columns_are_counted(tmp_path, columns):
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"size": random.normal(size=150), "height": random.normal(size=150)})
     frame["kind"] = random.choice(["red", "blue", "green"], 150)
@@ -61,35 +61,35 @@ def test_copies_in_a_table_of_two_columns_are_counted(tmp_path, columns):
     assert "same inputs and label as a training row" in one_line(traps(four_times, tmp_path))
 
 
-def test_rows_of_a_few_coarse_columns_are_equal_without_being_copies(tmp_path):
+def test_equal_rows_of_coarse_columns_are_no_copies(tmp_path):
     random = np.random.default_rng(0)
     frame = pd.DataFrame({name: random.choice(list("abc"), 600) for name in ("one", "two", "three", "four")})
     frame["left"] = np.where((frame["one"] == "a") ^ (random.random(600) < 0.2), "yes", "no")
     assert "same inputs" not in one_line(traps(frame, tmp_path))
 
 
-def test_dates_offer_a_split_in_order_of_time(tmp_path):
+def test_message_on_dates_names_the_time_option(tmp_path):
     assert "--time since tests on later rows" in one_line(traps(customers(200), tmp_path))
     assert "--time" not in one_line(traps(customers(200), tmp_path, time="since"))
     compact = customers(200).drop(columns="since").assign(day=[20260101 + one % 28 for one in range(200)])
     assert "--time day tests on later rows" in one_line(traps(compact, tmp_path))
 
 
-def test_seconds_since_1970_are_a_time_if_the_name_says_so(tmp_path):
+def test_seconds_since_1970_need_a_telling_name(tmp_path):
     seconds = [1_700_000_000 + 3_600 * one for one in range(200)]
     frame = customers(200).drop(columns="since")
     assert "--time created_at tests on later rows" in one_line(traps(frame.assign(created_at=seconds), tmp_path))
     assert "--time" not in one_line(traps(frame.assign(income=seconds), tmp_path))
 
 
-def test_a_column_that_is_filled_in_after_the_outcome_is_told_from_one_that_copies_it(tmp_path):
+def test_column_filled_in_after_the_outcome_is_named(tmp_path):
     frame = customers(200)
     reasons = np.random.default_rng(0).choice(["moved", "price", "other"], 200)
     frame["reason"] = np.where(frame["left"] == "yes", reasons, None)
     assert '"reason": whether it is missing tells the class (AUC 1.000 alone)' in one_line(traps(frame, tmp_path))
 
 
-def test_rows_of_one_customer_offer_groups(tmp_path):
+def test_message_on_repeated_customers_names_the_group_option(tmp_path):
     frame = customers(200).assign(customer=[f"K{one % 50}" for one in range(200)])
     assert "--group customer keeps them together" in one_line(traps(frame, tmp_path))
     assert "--group customer" not in one_line(traps(frame, tmp_path, group="customer"))
@@ -97,7 +97,7 @@ def test_rows_of_one_customer_offer_groups(tmp_path):
     assert "--group customer in place of --time keeps" in one_line(traps(frame, tmp_path, time="since"))
 
 
-def test_a_group_is_no_input_and_stays_on_one_side(tmp_path):
+def test_group_is_no_input_and_stays_in_one_fold(tmp_path):
     frame = customers(200).assign(customer=[f"K{one % 50}" for one in range(200)])
     text = shown(written(frame, tmp_path / "c.csv"), "left", "--group", "customer")
     assert "customer  group     50 groups of up to 4 rows; no input" in text
@@ -121,7 +121,7 @@ def test_time_orders_the_splits(tmp_path):
         (("--group", "left"), '"left" is the target'),
     ],
 )
-def test_options_that_do_not_fit_are_refused(tmp_path, options, message):
+def test_unsuitable_options_are_rejected(tmp_path, options, message):
     path = written(customers(120), tmp_path / "c.csv")
     assert message in refused("try", path, "-t", "left", "--dry-run", *options)
 

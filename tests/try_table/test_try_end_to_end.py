@@ -1,4 +1,4 @@
-"""``probcal try`` from a file to the sentence, and the YAML that runs it again."""
+"""Test ``probcal try`` from a file to the verdict, and the YAML that runs it again."""
 
 import json
 import re
@@ -19,7 +19,7 @@ FEW = ("-l", "logistic", "-l", "tree", "-m", "direct", "-m", "isotonic", "--spli
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory):
-    """(folder of all, what was printed) of a table with everything that people's tables have."""
+    """Return (folder, output) of a table with everything that users' tables have."""
     folder = tmp_path_factory.mktemp("a folder")
     frame = customers(200).rename(columns={"spend": "spend, in €", "plan": 'the "plan"'})
     frame.loc[frame.index % 9 == 0, "age"] = np.nan
@@ -34,10 +34,11 @@ def tried(tmp_path_factory):
 
 
 def results_of(folder):
+    """Return the metrics of each cell."""
     return {name: one.metrics for name, one in Store(folder).results().items()}
 
 
-def test_all_is_shown_from_the_columns_to_the_sentence(tried):
+def test_output_shows_columns_ranking_and_verdict(tried):
     _, text = tried
     assert "Kunden 2026.csv: 200 rows, 7 columns; separated by ';'" in text
     assert "note: 19 of 200 rows have no left and are left out" in text
@@ -48,7 +49,7 @@ def test_all_is_shown_from_the_columns_to_the_sentence(tried):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_the_report_is_there(tried):
+def test_report_shows_findings_and_table(tried):
     folder, text = tried
     assert "report: results/try-kunden-2026-left/report.html" in text
     page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
@@ -58,7 +59,7 @@ def test_the_report_is_there(tried):
     assert all(said in page.split("The table</h2>")[1] for said in ("200 rows, 7 columns", "ja, weg"))
 
 
-def test_the_report_has_the_ranking_and_its_names(tried):
+def test_report_shows_the_printed_ranking(tried):
     folder, text = tried
     page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
     printed = [line.split() for line in text.splitlines() if re.match(r" ?[0-9]+[* ] ", line)]
@@ -77,7 +78,7 @@ def test_the_report_has_the_ranking_and_its_names(tried):
     assert ends == [" ".join(row[4:7]) for row in printed]
 
 
-def test_the_report_names_an_experiment_that_is_there(tried):
+def test_report_names_an_existing_experiment(tried):
     folder, _ = tried
     results = folder / "results" / "try-kunden-2026-left"
     [named] = re.findall(r"probcal run (\S+) -o again", (results / "report.html").read_text(encoding="utf-8"))
@@ -85,7 +86,7 @@ def test_the_report_names_an_experiment_that_is_there(tried):
 
 
 @pytest.mark.parametrize("cache", ["the same cache", "an empty cache"])
-def test_the_saved_yaml_gives_the_same_numbers_bit_for_bit(tried, monkeypatch, tmp_path, cache):
+def test_saved_yaml_gives_exactly_the_same_numbers(tried, monkeypatch, tmp_path, cache):
     folder, _ = tried
     monkeypatch.chdir(tmp_path)
     if cache == "an empty cache":
@@ -95,7 +96,7 @@ def test_the_saved_yaml_gives_the_same_numbers_bit_for_bit(tried, monkeypatch, t
     assert results_of(tmp_path / "results" / "my") == results_of(folder / "results" / "try-kunden-2026-left")
 
 
-def test_the_same_command_finds_all_done_and_says_the_same(tried, monkeypatch):
+def test_repeated_command_runs_nothing_and_prints_the_same(tried, monkeypatch):
     folder, text = tried
     monkeypatch.chdir(folder)
     again = probcal("try", folder / "Kunden 2026.csv", "-t", "left", *FEW)
@@ -103,33 +104,33 @@ def test_the_same_command_finds_all_done_and_says_the_same(tried, monkeypatch):
     assert again.stdout.splitlines()[-8:] == text.splitlines()[-8:]
 
 
-def test_other_commands_know_the_folder(tried, monkeypatch):
+def test_status_and_table_read_the_results_folder(tried, monkeypatch):
     folder, _ = tried
     monkeypatch.chdir(folder)
     assert "15 cells: 15 done" in probcal("status", "results").stdout
     assert "Kunden 2026: left" in probcal("table", "results/try-kunden-2026-left").stdout
 
 
-def test_another_table_of_that_name_does_not_take_the_place_of_the_first(tried, monkeypatch, tmp_path):
+def test_other_table_of_the_same_name_is_rejected(tried, monkeypatch, tmp_path):
     folder, _ = tried
     path = written(customers(), tmp_path / "Kunden 2026.csv")
     monkeypatch.chdir(folder)
     assert "holds the results of another table (" in refused("try", path, "-t", "left", *FEW)
 
 
-def test_what_is_run_is_the_values_of_the_file_and_nothing_is_filled_in_before_the_split(tried):
+def test_saved_rows_equal_the_file_without_imputation(tried):
     folder, _ = tried
     card = read_card(folder / "sub" / "my-data" / "kunden-2026.yaml")
     obtain(card)
     X, frame = load(card).X, customers(200)
     kept = frame[frame.index % 11 != 0]
     assert sorted(X["spend, in €"]) == sorted(kept["spend"])
-    assert X["age"].isna().sum() == (kept.index % 9 == 0).sum()  # imputed in each cell, from its training rows
+    assert X["age"].isna().sum() == (kept.index % 9 == 0).sum()  # each cell imputes from its training rows
     assert load(card).y.sum() == (kept["left"] == "yes").sum()
     assert list(X.columns) == ["age", 'the "plan"', "spend, in €", "since"]
 
 
-def test_several_classes_run_without_what_takes_two_only(tmp_path, monkeypatch):
+def test_target_with_several_classes_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = written(customers(150), tmp_path / "c.csv")
     result = probcal("try", path, "-t", "plan", "-l", "logistic", "-m", "direct", "-m", "sigmoid", "--splits", 2)
@@ -137,7 +138,7 @@ def test_several_classes_run_without_what_takes_two_only(tmp_path, monkeypatch):
     assert "target: plan, 3 classes" in result.stdout
 
 
-def test_a_learner_that_fails_everywhere_is_last_and_said(tmp_path, monkeypatch):
+def test_learner_that_always_fails_is_ranked_last(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = written(customers(150), tmp_path / "c.csv")
     call = ("try", path, "-t", "plan", "-l", "nb", "-l", "logistic", "-m", "direct", "--splits", 2)
@@ -152,7 +153,7 @@ def test_a_learner_that_fails_everywhere_is_last_and_said(tmp_path, monkeypatch)
     assert "nb alone failed on 2 of 2 splits: ValueError: two classes are needed" in said
 
 
-def test_columns_that_tell_nothing_are_not_praised(tmp_path, monkeypatch):
+def test_uninformative_columns_are_reported_as_such(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(150).assign(left=np.random.default_rng(5).choice(["a", "b"], 150))
     path = written(frame, tmp_path / "c.csv")
@@ -160,19 +161,19 @@ def test_columns_that_tell_nothing_are_not_praised(tmp_path, monkeypatch):
     assert "the class shares for every row" in " ".join(result.stdout.split())
 
 
-def test_the_shares_of_the_classes_are_always_there_to_be_beaten(tmp_path, monkeypatch):
+def test_class_shares_are_always_a_baseline(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = shown(written(customers(150), tmp_path / "c.csv"), "left", "-l", "svm", "-m", "isotonic")
     assert "  shares: direct\n  svm: isotonic\n20 cells" in text
 
 
-def test_a_method_by_its_import_path_stands_beside_the_others(tmp_path):
+def test_method_given_by_import_path_is_planned(tmp_path):
     path = written(customers(150), tmp_path / "c.csv")
     text = shown(path, "left", "-l", "tree", "-m", "direct", "-m", "sklearn.calibration.CalibratedClassifierCV")
     assert "  tree: direct, calibratedclassifiercv\n" in text
 
 
-def test_a_later_look_at_the_same_table_keeps_what_is_there(tried, monkeypatch):
+def test_second_trial_keeps_the_finished_cells(tried, monkeypatch):
     folder, _ = tried
     monkeypatch.chdir(folder)
     more = probcal("try", folder / "Kunden 2026.csv", "-t", "left", *FEW, "-l", "nb")
@@ -181,13 +182,13 @@ def test_a_later_look_at_the_same_table_keeps_what_is_there(tried, monkeypatch):
 
 @pytest.mark.parametrize("change", ["replaced", "touched", "removed"])
 @pytest.mark.slow
-def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, monkeypatch, change):
+def test_table_replaced_during_the_run_gives_a_warning(tmp_path, monkeypatch, change):
     monkeypatch.chdir(tmp_path)
     path, lines = written(customers(), tmp_path / "mine.csv"), []
 
     def meddle(line):
         lines.append(line)
-        if len(lines) == 1:  # the table was read, and the run goes on
+        if len(lines) == 1:  # the table was read, and the run continues
             written(customers(seed=1 if change == "replaced" else 0), path)
             if change == "removed":
                 path.unlink()
@@ -203,7 +204,7 @@ def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, m
 
 
 @pytest.mark.slow
-def test_the_name_of_the_file_seeds_the_splits_and_its_folder_does_not(tmp_path, monkeypatch):
+def test_file_name_but_not_folder_seeds_the_splits(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()
     numbers = []

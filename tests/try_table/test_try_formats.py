@@ -1,4 +1,4 @@
-"""One table in every format that is read, and what tells them apart."""
+"""Test one table in every format that can be read, and how formats are detected."""
 
 import gzip
 import lzma
@@ -25,28 +25,28 @@ def assert_customers(text):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^", " "])
-def test_any_delimiter_is_found_out(tmp_path, delimiter):
+def test_delimiter_is_detected(tmp_path, delimiter):
     assert_customers(shown(written(customers(), tmp_path / "customers.csv", sep=delimiter)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_any_usual_encoding_is_found_out(tmp_path, encoding):
+def test_encoding_is_detected(tmp_path, encoding):
     frame = customers().rename(columns={"age": "âge"})
     assert line_of("âge", shown(written(frame, tmp_path / "c.csv", encoding=encoding))) == "âge number 18 to 79"
 
 
-def test_the_line_by_which_excel_tells_the_delimiter_is_no_line_of_the_table(tmp_path):
+def test_separator_line_of_excel_is_not_a_row(tmp_path):
     (tmp_path / "c.csv").write_text("sep=;\n" + customers().to_csv(index=False, sep=";"))
     assert_customers(shown(tmp_path / "c.csv"))
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_lines_may_end_as_on_any_system(tmp_path, end):
+def test_line_endings_of_every_system_are_read(tmp_path, end):
     (tmp_path / "c.csv").write_bytes(customers().to_csv(index=False).replace("\n", end).encode())
     assert_customers(shown(tmp_path / "c.csv"))
 
 
-def test_packed_files_are_read(tmp_path):
+def test_compressed_files_are_read(tmp_path):
     content = customers().to_csv(index=False).encode()
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
     (tmp_path / "a.tsv.xz").write_bytes(lzma.compress(content))
@@ -54,14 +54,14 @@ def test_packed_files_are_read(tmp_path):
     assert_customers(shown(tmp_path / "a.tsv.xz"))
 
 
-def test_a_parquet_file_is_one_whatever_its_name(tmp_path):
+def test_parquet_is_detected_without_its_extension(tmp_path):
     customers().to_parquet(tmp_path / "customers.data")
     text = shown(tmp_path / "customers.data")
     assert_customers(text)
     assert "a Parquet file" in text
 
 
-def test_parquet_brings_dates_booleans_and_categories(tmp_path):
+def test_types_of_parquet_columns_are_used(tmp_path):
     frame = customers()
     frame["since"] = pd.to_datetime(frame["since"])
     frame["paid"] = frame["spend"] > 50
@@ -76,7 +76,7 @@ def test_parquet_brings_dates_booleans_and_categories(tmp_path):
     assert line_of("tags", text) == "tags left out lists or other nested values"
 
 
-def test_an_arff_file_says_itself_what_is_a_category(tmp_path):
+def test_arff_declares_its_categories(tmp_path):
     rows = "".join(f"{i % 7}.5, {i % 3}, '{'yes' if i % 4 == 0 else 'no'}'\n" for i in range(60))
     head = "% a comment\n@relation t\n@attribute a real\n@attribute grade {0,1,2}\n@attribute left {yes,no}\n@data\n"
     (tmp_path / "t.arff").write_text(head + rows)
@@ -85,13 +85,13 @@ def test_an_arff_file_says_itself_what_is_a_category(tmp_path):
     assert line_of("a", text) == "a number 0.5 to 6.5"
 
 
-def test_quotation_marks_delimiters_and_line_breaks_inside_a_field_are_its_own(tmp_path):
+def test_quotes_delimiters_and_line_breaks_may_be_in_fields(tmp_path):
     lines = [f'{i},"a ""b"", c\nd{i % 3}",{"yes" if i % 4 == 0 else "no"}' for i in range(50)]
     (tmp_path / "q.csv").write_text("n, text,left\n" + "\n".join(lines) + "\n\n")
     assert line_of("text", shown(tmp_path / "q.csv")).startswith('text category 3 values: a "b", c d0, a "b", c d1')
 
 
-def test_what_stands_for_a_missing_value_is_said(tmp_path):
+def test_notation_of_missing_values_is_reported(tmp_path):
     frame = customers()
     frame["plan"] = frame["plan"].where(frame["age"] > 40, "?")
     text = shown(written(frame, tmp_path / "c.csv"))
@@ -99,7 +99,7 @@ def test_what_stands_for_a_missing_value_is_said(tmp_path):
     assert "missing)" in line_of("plan", text)
 
 
-def test_names_that_nobody_could_tell_apart_get_another(tmp_path):
+def test_ambiguous_column_names_are_replaced(tmp_path):
     body = "".join(f"{i % 5},{i % 7},{i % 3},{i % 4},{i % 2}\n" for i in range(40))
     (tmp_path / "n.csv").write_text("a,a,,x1..x3,left\n" + body)
     text = shown(tmp_path / "n.csv")
@@ -124,14 +124,14 @@ def test_names_that_nobody_could_tell_apart_get_another(tmp_path):
         (b"@relation r\n@attribute a nonsense\n@data\n1\n", "is not sound ARFF"),
     ],
 )
-def test_what_is_no_table_is_refused_in_one_sentence(tmp_path, content, reason):
+def test_file_that_is_no_table_is_rejected_in_one_line(tmp_path, content, reason):
     (tmp_path / "t.csv").write_bytes(content)
     said = refused("try", tmp_path / "t.csv", "--target", "left")
     assert reason in said
     assert len(said.splitlines()) == 1
 
 
-def test_places_without_a_file_are_refused(tmp_path):
+def test_paths_without_a_file_are_rejected(tmp_path):
     assert "there is no such file" in refused("try", tmp_path / "none.csv", "-t", "a")
     assert "is a folder; give one file of it" in refused("try", tmp_path, "-t", "a")
     assert "is an address; download the file first" in refused("try", "https://example.org/a.csv", "-t", "a")
@@ -139,7 +139,7 @@ def test_places_without_a_file_are_refused(tmp_path):
     assert "cannot be unpacked" in refused("try", tmp_path / "a.csv.gz", "-t", "a")
 
 
-def test_a_file_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+def test_file_beyond_the_size_limit_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_LARGEST_MB", "1")
     (tmp_path / "a.csv").write_bytes(b"a,left\n" + b"1,2\n" * 300_000)
     assert "is larger than 1 MB unpacked" in refused("try", tmp_path / "a.csv", "-t", "left")
@@ -151,7 +151,7 @@ def test_values_are_those_of_the_file(tmp_path):
     assert read["spend"].astype(float).tolist() == frame["spend"].tolist()
 
 
-def test_prose_has_no_delimiter_and_blanks_are_one_where_all_lines_agree(tmp_path):
+def test_blanks_separate_fields_only_if_all_lines_agree(tmp_path):
     notes = read_delimited_text(b"a b\n1  2\n3 4\n", tmp_path)[1]
     assert notes == ["separated by blanks"]
     assert read_delimited_text(b"a\nsome words here\nand there\n", tmp_path)[1] == ["one column"]

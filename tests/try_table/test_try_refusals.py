@@ -1,4 +1,4 @@
-"""What ``probcal try`` cannot estimate from: one clear sentence, exit code 2, nothing written."""
+"""Test tables that ``probcal try`` rejects with one clear message and exit code 2. It writes nothing."""
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from tests.try_table.own_tables import customers, shown, written
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
+    """Run the test in an empty folder, and check that it stays empty."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     yield
@@ -37,13 +38,13 @@ def frame_with(labels):
         (["a"] * 24 + ["b"] * 23 + ["c"] * 3, 'of "c" (3) in column "left" to split: 8 of each class are needed; re'),
     ],
 )
-def test_a_column_that_holds_no_classes_is_no_target(tmp_path, labels, reason):
+def test_column_without_classes_is_rejected_as_target(tmp_path, labels, reason):
     said = refused("try", written(frame_with(list(labels)), tmp_path / "c.csv"), "--target", "left")
     assert reason in said
     assert len(said.splitlines()) == 1
 
 
-def test_a_target_that_is_not_there_or_there_twice(tmp_path):
+def test_missing_or_doubled_target_is_rejected(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     said = refused("try", path, "-t", "Left")
     assert said.startswith('c.csv: there is no column "Left"; did you mean "left"? (it has: id, age,')
@@ -56,12 +57,12 @@ def test_a_target_that_is_not_there_or_there_twice(tmp_path):
     assert '"y"; the first line must hold the names of the columns (it has' in refused("try", path, "-t", "y")
 
 
-def test_costs_of_three_classes_are_refused_before_anything_runs(tmp_path):
+def test_costs_for_three_classes_are_rejected(tmp_path):
     said = refused("try", written(customers(), tmp_path / "c.csv"), "-t", "plan", "--cost", "1:5")
     assert said.strip() == "--cost needs two classes, and plan has 3; choose one with --positive"
 
 
-def test_a_table_with_nothing_to_learn_from(tmp_path):
+def test_table_without_input_columns_is_rejected(tmp_path):
     one = written(customers()[["left"]], tmp_path / "one.csv")
     said = refused("try", one, "-t", "left")
     assert said == "one.csv: no column is left to learn from: it has one column, the target"
@@ -69,7 +70,7 @@ def test_a_table_with_nothing_to_learn_from(tmp_path):
     assert "no column is left to learn from (id: a different value in every row" in refused("try", two, "-t", "left")
 
 
-def test_wishes_about_columns_that_are_not_there(tmp_path):
+def test_unsuitable_column_options_are_rejected(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     assert refused("try", path, "-t", "left", "--drop", "agee") == (
         '--drop: c.csv has no column "agee"; did you mean "age"?'
@@ -82,7 +83,7 @@ def test_wishes_about_columns_that_are_not_there(tmp_path):
     )
 
 
-def test_learners_and_methods_that_are_not_there(tmp_path):
+def test_unknown_learners_and_methods_are_rejected(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     assert 'there is no learner "forrest"; did you mean "forest"? (there are: shares, logistic,' in refused(
         "try", path, "-t", "left", "-l", "forrest"
@@ -103,7 +104,7 @@ def test_an_import_path_needs_trust(tmp_path, monkeypatch):
     assert "--trust tests" in said
 
 
-def test_a_file_that_is_there_is_not_written_over(tmp_path):
+def test_existing_file_is_not_overwritten(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     (tmp_path / "my.yaml").write_text("mine: true\n")
     said = refused("try", path, "-t", "left", "--save", tmp_path / "my.yaml")
@@ -112,7 +113,7 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path):
     assert (tmp_path / "my.yaml").read_text() == "mine: true\n"
 
 
-def test_another_label_may_be_the_positive_one_and_one_of_several_stands_against_the_rest(tmp_path):
+def test_positive_option_selects_the_positive_class(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     assert "<- positive\n" in shown(path, "left", "--positive", "no")
     text = shown(path, "plan", "--positive", "pro")
@@ -122,7 +123,7 @@ def test_another_label_may_be_the_positive_one_and_one_of_several_stands_against
     assert "  without nb (takes two classes only)\n" in shown(path, "plan")
 
 
-def test_rows_without_a_label_are_left_out_and_said(tmp_path):
+def test_rows_without_a_label_are_left_out_with_note(tmp_path):
     frame = customers()
     frame.loc[frame.index % 10 == 0, "left"] = None
     assert "note: 12 of 120 rows have no left and are left out" in shown(written(frame, tmp_path / "c.csv"))

@@ -1,4 +1,4 @@
-"""Numbers as people write them are read as numbers."""
+"""Test that numbers with units, currencies and other notation are read as numbers."""
 
 import pandas as pd
 import pytest
@@ -42,7 +42,7 @@ from tests.try_table.own_tables import customers, line_of, shown, written
         ("₹40,29,366", 4029366),
     ],
 )
-def test_a_written_number_is_read(text, value):
+def test_numbers_with_units_are_read(text, value):
     assert number(plain_number(text).text, ".") == pytest.approx(value)
 
 
@@ -54,7 +54,7 @@ def test_money_may_have_a_decimal_comma(text):
 @pytest.mark.parametrize(
     "text", ["12", "1,5", "2026-11-21", "21.11.2026", "Level 1", "1.2.3", "007", "<5", "10-20", "a"]
 )
-def test_plain_numbers_dates_and_words_are_left_alone(text):
+def test_plain_numbers_dates_and_words_are_not_converted(text):
     assert plain_number(text) is None
 
 
@@ -76,19 +76,19 @@ def test_plain_numbers_dates_and_words_are_left_alone(text):
         ("¾", 0.75),
     ],
 )
-def test_limits_and_ranges_are_numbers_where_the_user_says_number(text, value):
+def test_number_option_reads_limits_and_ranges(text, value):
     assert number(plain_number(text, loose=True).text, ".") == value
 
 
 @pytest.mark.parametrize(
     "values", [["3 doors", "5 doors"], ["1 kg", "2 m", "3 s"], ["5 %", "low", "high", "mid", "none"]]
 )
-def test_a_column_with_several_ways_of_writing_stays_text(values):
+def test_column_with_mixed_notation_stays_text(values):
     assert read_written_numbers(pd.Series(values * 10), asked=False) is None
     assert read_written_numbers(pd.Series(values * 10), asked=True) is not None
 
 
-def test_columns_of_people_become_numbers_and_every_missing_word_is_shown(tmp_path):
+def test_columns_with_units_become_numbers_with_a_note(tmp_path):
     frame = customers(200)
     frame["spend"] = [f"${100 * one:,.2f}" for one in frame["spend"]]
     frame["Height (cm)"] = [f"{150 + one % 40} cm" for one in range(200)]
@@ -105,7 +105,7 @@ def test_columns_of_people_become_numbers_and_every_missing_word_is_shown(tmp_pa
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_number_reads_dates_and_durations(tmp_path):
+def test_number_option_reads_dates_and_durations(tmp_path):
     frame = customers(120)
     frame["lasted"] = [f"{one % 5}h {one % 60}m" if one % 3 else f"{one} min" for one in range(120)]
     text = shown(written(frame, tmp_path / "c.csv"), "left", "--number", "lasted", "--number", "since")
@@ -135,6 +135,6 @@ def test_mixed_units_are_named_as_not_comparable(tmp_path, values, units):
     assert f'"size" mixes the units {units}, and its numbers are read as they stand, so they are not comparable' in said
 
 
-def test_mixed_numbers_that_are_left_out_name_the_option(tmp_path):
+def test_note_on_mixed_units_names_the_number_option(tmp_path):
     frame = customers(120).assign(size=[f"{one} {'GB' if one % 2 else 'MB'}" for one in range(120)])
     assert "--number reads its numbers" in " ".join(shown(written(frame, tmp_path / "c.csv")).split())

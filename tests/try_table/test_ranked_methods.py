@@ -1,4 +1,4 @@
-"""Which learner with which method is best, and how sure that is."""
+"""Test the ranking of learners with methods, its intervals and its verdict."""
 
 import math
 
@@ -31,11 +31,11 @@ SHARES = ranked("shares", [0.95, 0.96, 0.95, 0.97, 0.94])
 FAILED = ranked("nb", [0.5, 0.5, 0.5, 0.5], splits=5, failed=1, error="ValueError: no\nmore")
 
 
-def test_what_differs_as_much_as_the_splits_do_is_not_significantly_different():
+def test_close_method_is_not_significantly_different():
     assert not_significantly_different(BEST, [NEAR, FAR, SHARES, FAILED]) == [NEAR]
 
 
-def test_many_rivals_make_a_small_difference_less_sure():
+def test_many_comparisons_make_a_difference_insignificant():
     # differences of mean .038 and sd .010954: t(4) = .038 / (.010954 * sqrt(1/5 + 1/4)) = 5.17, p = .00665
     far = [0.43, 0.47, 0.44, 0.48, 0.42]
     assert not_significantly_different(BEST, [ranked("tree", far)]) == []
@@ -43,17 +43,17 @@ def test_many_rivals_make_a_small_difference_less_sure():
     assert not_significantly_different(BEST, rivals) == rivals
 
 
-def test_the_interval_is_the_corrected_one():
+def test_interval_is_the_corrected_resampled_one():
     # mean .41, sd .015811, variance of the mean (1/5 + (1/5)/(4/5)) * sd^2, t(4) = 2.776445
     half = 2.776445 * math.sqrt((1 / 5 + 1 / 4) * 0.00025)
     assert BEST.interval == pytest.approx((0.41 - half, 0.41 + half))
     assert FAILED.interval is None
-    assert ranked("a", [0.0, 0.5]).interval[0] == 0.0  # no loss is smaller
+    assert ranked("a", [0.0, 0.5]).interval[0] == 0.0  # no loss is below 0
 
 
-def test_no_interval_leaves_the_bounds_of_its_measure():
+def test_interval_stays_within_the_bounds_of_its_measure():
     assert ranked("a", [0.8, 1.0], measure=MEASURES["auc"]).interval == (0.0, 1.0)
-    assert ranked("a", [0.1, 2.0]).interval[1] > 2  # a log loss has no upper end
+    assert ranked("a", [0.1, 2.0]).interval[1] > 2  # a log loss has no upper bound
     assert interval_of([0.9, 1.0], 0.2, MEASURES["accuracy"])[1] == 1.0
     assert interval_of([2.0, 5.0], 0.2, read_costs("1:5").measure)[1] == pytest.approx(5, abs=1e-4)
 
@@ -70,7 +70,7 @@ def test_the_verdict_names_the_best_and_its_rivals():
 CLOSE = ranked("shares", [0.41, 0.41, 0.42, 0.42, 0.40])
 
 
-def test_the_verdict_does_not_praise_what_is_no_better_than_the_shares():
+def test_verdict_doubts_models_no_better_than_class_shares():
     found = verdict([BEST, CLOSE], MANY)
     assert found.startswith("forest alone has the best log loss 0.4100 bits; not significantly different from predic")
     assert found.endswith("The columns may not be related to the target.")
@@ -82,7 +82,7 @@ def test_two_splits_are_too_few_to_tell():
     assert verdict(two, MANY).endswith("2 splits are too few to tell; --splits 10 tells more.")
 
 
-def test_two_splits_do_not_test_even_equal_differences():
+def test_two_splits_or_equal_differences_are_not_tested():
     best, far, three = ranked("forest", [0.4, 0.42]), ranked("tree", [0.8, 0.82]), [0.4, 0.42, 0.41]
     assert not_significantly_different(best, [far]) == [far]
     assert "too few to test" in "\n".join(ranked_lines([best, far], 0.001))
@@ -102,7 +102,7 @@ def test_columns_that_rank_the_rows_are_not_called_unrelated():
     assert "may not be related" not in found
 
 
-def test_a_model_that_is_too_good_is_not_praised():
+def test_verdict_warns_of_a_model_that_is_too_good():
     perfect = ranked("forest", [0.001, 0.002, 0.001, 0.002, 0.001])
     assert verdict([perfect, SHARES], MANY).startswith(
         "Do not trust this ranking yet: forest alone has log loss 0.0014"
@@ -118,12 +118,12 @@ def test_two_splits_do_not_hide_a_leak():
     assert "few real tables can be predicted so well" in verdict(two, MANY)
 
 
-def test_the_best_is_not_said_to_be_ahead_of_what_failed():
+def test_verdict_counts_failed_methods_separately():
     never = ranked("svm", [], splits=5, failed=5)
     assert verdict([BEST, FAR, FAILED, never], MANY).endswith("better than 1 other at the 5 % level; 2 failed.")
 
 
-def test_the_verdict_knows_when_nothing_can_be_said():
+def test_verdict_without_comparison_says_so():
     assert verdict([FAILED], MANY) == "No method has a log loss on every split, so there is no best one."
     assert verdict([BEST], MANY) == "forest alone ran alone, so there is nothing to compare: log loss 0.4100 bits."
 
@@ -136,21 +136,21 @@ def test_the_table_counts_the_splits_with_an_infinite_log_loss():
     assert max(map(len, lines)) <= 80
 
 
-def test_larger_is_better_where_the_measure_says_so():
+def test_table_header_names_the_measure():
     auc = ranked("forest", [0.9, 0.91, 0.9, 0.92, 0.9], measure=MEASURES["auc"])
     assert next(ranked_lines([auc], 0.001)).split()[:5] == ["learner", "method", "AUC", "95", "%"]
 
 
-def test_a_split_that_failed_leaves_no_loss_to_rank():
+def test_method_with_a_failed_split_is_not_ranked():
     assert not FAILED.is_ranked
     assert "nb alone failed on 1 of 5 splits: ValueError: no" in ranked_lines([BEST, FAILED], 0.001)
 
 
-def test_names_are_read_aloud():
+def test_names_of_methods_are_plain_words():
     assert (name_of(NEAR), name_of(BEST)) == ("isotonic on boosting", "forest alone")
 
 
-def test_a_high_mean_auc_of_many_classes_is_no_reason_for_doubt():
+def test_high_auc_of_many_classes_raises_no_doubt():
     values = [0.46, 0.47, 0.45, 0.46, 0.46]
     best = ranked("forest", values, means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998, "c_emp": 0.01})
     assert verdict([best, SHARES], MANY).startswith("Do not trust")

@@ -1,4 +1,4 @@
-"""What is said of a table that makes its numbers too good or too bad."""
+"""Test the warnings about columns and labels that make results too good or too bad."""
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ LABELS = np.array(["bad", "good"] * 30, dtype=object)
 
 
 def column(values):
+    """Return the guessed column of these values as text."""
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
     return guess("c", text, ColumnChoices())
 
@@ -24,13 +25,13 @@ def test_a_copy_of_the_target_determines_it(copy):
     assert determines(column(values), LABELS)
 
 
-def test_a_column_that_is_wrong_once_or_has_a_value_of_its_own_in_every_row_is_no_copy():
+def test_inexact_or_all_distinct_columns_are_no_copies():
     assert not determines(column([1, 2] * 29 + [2, 2]), LABELS)
     assert not determines(column([number * number for number in range(60)]), LABELS)
 
 
 @pytest.mark.parametrize("number", [-99, -999, 999, -9])
-def test_a_number_far_from_all_others_may_stand_for_a_missing_value(number):
+def test_number_far_from_others_is_named_as_sentinel(number):
     [line] = said([number, number, number, *range(30, 60), *range(33, 60)])
     assert line.startswith(f'"c" is {number} in 3 rows, far from all others')
 
@@ -54,16 +55,16 @@ def test_sentinels_of_all_usual_forms_are_named(usual, codes):
     assert all(f"{code} in 4 rows" in line for code in codes)
 
 
-def test_numbers_near_a_hundred_among_their_neighbours_stand_for_themselves():
+def test_numbers_near_a_hundred_are_no_sentinels():
     assert said([95, 96, 97, 98] * 15) == []
 
 
 @pytest.mark.parametrize("values", [[*range(40, 100)], [-99, *range(59)], [-99, -120, -99, -99, *range(56)]])
-def test_a_number_among_others_stands_for_itself(values):
+def test_number_among_others_is_no_sentinel(values):
     assert said(values) == []
 
 
-def test_labels_that_differ_in_capitals_alone_are_named():
+def test_labels_that_differ_only_in_capitals_are_named():
     labels = np.array(["No", "Yes", "yes"] * 20, dtype=object)
     assert said(["a", "b", "c", "a"] * 15, labels) == [
         'labels that differ only in capitals are read as different classes: "Yes", "yes"'

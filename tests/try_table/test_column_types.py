@@ -1,4 +1,4 @@
-"""What a column is taken for, and why it is left out."""
+"""Test the type of a column, and why a column is left out."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ NOTHING = ColumnChoices()
 
 
 def column(values, wishes=NOTHING, name="c", declared=False):
-    """As text, which is how a CSV file has everything."""
+    """Return the guessed column of these values as text, as in a CSV file."""
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
     return guess(name, text, wishes, decimal_marks({0: text})[0], declared)
 
@@ -68,11 +68,11 @@ def kind_and_about(values, **more):
         ),
     ],
 )
-def test_a_column_is_taken_for_what_its_values_look_like(values, kind, about):
+def test_column_type_follows_from_its_values(values, kind, about):
     assert kind_and_about(values) == (kind, about)
 
 
-def test_whole_numbers_that_all_differ_are_an_id_only_by_name():
+def test_distinct_integers_are_an_id_only_by_name():
     values = [i * i for i in range(60)]
     assert kind_and_about(values, name="customer_id") == ("left out", "an id: a different number in every row")
     for name in ("CustomerID", "patientid", "Kundennummer", "accountNumber", "MRN"):
@@ -81,7 +81,7 @@ def test_whole_numbers_that_all_differ_are_an_id_only_by_name():
         assert kind_and_about(values, name=name)[0] == "number"
 
 
-def test_what_the_user_says_goes_before_what_it_looks_like():
+def test_options_override_the_guessed_type():
     ids = [f"user{i}" for i in range(60)]
     assert column(ids, ColumnChoices(category=["c"])).kind == "category"
     assert column(range(60), ColumnChoices(number=["c"])).kind == "number"
@@ -90,7 +90,7 @@ def test_what_the_user_says_goes_before_what_it_looks_like():
     assert list(grades.values.cat.categories) == ["1", "2"]
 
 
-def test_words_among_numbers_are_missing_ones_where_the_user_says_number():
+def test_number_option_reads_words_as_missing():
     mixed = [*range(10), "low", "high"] * 5
     assert column(mixed).kind == "category"
     found = column(mixed, ColumnChoices(number=["c"]))
@@ -99,26 +99,26 @@ def test_words_among_numbers_are_missing_ones_where_the_user_says_number():
         column(["a", "b"] * 20, ColumnChoices(number=["c"]))
 
 
-def test_infinite_numbers_are_taken_as_missing():
+def test_infinite_numbers_are_read_as_missing():
     found = guess("c", pd.Series([1.0, np.inf, -np.inf, 2.0]), NOTHING)
     assert (found.missing, found.about) == (2, "1 to 2; 2 infinite values read as missing")
     assert np.isnan(found.values.to_numpy()).sum() == 2
 
 
-def test_days_are_numbers_with_their_fractions():
+def test_dates_are_days_with_fractions():
     found = column(["1970-01-02 12:00", "1970-01-01 00:00"])
     assert found.values.tolist() == [1.5, 0.0]
 
 
-def test_declared_text_is_text_whatever_it_looks_like():
+def test_declared_text_stays_a_category():
     assert column(["1", "2"] * 20, declared=True).kind == "category"
 
 
-def test_a_number_too_large_is_none():
+def test_too_large_number_is_read_as_a_word():
     assert read_numbers(["1e999"], ".").words == ["1e999"]
 
 
-def test_words_in_many_rows_of_numbers_are_named_with_what_helps(tmp_path):
+def test_note_on_words_among_numbers_names_the_option(tmp_path):
     frame = pd.DataFrame(
         {"visits": [*range(1, 10), "unknown"] * 12, "codes": [*"123", "4+"] * 30, "left": ["no", "yes"] * 60}
     )

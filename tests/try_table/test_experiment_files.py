@@ -1,4 +1,4 @@
-"""The files that run a table again: nothing of it is lost on the way, whatever it holds."""
+"""Test that the files of a trial reproduce the table, whatever it holds."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ names = st.lists(anything | st.sampled_from(["*", "a..b", "x1..x9", "no", "1e-3"
 
 
 def prepared_of(columns, labels):
-    """The columns as they are, all labels known, all rows taken."""
+    """Return the columns as a prepared table with all labels known and all rows used."""
     found = [guess(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
     target = read_target("target", pd.Series(labels), "here")
     table = UserTable("here", "/here", pd.DataFrame(columns))
@@ -39,7 +39,7 @@ def prepared_of(columns, labels):
 @pytest.mark.slow
 @often
 @given(st.lists(st.tuples(anything, anything), min_size=5, max_size=12), names)
-def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
+def test_any_text_is_read_back_except_for_blanks(rows, name):
     first, second = (pd.Series([" ".join(row[side].split()) or None for row in rows]) for side in (0, 1))
     columns = dict(zip(card_names([*name, "a", "b"])[-2:], (first, second), strict=True))
     if any(column.nunique() < 2 for column in columns.values()):
@@ -54,7 +54,7 @@ def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
 
 @often
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=5, max_size=12))
-def test_any_number_comes_back_to_the_last_bit(numbers):
+def test_any_number_is_read_back_exactly(numbers):
     column = guess("n", pd.Series(numbers, dtype=float), ColumnChoices())
     if column.values is None:
         return
@@ -67,14 +67,14 @@ def test_any_number_comes_back_to_the_last_bit(numbers):
 
 @often
 @given(anything)
-def test_any_text_is_a_value_and_a_key_of_yaml(text):
+def test_any_text_survives_as_yaml_value_and_key(text):
     content = {"a": text, text: [text, 1, True, {"b": 0.5}]}
     assert YamlFile("any.yaml", yaml_text(content)).data == content
 
 
 @often
 @given(names)
-def test_names_of_columns_are_each_another_and_stay_what_they_are(found):
+def test_card_names_are_unique_and_stable(found):
     clean = card_names(found)
     assert len(set(clean)) == len(found)
     assert "" not in clean and "*" not in clean
@@ -85,13 +85,13 @@ def test_names_of_columns_are_each_another_and_stay_what_they_are(found):
     ("text", "name"),
     [("Kunden 2026", "kunden-2026"), ("Ärger", "arger"), ("数据", "table"), ("-a_b-", "a_b"), ("", "table")],
 )
-def test_a_name_of_a_file_becomes_the_name_of_a_card(text, name):
+def test_card_name_is_derived_from_the_file_name(text, name):
     assert slug(text, "table") == name
 
 
 @often
 @given(st.lists(st.sampled_from("aaaaabbc"), min_size=2, max_size=60), st.integers(1, 60), st.integers(0, 5))
-def test_a_sample_has_each_class_as_often_as_the_table(labels, size, seed):
+def test_sample_keeps_the_class_shares(labels, size, seed):
     labels = np.array(labels, dtype=object)
     rows = stratified_sample(labels, size, seed)
     assert len(rows) == min(size, len(labels)) == len(set(rows))
@@ -100,7 +100,7 @@ def test_a_sample_has_each_class_as_often_as_the_table(labels, size, seed):
         assert abs((labels[rows] == label).sum() - len(rows) * (labels == label).mean()) <= 1
 
 
-def test_wide_tables_give_fewer_rows_unless_more_are_asked_for():
+def test_wide_tables_are_sampled_unless_rows_are_requested():
     assert sample_size(5_000, 20, None) == 5_000
     assert sample_size(1_000_000, 20, None) == 10_000
     assert sample_size(10_000, 2_000, None) == 2_000
@@ -132,7 +132,7 @@ def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
     assert all(1 <= dataset.y[test].sum() <= 2 for test in tests)
 
 
-def test_a_cell_learns_how_to_fill_gaps_and_to_scale_from_its_training_rows_alone(tmp_path):
+def test_imputation_and_scaling_use_only_training_rows(tmp_path):
     frame = customers(200)
     frame.loc[::7, "age"] = np.nan
     found = table_files(prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left")), "c")
@@ -152,7 +152,7 @@ def test_a_cell_learns_how_to_fill_gaps_and_to_scale_from_its_training_rows_alon
     assert result.metrics["cxe"] == cross_entropy(y[test], p)
 
 
-def test_a_table_of_many_columns_says_the_commonest_kind_once(tmp_path):
+def test_card_of_many_columns_uses_a_default_type(tmp_path):
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(60, 300)), columns=[f"g{i}" for i in range(300)])
     frame["c"], frame["left"] = random.choice(["u", "v"], 60), ["yes", "no"] * 30
