@@ -167,7 +167,7 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
             + ("; (∞) where it decides" if any(one.how == "∞" for pair in found for one in pair.tested) else "")
             + ("; (?) without a test." if any(one.how == "none" for pair in found for one in pair.tested) else ".")
         )
-        name = f"{shown_metric(metric).long}, {shown_metric(metric).direction_text}"
+        name = f"{shown_metric(metric).long}, {shown_metric(metric).good_end}"
         yield Grid(0, name, explanation, ["", *header], rows, [])
 
 

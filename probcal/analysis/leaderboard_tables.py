@@ -108,7 +108,7 @@ def board_grid(board: Leaderboard) -> Grid:
         ]
         for one in board.standings
     ]
-    name = f"{shown_metric(board.metric).long}, {shown_metric(board.metric).direction_text}"
+    name = f"{shown_metric(board.metric).long}, {shown_metric(board.metric).good_end}"
     return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, _notes(board))
 
 
@@ -126,7 +126,7 @@ def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
     ]
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
     metric = shown_metric(boards[0].metric)
-    name = f"{metric.long}, {metric.direction_text}, by {boards[0].kind}"
+    name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
     few = [board.group for board in boards if board.n_tables < _FEW]
     notes = [f"Fewer than {_FEW} tables, which show little: {', '.join(few)}."] if few else []
     return Grid(0, name, _SHORT, ["method", *(board.group for board in boards)], rows, notes)

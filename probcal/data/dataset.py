@@ -280,7 +280,7 @@ def text_column(values: Sequence[str | None] | pd.Series, spelling: Spelling = s
     return _spelt(codes, [spelling(value) for value in distinct])
 
 
-def replace_categories(column: pd.Series, spelling: Spelling) -> pd.Series:
+def respelt(column: pd.Series, spelling: Spelling) -> pd.Series:
     """Return the categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
     return _spelt(column.cat.codes.to_numpy(), [spelling(value) for value in column.cat.categories])
 

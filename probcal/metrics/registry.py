@@ -106,7 +106,7 @@ class Metric:
     decimals: int = 3
 
     @property
-    def direction_text(self) -> str:
+    def good_end(self) -> str:
         """Return which end is better, in words."""
         if self.no_end:
             return self.no_end
@@ -116,7 +116,7 @@ class Metric:
     def help(self) -> str:
         """Return what it is, for which classes and which end is better, for lists and the schema."""
         classes = ", two classes only" if self.two_classes else ""
-        return f"{self.about}{classes}" + ("" if self.no_end else f", {self.direction_text}")
+        return f"{self.about}{classes}" + ("" if self.no_end else f", {self.good_end}")
 
     def best(self, numbers: list[float]) -> float:
         """Return the best of ``numbers``."""

@@ -414,7 +414,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
-    parts = [shown_metric(metric).direction_text]
+    parts = [shown_metric(metric).good_end]
     parts.append(splits(outlines))
     grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
     if grouped and not shown_metric(metric).no_end:

@@ -84,7 +84,7 @@ def _chart_data(sections: ExperimentSections, ranked: Sequence[RankedMethod]) ->
     return {
         "paper": None,
         "metrics": [
-            {"name": one.about, "short": one.header, "end": metric_named(one.metric).direction_text,
+            {"name": one.about, "short": one.header, "end": metric_named(one.metric).good_end,
              "larger": one.larger_is_better} for one in measures
         ],
         "datasets": [row.title for row in sections.outline.datasets],

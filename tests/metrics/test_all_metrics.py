@@ -83,7 +83,7 @@ def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
     name = metric_named(metric)
     assert name.long != metric
     ends = {"of the data, whatever the predictions": "of the data"}
-    assert name.help.endswith(ends.get(name.direction_text, name.direction_text))
+    assert name.help.endswith(ends.get(name.good_end, name.good_end))
 
 
 def test_they_are_listed():

@@ -72,7 +72,7 @@ def names_of(holds):
 
 def test_only_four_metrics_are_better_when_larger():
     assert names_of(lambda metric: metric.larger_is_better) == {"auc", "c_emp_p", "accuracy", "discrimination"}
-    assert [find_metric(name).direction_text for name in ("auc", "rms")] == ["larger is better", "smaller is better"]
+    assert [find_metric(name).good_end for name in ("auc", "rms")] == ["larger is better", "smaller is better"]
     assert find_metric("rms").help.endswith(", smaller is better")
     assert [find_metric(name).best([0.3, 0.1, 0.2]) for name in ("auc", "rms")] == [0.3, 0.1]
 

@@ -60,6 +60,7 @@ def test_module_trusted_on_the_command_line_is_imported(words):
 def test_module_trusted_by_the_environment_is_imported(monkeypatch, names):
     monkeypatch.setenv("PROBCAL_TRUSTED", names)
     assert probcal("validate", "small.yaml").exit_code == 0
+    assert imported()
 
 
 @pytest.mark.parametrize("names", ["ba", "bad.Mod", "bad2", "Bad", ".", ":,", "bad.Model.x"])

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 import pandas as pd
 
 from probcal.data.card import Card
-from probcal.data.dataset import as_text, replace_categories, stacked, text_column
+from probcal.data.dataset import as_text, respelt, stacked, text_column
 from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_delimited, read_mat, unpacked
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.errors import DataError, did_you_mean
@@ -61,11 +61,11 @@ def read_original_files(card: Card, folder: Path | str | None, read: ParsedNumbe
     if source.label_until:
         ends = re.compile(f"[{re.escape(source.label_until)}]")
         labels = _as_text_column(rows[card.target])
-        rows[card.target] = replace_categories(labels, lambda label: ends.split(label, maxsplit=1)[0].strip())
+        rows[card.target] = respelt(labels, lambda label: ends.split(label, maxsplit=1)[0].strip())
     for name, renamed in source.rename.items():
         if name not in rows:
             raise DataError(f"{card.name}: rename: there is no column {name!r}{did_you_mean(name, rows.columns)}")
-        rows[name] = replace_categories(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]  # the default is of the loop
+        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]  # the default is of the loop
     return rows.iloc[: source.first_rows]
 
 

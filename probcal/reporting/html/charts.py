@@ -77,7 +77,7 @@ def charts_of(outline: Outline, results: Results, published: Published | None) -
         {
             "paper": published.short if published else None,
             "metrics": [
-                {"name": one.long, "short": one.short, "end": one.direction_text, "larger": one.larger_is_better}
+                {"name": one.long, "short": one.short, "end": one.good_end, "larger": one.larger_is_better}
                 for one in names
             ],
             "datasets": [row.title for row in outline.datasets],
