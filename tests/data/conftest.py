@@ -1,4 +1,4 @@
-"""What the tests of fetching from OpenML share."""
+"""Provide the fixtures for the tests that fetch data from OpenML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.openml_server import OpenMLServer, Served
 
 @pytest.fixture
 def openml_server(monkeypatch):
-    """A server of our own that fetch_openml_rows takes for OpenML's."""
+    """Start a local server and let fetch_openml_rows use it in place of OpenML."""
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "OPENML_SKIP_PARQUET"):
         monkeypatch.delenv(name, raising=False)
     with OpenMLServer() as server:
@@ -30,9 +30,10 @@ def openml_server(monkeypatch):
 
 @pytest.fixture
 def fetch(openml_server) -> Callable[..., pd.DataFrame]:
-    """``fetch(served, card, **limits)`` registers a data set with the server and fetches it.
+    """Return ``fetch(served, card, **limits)``, which registers a data set with the server and fetches it.
 
-    Where the server is to fall silent, the client waits for two seconds; elsewhere a busy machine may take its time.
+    The client waits for two seconds where the fault is a silent server. In all other tests it waits much longer,
+    because the machine may be busy.
     """
 
     def fetch(served: Served, card: object = CARD, **limits: float) -> pd.DataFrame:
@@ -46,7 +47,7 @@ def fetch(openml_server) -> Callable[..., pd.DataFrame]:
 
 @pytest.fixture
 def in_process(monkeypatch, tmp_path):
-    """The download runs in this process: to import openml takes 3 seconds, too many for every fault."""
+    """Run the download in this process. The import of openml takes 3 seconds, which is too long for each fault."""
     for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "OPENML_CACHE_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("OPENML_SKIP_PARQUET", "false")
@@ -57,7 +58,7 @@ def in_process(monkeypatch, tmp_path):
     for module, name in (
         (requests, "Session"), (minio, "Minio"), (pd, "read_parquet"), (openml.config, "server")
     ):  # fmt: skip
-        monkeypatch.setattr(module, name, getattr(module, name))  # the download changes it: put it back
+        monkeypatch.setattr(module, name, getattr(module, name))  # monkeypatch restores it
     monkeypatch.setattr(openml.config, "_root_cache_directory", tmp_path)
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess:

@@ -1,4 +1,4 @@
-"""Cards of small data sets that a test writes itself."""
+"""Provide cards for the small data sets that a test writes itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from probcal.data.card import Card, find_card, read_card
 
 
 def make_card(columns: dict[str, str], *files: str | dict[str, Any], **more: Any) -> Card:
-    """A card called ``small`` for ``files``; ``more`` replaces fields of the card or of its one source."""
+    """Make a card called ``small`` for ``files``; ``more`` replaces fields of the card or of its one source."""
     source = {"format": "delimited", "files": [{"name": f} if isinstance(f, str) else f for f in files]}
     for name in ("format", "separator", "header", "missing", "comment", "label_until", "rename",
                  "column_names", "first_rows"):  # fmt: skip
@@ -29,7 +29,7 @@ def make_card(columns: dict[str, str], *files: str | dict[str, Any], **more: Any
 
 
 def changed(card: Card, **fields: Any) -> Card:
-    """``card`` with other fields, validated anew."""
+    """Return ``card`` with other fields, validated again."""
     return Card.model_validate(card.model_dump() | fields)
 
 

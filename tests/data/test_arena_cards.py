@@ -1,4 +1,4 @@
-"""The cards of the benchmark. ``test_cards.py`` checks the values, where the files are at hand."""
+"""Test the cards of the calibration benchmark. ``test_shipped_cards.py`` checks the values of the available files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_INPUTS = {
 """Columns that identify a row, or know its label, or are costs."""
 
 
-def test_at_most_10000_rows_train_and_the_card_says_so():
+def test_at_most_10000_rows_train():
     for name in CARDS:
         card = shipped_card(name)
         n_train = card.split.n_train(card.expect.rows)
@@ -44,19 +44,19 @@ def test_at_most_10000_rows_train_and_the_card_says_so():
             assert ("At most 3,000 rows train." in card.about) == (card.split.train_fraction != 0.66)
 
 
-def test_identifiers_are_no_inputs():
+def test_identifiers_are_not_inputs():
     for name in CARDS:
         card = shipped_card(name)
         ignored = sorted(column for column, kind in card.columns.items() if kind == "ignore")
         assert ignored == NO_INPUTS.get(name, []) or card.like
 
 
-def test_each_class_has_rows_to_learn_and_to_calibrate():
+def test_each_class_has_at_least_five_rows():
     cards = [shipped_card(name) for name in CARDS]
     assert min(min(card.expect.classes.values()) for card in cards if card.task == "multiclass") >= 5
 
 
-def test_the_cards_agree_with_the_index(original_files):
+def test_cards_agree_with_the_index_of_the_benchmark(original_files):
     index = original_files / "arena" / "INDEX.csv"
     if not index.exists():
         pytest.skip("no index at hand")

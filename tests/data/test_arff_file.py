@@ -1,4 +1,4 @@
-"""ARFF as a second source of the same rows."""
+"""Test that an ARFF file is a second source of the same rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_arff_and_text_give_the_same_data_set(tmp_path):
     assert of_arff.fingerprint() == of_text.fingerprint()
 
 
-def test_it_may_be_packed(tmp_path):
+def test_a_packed_arff_file_is_read(tmp_path):
     put(tmp_path, "f.arff.gz", gzip.compress(ARFF.encode()))
     assert len(read_original_files(arff_card(), tmp_path)) == 3
 
@@ -58,7 +58,7 @@ def test_matching_by_position_needs_as_many_columns(tmp_path):
         read_original_files(card, put(tmp_path, "f.arff", ARFF))
 
 
-def test_numbers_can_be_renamed_as_the_file_spells_them(tmp_path):
+def test_rename_matches_numbers_as_the_file_spells_them(tmp_path):
     card = arff_card(rename={"height in m": {"-2": "low", "1.5": "high"}})
     rows = read_original_files(card, put(tmp_path, "f.arff", ARFF))
     assert rows["height in m"].dropna().tolist() == ["high", "low"]
@@ -73,11 +73,11 @@ def test_numbers_can_be_renamed_as_the_file_spells_them(tmp_path):
         (3, ARFF.replace("REAL", "LENGTH"), "type"),
     ],
 )
-def test_a_broken_line_is_named(tmp_path, line, broken, fault):
+def test_message_names_the_broken_line(tmp_path, line, broken, fault):
     with pytest.raises(DataError, match=rf"small/f\.arff:{line}: is not sound ARFF: .*(?i:{fault})"):
         read_original_files(arff_card(), put(tmp_path, "f.arff", broken))
 
 
-def test_a_file_without_rows_is_refused(tmp_path):
+def test_an_arff_file_without_rows_is_rejected(tmp_path):
     with pytest.raises(DataError, match=r"f\.arff: holds no data"):
         read_original_files(arff_card(), put(tmp_path, "f.arff", ARFF.partition("@data")[0] + "@data\n"))

@@ -1,4 +1,4 @@
-"""A card with a fault is refused, with the line of the fault and what to do about it."""
+"""Test that a card with a fault is rejected, and that the message names the line and the remedy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_sound_card_is_read(tmp_path):
          '"openml" or "no_openml", not both'),
     ],
 )  # fmt: skip
-def test_a_fault_is_named_with_its_line(tmp_path, old, new, line, message):
+def test_message_names_the_fault_and_its_line(tmp_path, old, new, line, message):
     found = problems(tmp_path, old, new)
     assert any(number == line and message in text for number, text in found), found
 
@@ -87,11 +87,11 @@ def test_a_multiclass_card_names_no_positive_label(tmp_path):
     assert (card.task, card.positive) == ("multiclass", [])
 
 
-def test_the_digest_of_a_binary_card_is_what_it_was_before_there_were_others():
-    # of wine-first; any other leaves every data set that is in somebody's cache behind, to be fetched again
+def test_the_digest_of_a_binary_card_never_changes():
+    # With another digest, every data set in a user's cache is fetched again
     assert read_card(find_card("wine-first")).digest == "40859e47254e13b5"
 
 
-def test_an_unknown_name_is_answered_with_the_nearest():
+def test_message_for_an_unknown_name_suggests_the_nearest():
     with pytest.raises(DataError, match=r'there is no data set "adlut"; did you mean "adult"\?'):
         find_card("adlut")

@@ -1,4 +1,4 @@
-"""What assemble refuses, and what a Dataset and its fingerprint hold."""
+"""Test which rows assemble rejects and what a Dataset and its fingerprint contain."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ class TestFinishedColumns:
         size = assemble(IN_FILE_ORDER, ROWS.assign(size=texts)).X["size"]
         assert size.tolist() == [float(text) for text in texts]
 
-    def test_whole_numbers_name_levels_and_labels_without_a_decimal_point(self):
+    def test_whole_number_levels_and_labels_have_no_decimal_point(self):
         rows = ROWS.assign(colour=[2.0, 1.0, 2.0, np.nan], y=[1.0, 0.0, 0.0, 1.0])
         card = changed(IN_FILE_ORDER, positive="1", expect={"rows": 4, "columns": 2, "classes": {"0": 2, "1": 2}})
         assert list(assemble(card, rows).X["colour"].cat.categories) == ["1", "2"]
 
-    def test_codes_for_missing_count_in_their_column_only(self):
+    def test_missing_codes_apply_to_their_own_column_only(self):
         card = changed(IN_FILE_ORDER, columns=COLUMNS | {"colour": "numeric"}, missing_codes={"size": ["3"]})
         X = assemble(card, ROWS.assign(colour=["3", "3", "3", "3"])).X
         assert X["size"].isna().tolist() == [True, False, True, False]
         assert X["colour"].tolist() == [3, 3, 3, 3]
 
-    def test_an_inferred_column_without_any_value_is_numeric(self):
+    def test_an_inferred_column_without_values_is_numeric(self):
         card = changed(IN_FILE_ORDER, columns=COLUMNS | {"size": "infer"})
         assert assemble(card, ROWS.assign(size=None)).X["size"].dtype == np.float64
 
-    def test_the_rows_that_came_in_are_left_as_they_were(self):
+    def test_assemble_does_not_change_its_input_rows(self):
         before = ROWS.copy(deep=True)
         assemble(CARD, ROWS)
         pd.testing.assert_frame_equal(ROWS, before)
@@ -91,12 +91,12 @@ class TestSeveralClasses:
             (["b", "B", "a", "a"], [2, 0, 1, 1]),
         ],
     )
-    def test_y_is_the_place_of_the_label_among_the_sorted_labels(self, labels, y):
+    def test_y_is_the_index_of_the_sorted_label(self, labels, y):
         dataset = assemble(self.CARD, ROWS.assign(y=labels))
         assert dataset.y.dtype == np.int8
         assert dataset.y.tolist() == y
 
-    def test_two_spellings_of_a_number_are_two_labels_in_a_fixed_order(self):
+    def test_two_spellings_of_a_number_are_two_labels(self):
         assert in_order(["2", "1.0", "1", "01"]) == in_order(["01", "1", "2", "1.0"]) == ["01", "1", "1.0", "2"]
 
     def test_counts_of_the_classes_are_checked(self):
@@ -104,10 +104,10 @@ class TestSeveralClasses:
         message = refused(ROWS.assign(y=["a", "b", "b", "c"]), changed(self.CARD, expect=expect))
         assert "the classes are {'a': 1, 'b': 2, 'c': 1}, the card expects {'a': 1, 'b': 1, 'c': 2}" in message
 
-    def test_two_labels_are_no_several_classes(self):
+    def test_two_labels_are_rejected_on_a_multiclass_card(self):
         assert "of a multiclass card holds the labels ['no', 'yes'] only; for two, leave" in refused(ROWS, self.CARD)
 
-    def test_more_labels_than_int8_counts_are_refused(self):
+    def test_more_than_128_labels_are_rejected(self):
         rows = pd.DataFrame({"size": "1", "colour": "red", "y": [str(number) for number in range(129)]})
         card = changed(self.CARD, expect={"rows": 129, "columns": 2})
         assert "holds 129 labels, at most 128 are taken" in refused(rows, card)
@@ -116,51 +116,51 @@ class TestSeveralClasses:
 
 
 class TestWhatIsRefused:
-    def test_one_class(self):
+    def test_a_single_class_is_rejected(self):
         assert "column 'y' holds only the label 'yes'; two classes are needed" in refused(ROWS.assign(y="yes"))
 
-    def test_no_rows(self):
+    def test_a_table_without_rows_is_rejected(self):
         assert "holds no rows" in refused(ROWS.iloc[:0])
 
     @pytest.mark.parametrize("nothing", [None, np.nan, pd.NA])
-    def test_missing_labels(self, nothing):
+    def test_missing_labels_are_rejected(self, nothing):
         message = refused(ROWS.assign(y=["yes", "no", nothing, nothing]))
         assert "2 rows have no label in column 'y' (the first is row 3)" in message
         assert "drop_unlabelled" in message
 
-    def test_a_positive_label_that_no_row_has(self):
+    def test_a_positive_label_of_no_row_is_rejected(self):
         card = changed(CARD, positive="Yes", expect={"rows": 4, "columns": 2})
         assert "no row has the positive label ['Yes']; the labels are ['no', 'yes']" in refused(ROWS, card)
 
-    def test_positive_labels_that_all_rows_have(self):
+    def test_positive_labels_of_all_rows_are_rejected(self):
         card = changed(CARD, positive=["yes", "no"], expect={"rows": 4, "columns": 2})
         assert "every row has a positive label" in refused(ROWS, card)
 
-    def test_other_class_counts(self):
+    def test_other_class_counts_are_rejected(self):
         message = refused(ROWS.assign(y=["yes", "no", "no", "no"]))
         assert "the classes are {'no': 3, 'yes': 1}, the card expects {'yes': 2, 'no': 2}" in message
 
-    def test_other_numbers_of_rows_and_columns(self):
+    def test_other_numbers_of_rows_and_columns_are_rejected(self):
         card = changed(CARD, expect={"rows": 5, "columns": 2})
         assert "small: 4 rows arrived, the card expects 5" in refused(ROWS, card)
         card = changed(CARD, expect={"rows": 4, "columns": 3})
         assert "small: 2 columns arrived, the card expects 3" in refused(ROWS, card)
 
     @pytest.mark.parametrize("value", ["tall", "1,5", "nan", "inf", float("inf")])
-    def test_a_value_that_is_no_finite_number_with_its_row(self, value):
+    def test_message_names_the_row_without_a_finite_number(self, value):
         message = refused(ROWS.assign(size=["3", "1", value, "2"]))
         assert f"column 'size' is numeric on the card, but row 3 holds {value!r}" in message
 
-    def test_the_row_is_counted_before_unlabelled_rows_are_dropped(self):
+    def test_row_numbers_in_messages_count_unlabelled_rows(self):
         card = changed(CARD, drop_unlabelled=True, expect={"rows": 3, "columns": 2})
         rows = ROWS.assign(y=["yes", None, "no", "no"], size=["1", "x", "2", "tall"])
         assert "row 4 holds 'tall'" in refused(rows, card)
 
-    def test_a_column_that_did_not_arrive(self):
+    def test_a_missing_column_is_rejected(self):
         message = refused(ROWS.rename(columns={"colour": "color"}))
         assert "the data have no column 'colour', which the card names; did you mean \"color\"?" in message
 
-    def test_other_values_than_those_of_the_fingerprint(self):
+    def test_values_that_contradict_the_fingerprint_are_rejected(self):
         fingerprint = assemble(CARD, ROWS).fingerprint()
         card = changed(CARD, expect=CARD.expect.model_dump() | {"fingerprint": fingerprint})
         assert assemble(card, ROWS).fingerprint() == fingerprint
@@ -168,15 +168,15 @@ class TestWhatIsRefused:
 
 
 class TestOrderOfRows:
-    def test_a_holdout_set_is_the_same_in_whatever_order_a_source_has_it(self):
+    def test_holdout_data_ignore_the_row_order_of_the_source(self):
         prints = {assemble(CARD, ROWS.sample(frac=1, random_state=seed)).fingerprint() for seed in range(10)}
         assert len(prints) == 1
 
-    def test_rows_that_differ_in_the_label_only_are_put_in_order_too(self):
+    def test_rows_that_differ_only_in_label_are_sorted(self):
         rows = ROWS.assign(size="1", colour="red")
         assert assemble(CARD, rows).fingerprint() == assemble(CARD, rows[::-1]).fingerprint()
 
-    def test_a_set_with_an_order_of_its_own_keeps_it(self):
+    def test_chronological_rows_stay_in_file_order(self):
         assert assemble(IN_FILE_ORDER, ROWS[::-1]).y.tolist() == [1, 0, 0, 1][::-1]
         assert assemble(IN_FILE_ORDER, ROWS).fingerprint() != assemble(IN_FILE_ORDER, ROWS[::-1]).fingerprint()
 
@@ -193,11 +193,11 @@ class TestOrderOfRows:
         {"y": ["no", "yes", "no", "yes"]},
     ],
 )
-def test_any_other_value_gives_another_fingerprint(change):
+def test_any_changed_value_changes_the_fingerprint(change):
     assert assemble(IN_FILE_ORDER, ROWS.assign(**change)).fingerprint() != assemble(IN_FILE_ORDER, ROWS).fingerprint()
 
 
-def test_another_name_or_kind_of_a_column_gives_another_fingerprint():
+def test_a_changed_column_name_or_kind_changes_the_fingerprint():
     rows = ROWS.assign(size=["3", "1", "2", "2"])
     renamed = changed(IN_FILE_ORDER, columns={"Size": "numeric", "colour": "nominal", "y": "target"})
     nominal = changed(IN_FILE_ORDER, columns=COLUMNS | {"size": "nominal"})
@@ -209,14 +209,14 @@ def test_another_name_or_kind_of_a_column_gives_another_fingerprint():
     assert len(prints) == 3
 
 
-def test_zero_has_no_sign_in_the_fingerprint():
+def test_negative_zero_and_zero_have_the_same_fingerprint():
     assert (
         assemble(IN_FILE_ORDER, ROWS).fingerprint()
         == assemble(IN_FILE_ORDER, ROWS.assign(size=["3", "1.5", None, "0"])).fingerprint()
     )
 
 
-def test_a_nominal_column_without_values_survives_the_cache(monkeypatch, tmp_path):
+def test_the_cache_stores_a_nominal_column_without_values(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     dataset = assemble(CARD, ROWS.assign(colour=None))
     assert dataset.X["colour"].isna().all()
@@ -225,7 +225,7 @@ def test_a_nominal_column_without_values_survives_the_cache(monkeypatch, tmp_pat
     pd.testing.assert_frame_equal(again.X, dataset.X)
 
 
-def test_the_cache_keeps_names_levels_and_missing_values(monkeypatch, tmp_path):
+def test_the_cache_stores_names_levels_and_missing_values(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     colours = ["réd", "a\nb", None, ""] * len(ROWS)
     dataset = assemble(CARD, ROWS.assign(colour=colours[: len(ROWS)]))
@@ -233,7 +233,7 @@ def test_the_cache_keeps_names_levels_and_missing_values(monkeypatch, tmp_path):
     pd.testing.assert_frame_equal(read_cached(dataset.card, dataset.fingerprint()).X, dataset.X)
 
 
-def test_a_data_set_that_an_earlier_version_kept_as_parquet_is_read(monkeypatch, tmp_path):
+def test_a_parquet_cache_of_an_earlier_version_is_read(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     dataset = assemble(CARD, ROWS)
     keep(dataset, Note("here", "contents", dataset.fingerprint()))

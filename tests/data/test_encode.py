@@ -1,4 +1,4 @@
-"""The encoder against Weka's three filters one after the other, and what it learns from which rows."""
+"""Test the encoder against a sequence of three Weka filters, and test that it learns from training rows only."""
 
 import math
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def nominal(*values, levels=None):
-    """A categorical column; None is missing."""
+    """Make a categorical column; None is missing."""
     return pd.Categorical(list(values), categories=levels or sorted({v for v in values if v is not None}))
 
 
@@ -28,25 +28,25 @@ def test_a_column_of_three_levels_becomes_three_indicators():
     assert encoded({"x": nominal("b", "a", "c")}) == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
 
-def test_a_column_of_two_levels_becomes_one_indicator_of_the_second():
+def test_a_column_of_two_levels_becomes_one_indicator():
     assert encoded({"x": nominal("no", "yes", "no")}) == [[0], [1], [0]]
 
 
-def test_levels_are_those_of_the_training_rows_whatever_the_frame_declares():
+def test_only_levels_of_the_training_rows_are_encoded():
     assert encoded({"x": nominal("a", "c", levels=["a", "b", "c", "d"])}) == [[0], [1]]
 
 
-def test_a_missing_level_is_the_commonest_of_the_training_rows():
-    # the test rows have more b than a, but the training rows more a
+def test_a_missing_level_becomes_the_most_frequent_training_level():
+    # b is more frequent than a in the test rows, but a is more frequent in the training rows
     train, test = {"x": nominal("a", "a", "b", "c")}, {"x": nominal("b", "b", "b", None)}
     assert encoded(train, test)[-1] == [1, 0, 0]
 
 
-def test_of_equally_common_levels_the_first_stands_for_a_missing_one():
+def test_a_tie_fills_a_missing_value_with_first_level():
     assert encoded({"x": nominal("b", "a", "c", None)})[-1] == [1, 0, 0]
 
 
-def test_a_missing_second_level_of_two_is_filled_in_as_well():
+def test_a_missing_value_of_two_levels_is_filled():
     assert encoded({"x": nominal("a", "b", "b", None)})[-1] == [1]
 
 
@@ -54,16 +54,16 @@ def test_numbers_are_scaled_to_the_range_of_the_training_rows():
     assert encoded({"x": [2.0, 4.0, 10.0]}) == [[0], [0.25], [1]]
 
 
-def test_numbers_outside_the_range_of_the_training_rows_fall_outside_0_and_1():
+def test_numbers_outside_the_training_range_leave_0_to_1():
     assert encoded({"x": [2.0, 4.0]}, {"x": [0.0, 3.0, 8.0]}) == [[-1], [0.5], [3]]
 
 
-def test_a_missing_number_is_the_mean_of_the_training_rows():
+def test_a_missing_number_becomes_the_training_mean():
     # (2 + 4 + 12) / 3 = 6, and 6 is 4/10 of the way from 2 to 12
     assert encoded({"x": [2.0, 4.0, 12.0]}, {"x": [math.nan, 100.0]})[0] == [0.4]
 
 
-def test_a_level_that_no_training_row_has_gives_zeros():
+def test_a_level_unseen_in_training_gives_zeros():
     assert encoded({"x": nominal("a", "b", "c")}, {"x": nominal("d", "b")}) == [[0, 0, 0], [0, 1, 0]]
     assert encoded({"x": nominal("a", "b")}, {"x": nominal("d", "b")}) == [[0], [1]]
 
@@ -78,26 +78,26 @@ def test_a_level_that_no_training_row_has_gives_zeros():
         pytest.param(nominal(None, None, levels=["a", "b", "c"]), id="all levels missing"),
     ],
 )
-def test_a_column_that_tells_training_rows_not_apart_is_zeros_whatever_comes_later(train):
+def test_a_constant_training_column_gives_zeros(train):
     test = nominal("a", "b", "z", None) if isinstance(train, pd.Categorical) else [7.0, 8.0, -1e9, math.nan]
     assert encoded({"x": train}) == [[0], [0]]
     assert encoded({"x": train}, {"x": test}) == [[0]] * 4
 
 
-def test_columns_keep_their_order_and_come_by_name():
+def test_columns_are_found_by_name_in_training_order():
     train = pd.DataFrame({"n": [0.0, 1.0, 2.0], "c": nominal("a", "b", "c")})
     encoder = NumericEncoder().fit(train)
     assert encoder.transform(train).tolist() == [[0, 1, 0, 0], [0.5, 0, 1, 0], [1, 0, 0, 1]]
     assert encoder.transform(train[["c", "n"]]).tolist() == encoder.transform(train).tolist()
 
 
-def test_a_frame_that_declares_its_levels_in_another_order_is_encoded_the_same():
+def test_the_declared_order_of_levels_does_not_matter():
     train = {"x": nominal("a", "b", "c"), "y": nominal("p", "q", "q")}
     test = {"x": nominal("c", "a", levels=["c", "b", "a"]), "y": nominal("q", None, levels=["q", "p"])}
     assert encoded(train, test) == [[0, 0, 1, 1], [1, 0, 0, 1]]
 
 
-def test_a_frame_that_declares_fewer_or_more_levels_is_encoded_the_same():
+def test_declared_but_unused_levels_do_not_matter():
     train = {"x": nominal("a", "b", "c")}
     assert encoded(train, {"x": nominal("c")}) == [[0, 0, 1]]
     assert encoded(train, {"x": nominal("c", "aa", levels=["aa", "c"])}) == [[0, 0, 1], [0, 0, 0]]
@@ -105,7 +105,7 @@ def test_a_frame_that_declares_fewer_or_more_levels_is_encoded_the_same():
 
 
 def test_levels_may_be_whole_numbers():
-    # 2 is the commonest; as positions the levels would be 1, 0, 2
+    # 2 is the most frequent level; as positions the levels would be 1, 0, 2
     train = {"x": pd.Categorical([2, 1, 3, 2], categories=[2, 1, 3])}
     assert encoded(train, {"x": pd.Categorical([1, None, 3])}) == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
@@ -137,7 +137,7 @@ def frame_of(rows, levels):
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(some_rows, some_rows, st.permutations("abcd"))
-def test_any_frame_is_encoded_as_by_wekas_three_filters(train, test, levels):
+def test_encoding_equals_three_weka_filters(train, test, levels):
     found = NumericEncoder().fit(frame_of(train, "abcd")).transform(frame_of(test, levels))
     expected = [
         replace_nominal_normalize([n for n, _ in train], [n for n, _ in test], None),
@@ -148,14 +148,14 @@ def test_any_frame_is_encoded_as_by_wekas_three_filters(train, test, levels):
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(some_rows, some_rows)
-def test_a_row_is_encoded_the_same_whatever_rows_are_beside_it(train, test):
+def test_the_encoding_of_a_row_ignores_other_rows(train, test):
     encoder = NumericEncoder().fit(frame_of(train, "abcd"))
     together = encoder.transform(frame_of(test, "abcd"))
     assert together.tolist() == [encoder.transform(frame_of([row], "abcd"))[0].tolist() for row in test]
 
 
 def replace_nominal_normalize(train, test, order):
-    """ReplaceMissingValues, NominalToBinary and Normalize, one value at a time; order None: a number."""
+    """Apply ReplaceMissingValues, NominalToBinary and Normalize value by value; a numeric column has order None."""
     seen = [value for value in train if value is not None]
     if order is None:
         fill = math.fsum(seen) / len(seen) if seen else 0.0
@@ -172,10 +172,11 @@ def replace_nominal_normalize(train, test, order):
     return [[(v - a) / (b - a) if b > a else 0.0 for v, a, b in zip(row, low, high, strict=True)] for row in test]
 
 
-def test_ordinals_are_the_alphabetical_places_of_the_levels_and_all_columns_standardised():
+def test_ordinals_are_alphabetical_and_all_columns_are_standardised():
     train = frame_of([(1.0, "b"), (3.0, "d"), (None, "b"), (2.0, "a")], "dcba")
     encoder = OrdinalEncoder().fit(train)
-    # the number: mean 2, also of what is missing, sd sqrt(1/2); the places 1, 3, 1, 0: mean 5/4, sd sqrt(19/16)
+    # The numbers have mean 2 and sd sqrt(1/2); a missing number becomes 2.
+    # The places 1, 3, 1, 0 have mean 5/4 and sd sqrt(19/16).
     np.testing.assert_allclose(encoder.transform(train)[:, 0], np.array([-1, 1, 0, 0]) / math.sqrt(1 / 2))
     np.testing.assert_allclose(encoder.transform(train)[:, 1], (np.array([1, 3, 1, 0]) - 1.25) / math.sqrt(19 / 16))
     later = frame_of([(4.0, "c"), (0.0, None)], "abcd")
@@ -183,5 +184,5 @@ def test_ordinals_are_the_alphabetical_places_of_the_levels_and_all_columns_stan
     np.testing.assert_allclose(encoder.transform(later), expected, atol=1e-12)
 
 
-def test_the_encodings_of_the_runner_are_those_that_an_experiment_may_name():
+def test_an_experiment_may_name_every_encoding_of_the_runner():
     assert {*ENCODERS, "native"} == set(ENCODINGS)

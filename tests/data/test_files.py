@@ -1,4 +1,4 @@
-"""Every trap of the original files, on a small file that has just that trap."""
+"""Test each known difficulty of the original data files on a small file that has only this difficulty."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ XY = {"x": "numeric", "colour": "nominal", "y": "target"}
 
 
 def values(rows):
-    """Rows as lists, missing values as None."""
+    """Return the rows as lists, with None for missing values."""
     return [[None if v is np.nan or v != v else v for v in row] for row in rows.astype(object).to_numpy().tolist()]
 
 
@@ -32,7 +32,7 @@ def refused(folder, text, columns=XY, **more) -> str:
 
 
 class TestText:
-    def test_fields_keep_their_spelling(self, tmp_path):
+    def test_fields_are_read_as_they_are_spelled(self, tmp_path):
         assert values(read(tmp_path, "1.50,007,yes\n-0,1e3,no\n")) == [["1.50", "007", "yes"], ["-0", "1e3", "no"]]
 
     def test_a_question_mark_and_an_empty_field_are_missing(self, tmp_path):
@@ -44,7 +44,7 @@ class TestText:
     def test_only_the_marks_of_the_card_are_missing(self, tmp_path):
         assert values(read(tmp_path, "-,?,yes\n", missing=["-"])) == [[None, "?", "yes"]]
 
-    def test_blanks_around_a_field_do_not_count(self, tmp_path):
+    def test_blanks_around_a_field_are_ignored(self, tmp_path):
         rows = read(tmp_path, "1, red , yes\n2,red, yes\n")
         assert values(rows) == [["1", "red", "yes"], ["2", "red", "yes"]]
 
@@ -52,11 +52,11 @@ class TestText:
         text = "|1x3 Cross validator\n1,red,yes\n\n2,red,no\n\n\n"
         assert len(read(tmp_path, text, comment="|")) == 2
 
-    def test_the_label_ends_at_a_dot_and_other_columns_do_not(self, tmp_path):
+    def test_only_the_label_ends_at_a_dot(self, tmp_path):
         rows = read(tmp_path, "1.5,a.b,yes.|2059\n2.5,a.c,no.\n", label_until=".")
         assert values(rows) == [["1.5", "a.b", "yes"], ["2.5", "a.c", "no"]]
 
-    def test_the_class_may_come_first(self, tmp_path):
+    def test_the_target_may_be_the_first_column(self, tmp_path):
         rows = read(tmp_path, "yes,1\n", {"y": "target", "x": "numeric"})
         assert rows["y"].tolist() == ["yes"]
 
@@ -66,13 +66,13 @@ class TestText:
             ["2", "red", "no"],
         ]
 
-    def test_tabs_separate_and_the_line_may_end_with_a_carriage_return(self, tmp_path):
+    def test_tabs_separate_and_carriage_returns_are_removed(self, tmp_path):
         assert values(read(tmp_path, "1\t\tyes\r\n2\tred\tno\r\n", separator="\t")) == [
             ["1", None, "yes"],
             ["2", "red", "no"],
         ]
 
-    def test_quotation_marks_go_and_protect_the_separator(self, tmp_path):
+    def test_quotation_marks_are_removed_and_protect_the_separator(self, tmp_path):
         text = '"x";"colour";"y"\n1;"light; red";"yes"\n'
         assert values(read(tmp_path, text, separator=";", header=True)) == [["1", "light; red", "yes"]]
 
@@ -80,14 +80,14 @@ class TestText:
         rows = read(tmp_path, "y,shade,x\nyes,red,1\n", header=True, column_names={"shade": "colour"})
         assert rows.loc[0, ["x", "colour", "y"]].tolist() == ["1", "red", "yes"]
 
-    def test_a_star_takes_all_other_columns_of_the_header(self, tmp_path):
+    def test_a_star_selects_all_other_columns_of_the_header(self, tmp_path):
         rows = read(tmp_path, "p,y,q\n1,yes,2\n", {"y": "target", "*": "infer"}, header=True)
         assert list(rows) == ["p", "y", "q"]
 
-    def test_a_byte_order_mark_is_not_part_of_the_first_name(self, tmp_path):
+    def test_a_byte_order_mark_is_removed(self, tmp_path):
         assert list(read(tmp_path, "\ufeffx,colour,y\n1,red,yes\n", header=True)) == ["x", "colour", "y"]
 
-    def test_a_stray_latin_1_letter_does_not_stop_the_reading(self, tmp_path):
+    def test_a_latin_1_letter_does_not_stop_the_reading(self, tmp_path):
         assert read(tmp_path, b"1,caf\xe9,yes\n")["colour"].tolist() == [r"caf\xe9"]
 
     def test_values_are_renamed_in_their_column_only(self, tmp_path):
@@ -103,48 +103,48 @@ class TestText:
         rows = read_original_files(make_card(XY, "b", "a"), tmp_path)
         assert values(rows) == [["3", "red", "yes"], ["1", "blue", "no"], ["2", "red", "no"]]
 
-    def test_many_more_rows_than_are_read_at_once_stay_in_order(self, tmp_path):
+    def test_rows_of_several_chunks_stay_in_order(self, tmp_path):
         rows = read(tmp_path, "".join(f"{i},c{i % 7},yes\n" for i in range(50_000)))
         assert rows["x"].tolist() == [str(i) for i in range(50_000)]
         assert rows["colour"].tolist() == [f"c{i % 7}" for i in range(50_000)]
 
 
 class TestMalformedText:
-    def test_a_short_line_is_named(self, tmp_path):
+    def test_message_names_a_short_line(self, tmp_path):
         message = refused(tmp_path, "|head\n1,red,yes\n\n2,red\n", comment="|")
         assert f"{tmp_path}/small/f.data:4: 2 fields where 3 are expected" in message
         assert "skip_lines" in message
 
-    def test_a_long_line_is_named(self, tmp_path):
+    def test_message_names_a_long_line(self, tmp_path):
         assert "f.data:2: 4 fields where 3" in refused(tmp_path, "1,red,yes\n2,red,no,\n")
 
-    def test_a_short_line_between_blanks_is_named(self, tmp_path):
+    def test_message_names_a_short_line_of_blank_separated_text(self, tmp_path):
         assert "f.data:2: 1 field where" in refused(tmp_path, "1 red yes\n2\n", separator="whitespace")
 
-    def test_a_line_known_to_be_malformed_is_left_out(self, tmp_path):
+    def test_skip_lines_removes_a_malformed_line(self, tmp_path):
         card = make_card(XY, {"name": "f.data", "skip_lines": [2]})
         rows = read_original_files(card, put(tmp_path, "f.data", "1,red,yes\n,?,2,?\n3,red,no\n"))
         assert rows["x"].tolist() == ["1", "3"]
 
-    def test_an_open_quotation_mark_is_named_and_swallows_no_line(self, tmp_path):
+    def test_message_names_the_line_of_an_open_quotation_mark(self, tmp_path):
         assert "f.data:2: a quotation mark" in refused(tmp_path, '1,red,yes\n2,"red,no\n3,red",no\n')
 
     @pytest.mark.parametrize("text", ["", "\n\n", "|only a comment\n"])
-    def test_a_file_without_rows_is_refused(self, tmp_path, text):
+    def test_a_text_file_without_rows_is_rejected(self, tmp_path, text):
         assert "f.data: holds no data" in refused(tmp_path, text, comment="|")
 
-    def test_a_header_alone_is_refused(self, tmp_path):
+    def test_a_header_alone_is_rejected(self, tmp_path):
         assert "f.data: holds no data" in refused(tmp_path, "x,colour,y\n", header=True)
 
-    def test_a_column_that_the_header_lacks_is_named_with_the_nearest(self, tmp_path):
+    def test_message_suggests_the_nearest_column_of_the_header(self, tmp_path):
         message = refused(tmp_path, "x,color,y\n1,red,yes\n", header=True)
         assert "has no column 'colour'; did you mean \"color\"?" in message
 
-    def test_a_column_that_the_card_does_not_know_is_named(self, tmp_path):
+    def test_message_names_a_column_unknown_to_the_card(self, tmp_path):
         message = refused(tmp_path, "x,colour,y,z\n1,red,yes,2\n", header=True)
         assert "has a column 'z' unknown to the card" in message
 
-    def test_two_columns_of_one_name_are_refused(self, tmp_path):
+    def test_two_columns_of_one_name_are_rejected(self, tmp_path):
         assert "f.data:1: two columns are called 'x'" in refused(tmp_path, "x,x,y\n1,2,yes\n", header=True)
 
 
@@ -157,11 +157,11 @@ class TestPackingAndChecksums:
         card = make_card(XY, {"name": "f.data", "sha256": hashlib.sha256(self.TEXT).hexdigest()})
         assert values(read_original_files(card, tmp_path)) == [["1", "red", "yes"]]
 
-    def test_a_file_whose_own_name_ends_in_gz_is_not_unpacked(self, tmp_path):
+    def test_a_file_called_gz_on_its_card_is_not_unpacked(self, tmp_path):
         card = make_card(XY, "f.gz")
         assert len(read_original_files(card, put(tmp_path, "f.gz", self.TEXT))) == 1
 
-    def test_another_content_than_the_cards_is_refused_with_both_hashes(self, tmp_path):
+    def test_message_for_a_wrong_checksum_names_both_hashes(self, tmp_path):
         card = make_card(XY, {"name": "f.data", "sha256": "0" * 64})
         with pytest.raises(DataError) as caught:
             read_original_files(card, put(tmp_path, "f.data", self.TEXT))
@@ -178,11 +178,11 @@ class TestPackingAndChecksums:
             (".xz", lzma.compress(b"1,red,yes\n")[:-9]),
         ],
     )
-    def test_a_damaged_archive_is_named(self, tmp_path, ending, content):
+    def test_message_names_a_damaged_archive(self, tmp_path, ending, content):
         with pytest.raises(DataError, match=rf"f\.data\{ending}: cannot be unpacked"):
             read_original_files(make_card(XY, "f.data"), put(tmp_path, f"f.data{ending}", content))
 
-    def test_a_checksum_is_checked_for_the_labels_too(self, tmp_path):
+    def test_the_checksum_of_a_label_file_is_checked(self, tmp_path):
         put(tmp_path, "x", "1,red\n")
         put(tmp_path, "t", "yes\n")
         card = make_card(XY, {"name": "x", "labels": {"name": "t", "sha256": "0" * 64}})
@@ -191,14 +191,14 @@ class TestPackingAndChecksums:
 
 
 class TestMissingFiles:
-    def test_each_missing_file_is_named_with_its_place(self, tmp_path):
+    def test_message_names_the_path_of_each_missing_file(self, tmp_path):
         card = make_card(XY, "a", {"name": "b", "labels": {"name": "c"}}, folder="elsewhere")
         wanted = [str(tmp_path / "elsewhere" / name) for name in "abc"]
         assert missing_files(card, tmp_path) == wanted
         with pytest.raises(DataError, match="put these files in place.*" + ", ".join(wanted)):
             read_original_files(card, tmp_path)
 
-    def test_nothing_is_missing_when_one_source_is_complete(self, tmp_path):
+    def test_one_complete_source_is_enough(self, tmp_path):
         card = make_card(XY, "a")
         sources = [*card.model_dump()["files"], {"format": "delimited", "files": [{"name": "b"}]}]
         card = make_card(XY, files=sources)
@@ -206,10 +206,10 @@ class TestMissingFiles:
         assert missing_files(card, tmp_path) == []
         assert values(read_original_files(card, tmp_path)) == [["1", "red", "yes"]]
 
-    def test_the_source_that_lacks_the_fewest_is_asked_for(self, tmp_path):
+    def test_the_source_with_the_fewest_missing_files_is_named(self, tmp_path):
         sources = [{"format": "delimited", "files": [{"name": n} for n in names]} for names in ("ab", "cd")]
         card = make_card(XY, files=sources)
         assert missing_files(card, put(tmp_path, "d", "")) == [str(tmp_path / "small" / "c")]
 
-    def test_a_packed_file_is_not_missing(self, tmp_path):
+    def test_a_packed_file_counts_as_present(self, tmp_path):
         assert missing_files(make_card(XY, "a"), put(tmp_path, "a.xz", b"")) == []

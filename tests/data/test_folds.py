@@ -1,4 +1,4 @@
-"""Folds: which rows train and test in each split, and on what that may depend."""
+"""Test which rows train and which rows test in each fold, and what this choice depends on."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def rows(kind, labels, number=0, *, folds=5, seed=1, name="golden", groups=None)
 
 
 def slow_legacy_folds(labels, folds, seed):
-    """The folds of the old class row by row, from the global generator and with no helper of ours."""
+    """Compute the folds of the old class row by row, with the global generator and without our functions."""
     np.random.seed(seed)
     fold_of = {}
     for label in sorted(set(labels)):
@@ -69,12 +69,12 @@ def test_each_row_tests_once_in_a_repetition(kind, labels, folds, repetition, se
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.integers(2, 7), st.integers(0, 2**31))
-def test_legacy_folds_are_those_of_the_description(labels, folds, seed):
+def test_legacy_folds_equal_a_slow_implementation(labels, folds, seed):
     assert legacy_stratified_folds(np.array(labels), folds, seed).tolist() == slow_legacy_folds(labels, folds, seed)
 
 
-def test_these_folds_never_change():
-    # any other outcome makes every stored result of such a split a result of other rows
+def test_folds_never_change():
+    # With other folds, every stored result of such a split would belong to other rows
     labels = [0, 1, 0, 2, 1, 0, 0, 1, 2, 0, 1, 0]
     tested = {kind: rows(kind, labels, 4, folds=3)[1].tolist() for kind in RANDOM}
     assert tested == GOLDEN
@@ -101,7 +101,7 @@ def test_stratified_folds_have_equal_shares_of_each_class(kind):
         assert np.bincount(labels[rows(kind, labels, fold)[1]]).tolist() == [10, 5, 2]
 
 
-def test_a_group_is_in_one_fold():
+def test_each_group_is_in_one_fold():
     groups = np.repeat(np.arange(12), 5)
     labels = np.tile([0, 1, 1, 0, 1], 12)
     for fold in range(4):
@@ -111,7 +111,7 @@ def test_a_group_is_in_one_fold():
 
 @pytest.mark.parametrize("change", [{"number": 5}, {"seed": 2}, {"name": "silver"}])
 @pytest.mark.parametrize("kind", ["k_fold", "stratified_k_fold", "group_k_fold"])
-def test_another_repetition_seed_or_data_set_has_other_folds(kind, change):
+def test_folds_depend_on_repetition_seed_and_data_set(kind, change):
     labels = [0, 1] * 20
     assert rows(kind, labels)[1].tolist() != rows(kind, labels, **change)[1].tolist()
 
@@ -129,7 +129,7 @@ def test_time_ordered_parts_train_on_the_past():
     ]
 
 
-def test_time_ordered_rows_without_a_column_keep_their_order():
+def test_time_ordered_rows_without_a_column_stay_in_order():
     labels = [0, 1] * 6
     train, test = fold_rows(Split(kind="time_ordered", folds=3), "golden", columns(labels), np.array(labels), 0, 0)
     assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3, 4, 5])
@@ -142,19 +142,19 @@ def test_dates_as_texts_are_in_order_of_time():
     assert [fold_rows(ordered, "golden", X, np.zeros(4), part, 0)[1].tolist() for part in range(3)] == [[2], [0], [3]]
 
 
-def test_a_row_without_a_group_is_named():
+def test_message_names_a_row_without_a_group():
     groups = np.array([0.0, 1, np.nan, 3, 4, 5])
     with pytest.raises(DataError, match="golden: row 3 lacks a value in column 'g'"):
         rows("group_k_fold", [0, 1] * 3, folds=2, groups=groups)
 
 
-def test_a_column_that_does_not_exist_is_named():
+def test_message_names_a_column_that_does_not_exist():
     labels = np.array([0, 1] * 3)
     with pytest.raises(DataError, match="golden: there is no column 'site', which the split reads"):
         fold_rows(Split(kind="group_k_fold", folds=2, group="site"), "golden", columns(labels), labels, 0, 0)
 
 
-def test_too_few_groups_or_rows_are_an_error():
+def test_too_few_groups_or_rows_are_rejected():
     with pytest.raises(DataError, match="column 'g' has 2 groups, too few for 5 folds"):
         rows("group_k_fold", [0, 1] * 10, groups=np.arange(20) % 2)
     with pytest.raises(DataError, match="golden: cannot be split into 5 folds"):
@@ -177,7 +177,7 @@ def test_a_split_with_folds_takes_only_its_keys(keys, message):
         Split(**keys)
 
 
-def test_random_folds_are_repeated_and_time_is_not():
+def test_random_folds_are_repeated_and_time_ordered_folds_are_not():
     assert split("stratified_k_fold").n_splits(10) == 50
     assert split("time_ordered").n_splits(10) == 5
     assert split("time_ordered").n_splits(10, fixed_too=True) == 50

@@ -1,4 +1,4 @@
-"""Two Gaussian classes: what is known of them in closed form, their cards, and that a seed gives the same bits."""
+"""Test the generator of two Gaussian classes against its closed form, and test its cards and its seeds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def toy():
     return generated(TOY, seed=1)
 
 
-def test_the_rows_to_train_on_are_the_first_and_hold_as_many_of_each_class(toy):
+def test_training_rows_come_first_with_equal_class_counts(toy):
     train, test = split_rows(TOY, len(toy.y), 0, 0)
     assert toy.X.shape == (4000, 2) and list(toy.X) == ["x1", "x2"]
     for part in (train, test):
@@ -61,14 +61,14 @@ def test_means_and_covariance_are_those_of_the_card(toy):
         assert rows.cov().to_numpy() == pytest.approx(np.array(TOY.generator.covariance), abs=0.3)
 
 
-def test_the_truth_is_the_ratio_of_the_densities():
+def test_the_true_probability_is_the_ratio_of_the_densities():
     made = generated(card(), seed=0)
     assert list(made.X) == ["a", "b", "c"]
     f0, f1 = (multivariate_normal(mean, PARAMETERS["covariance"]).pdf(made.X) for mean in PARAMETERS["means"])
     assert made.truth == pytest.approx(f1 / (f0 + f1), rel=1e-9)
 
 
-def test_the_log_odds_of_the_toy_are_those_that_its_card_names(toy):
+def test_the_log_odds_of_the_toy_match_its_card(toy):
     assert np.log(toy.truth / (1 - toy.truth)) == pytest.approx((toy.X["x1"] + 2 * toy.X["x2"]).to_numpy(), abs=1e-9)
     # means -2 and 2 and an sd of 2 in each class: the best classifier errs with probability Phi(-1) = .159
     assert np.mean((toy.truth > 0.5) != toy.y) == pytest.approx(norm.cdf(-1), abs=4 * np.sqrt(0.159 * 0.841 / 4000))
@@ -76,13 +76,13 @@ def test_the_log_odds_of_the_toy_are_those_that_its_card_names(toy):
     assert np.mean(toy.truth < 0.05) > 0.1 and np.mean(toy.truth > 0.95) > 0.1
 
 
-def test_labels_come_as_often_as_their_true_probability_says(toy):
+def test_label_frequencies_match_true_probabilities(toy):
     for part in np.array_split(np.argsort(toy.truth), 10):
         assert toy.y[part].mean() == pytest.approx(toy.truth[part].mean(), abs=4 * 0.5 / np.sqrt(len(part)))
 
 
-def test_a_seed_draws_the_same_rows_for_ever():
-    # any other outcome makes every stored result a result of other rows; the last bits are the machine's
+def test_rows_of_a_seed_never_change():
+    # With other rows, every stored result would belong to other rows. The last bits depend on the machine.
     made = generated(card(), seed=7)
     digest = hashlib.sha256(made.X.to_numpy().round(9).tobytes() + made.y.tobytes())
     assert digest.hexdigest()[:16] == "71f25e69cddbd75d"
@@ -95,7 +95,7 @@ def test_another_seed_draws_other_rows():
     assert not np.array_equal(one.truth, other.truth)
 
 
-def test_the_growing_toys_differ_from_it_in_the_rows_to_train_on_alone():
+def test_larger_toys_differ_only_in_their_training_rows():
     for n in (14, 250, 4000):
         grown = read_card(find_card(f"gaussians-{n}"))
         made = generated(grown, 0)
@@ -105,7 +105,7 @@ def test_the_growing_toys_differ_from_it_in_the_rows_to_train_on_alone():
         assert grown.generator.model_copy(update=same) == TOY.generator
 
 
-def test_drawn_rows_of_a_standard_split_are_drawn_in_every_repetition():
+def test_every_repetition_draws_new_rows():
     experiment = read_experiment(find_config("isoprobability"))
     assert experiment.repetitions_of(TOY) == experiment.repeats == 20
     assert find(TOY).source == "generated"
@@ -126,7 +126,7 @@ def test_drawn_rows_of_a_standard_split_are_drawn_in_every_repetition():
         ({"rows_per_class": 10**9}, "rows x columns is 6e.09, and more than"),
     ],
 )
-def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
+def test_a_card_that_contradicts_its_generator_is_rejected(changes, message):
     with pytest.raises(ValueError, match=message):
         card(**changes)
 
@@ -141,7 +141,7 @@ def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
         ("3", "generator must be a mapping, as in {a: b}, not 3"),
     ],
 )
-def test_a_generator_that_is_none_is_told_with_its_line(tmp_path, generator, message):
+def test_message_names_the_line_of_a_wrong_generator(tmp_path, generator, message):
     path = tmp_path / "mine.yaml"
     path.write_text(f"name: mine\nlike: gaussians\ntitle: Mine\ngenerator: {generator}\n")
     with pytest.raises(FileProblems) as caught:

@@ -1,4 +1,4 @@
-"""The KDD cups' files are too large to ship: the real cards read small files of the documented formats."""
+"""Test the cards of the KDD Cups on small files of the documented formats. The real files are too large to ship."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def kdd98():
 
 
 class TestKddCup98:
-    def test_learning_rows_come_first_and_labels_follow_the_control_number(self, folder):
+    def test_learning_rows_come_first_and_control_numbers_match_labels(self, folder):
         dataset = assemble(kdd98(), read_original_files(kdd98(), folder))
         assert dataset.y.tolist() == [0, 1, 0, 0, 1]
         assert dataset.X["ODATEDW"].tolist() == [8901, 9401, 9001, 9701, 9702]
 
-    def test_neither_the_amount_nor_an_identifier_is_an_input(self, folder):
+    def test_amount_and_identifier_are_not_inputs(self, folder):
         dataset = assemble(kdd98(), read_original_files(kdd98(), folder))
         assert list(dataset.X) == ["ODATEDW", "STATE", "DOB", "NOEXCH", "RFA_2A"]
 
@@ -54,12 +54,12 @@ class TestKddCup98:
         assert X["STATE"].isna().tolist() == [False, False, True, False, False]
         assert X["RFA_2A"].isna().tolist() == [False, False, True, False, False]
 
-    def test_a_column_is_nominal_as_soon_as_one_value_is_no_number(self, folder):
+    def test_a_column_with_one_word_is_nominal(self, folder):
         X = assemble(kdd98(), read_original_files(kdd98(), folder)).X
         assert list(X["NOEXCH"].cat.categories) == ["0", "X"]
         assert X["DOB"].dtype == np.float64
 
-    def test_the_labels_of_the_validation_file_are_asked_for(self, folder):
+    def test_message_asks_for_the_validation_labels(self, folder):
         (folder / "kdd98" / "valtargt.txt").unlink()
         with pytest.raises(DataError, match=r"put these files in place.*kdd98/valtargt\.txt"):
             read_original_files(kdd98(), folder)
@@ -75,8 +75,8 @@ class TestKddCup2004:
         card = changed(shipped_card("physics"), expect={"rows": len(rows), "columns": 78})
         return assemble(card, read_original_files(card, folder))
 
-    def test_physics_knows_the_codes_for_missing_by_file_column(self, folder):
-        """Columns 22-24 and 46-48 hold 999, columns 31 and 57 hold 9999, counted from 1 with the id."""
+    def test_missing_codes_of_physics_depend_on_the_column(self, folder):
+        """Check that 999 means missing in columns 22-24 and 46-48, and 9999 in 31 and 57 (the id is column 1)."""
         first = [f"{column / 100:.2f}" for column in range(1, 81)]
         first[0], first[1] = "1", "1"
         for column in (22, 23, 24, 46, 47, 48):
@@ -92,16 +92,16 @@ class TestKddCup2004:
             name for name in coded if name not in ("f29", "f55")
         ]
 
-    def test_physics_takes_neither_id_nor_class_for_an_input(self, folder):
+    def test_id_and_class_of_physics_are_not_inputs(self, folder):
         X = self.physics(folder, [1, 1, *range(78)], [2, 0, *range(78)]).X
         assert list(X) == [f"f{i}" for i in range(1, 79)]
         assert X["f1"].tolist() == [0, 0]
 
-    def test_the_unlabelled_test_file_of_physics_cannot_pass_for_the_training_file(self, folder):
+    def test_the_unlabelled_test_file_of_physics_is_rejected(self, folder):
         with pytest.raises(DataError, match="2 rows have no label in column 'target'"):
             self.physics(folder, [1, "?", *range(78)], [2, "?", *range(78)])
 
-    def test_biology_takes_neither_block_nor_example_for_an_input(self, folder):
+    def test_block_and_example_of_biology_are_not_inputs(self, folder):
         rows = [[279, 261532, 0, "52.00", "32.69", *range(72)], [279, 261533, 1, "58.00", "33.33", *range(72)]]
         (folder / "biology" / "bio_train.dat").write_text(lines(*rows))
         card = shipped_card("biology")

@@ -1,4 +1,4 @@
-"""The cards of the beta calibration papers. Values are read where the original files are at hand (``conftest.py``)."""
+"""Test the cards of the beta calibration papers. Values are read if the original files exist (``conftest.py``)."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ SHAPES = {
 }
 
 
-def test_there_are_41_cards():
+def test_the_beta_calibration_papers_have_41_cards():
     assert {name.removeprefix("kull-") for name in card_names() if name.startswith("kull-")} == set(SHAPES)
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_card_expects_the_shape_of_the_papers(name):
+def test_cards_expect_the_shapes_of_the_papers(name):
     card, (rows, columns, n_classes, positive) = shipped_card(f"kull-{name}"), SHAPES[name]
     assert (card.expect.rows, card.expect.columns) == (rows, columns)
     assert card.by_majority == (n_classes > 2)

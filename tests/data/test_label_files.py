@@ -1,4 +1,4 @@
-"""Labels kept in a file of their own: line by line (COIL 2000) or by a key (KDD Cup 98)."""
+"""Test labels in a separate file, matched line by line (COIL 2000) or by a key (KDD Cup 98)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_the_first_label_goes_to_the_first_row(tmp_path):
     assert rows["y"].tolist()[:2] == ["yes", "no"] and rows["y"].isna().tolist() == [False, False, True]
 
 
-def test_as_many_labels_as_rows_are_needed(tmp_path):
+def test_fewer_labels_than_rows_are_rejected(tmp_path):
     with pytest.raises(DataError, match=r"small/t: 2 labels for the 3 rows of x"):
         read(tmp_path, "1\n2\n3\n", "yes\nno\n")
 
 
-def test_a_key_finds_the_label_whatever_the_order(tmp_path):
+def test_labels_match_rows_by_key_in_any_order(tmp_path):
     rows = read_by_key(tmp_path, "a,id\n10,7\n20,8\n30,9\n", "id,y,gift\n9,yes,5\n7,no,0\n8,yes,2.5\n")
     assert rows[["id", "a", "y", "gift"]].to_numpy().tolist() == [
         ["7", "10", "no", "0"],
@@ -44,12 +44,12 @@ def test_a_key_finds_the_label_whatever_the_order(tmp_path):
     ]
 
 
-def test_a_row_without_a_label_is_named(tmp_path):
+def test_message_names_a_row_without_a_label(tmp_path):
     with pytest.raises(DataError, match="small/t: has no label for id 8 of x"):
         read_by_key(tmp_path, "a,id\n10,7\n20,8\n", "id,y,gift\n7,no,0\n")
 
 
-def test_two_labels_of_one_key_are_refused(tmp_path):
+def test_two_labels_of_one_key_are_rejected(tmp_path):
     with pytest.raises(DataError, match="small/t: two labels have id 7"):
         read_by_key(tmp_path, "a,id\n10,7\n", "id,y,gift\n7,no,0\n7,yes,3\n")
 

@@ -1,4 +1,4 @@
-"""Reading the MATLAB files of mldata.org."""
+"""Test the reading of the MATLAB files of mldata.org."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_columns_come_in_the_order_that_the_file_lists():
     assert frame["int0_1"].tolist() == [1, 2, 3] and frame["class"].tolist() == ["yes", "no", "no"]
 
 
-def test_a_missing_text_becomes_nan_and_a_missing_number_stays():
+def test_missing_text_becomes_nan_and_a_missing_number_stays():
     frame = read_mat(as_mat(), "here", ("nan",))
     assert frame["colour"].isna().tolist() == [False, True, False]
     assert frame["int0_2"].tolist() == [-2147483648, 5, 6]
 
 
-def test_a_variable_of_one_row_keeps_its_name():
+def test_a_variable_of_one_row_has_its_own_name():
     frame = read_mat(as_mat(("x", "class"), x=np.array([[0.5, 1.5, 2.5]])), "here", ())
     assert frame["x"].tolist() == [0.5, 1.5, 2.5]
 
@@ -68,7 +68,7 @@ def test_a_card_reads_a_mat_file_plain_or_packed(tmp_path, packed):
     assert dataset.X["colour"].cat.codes.tolist() == [1, -1, 0] and dataset.y.tolist() == [1, 0, 0]
 
 
-def test_a_file_may_have_a_format_of_its_own(tmp_path):
+def test_a_file_may_state_its_own_format(tmp_path):
     put(tmp_path, "t.mat", as_mat(("x", "class"), x=np.array([[1.0, 2.0, 3.0]])))
     folder = put(
         tmp_path, "more.arff", "@relation r\n@attribute x {4,5}\n@attribute class {yes,no}\n@data\n4,yes\n5,no\n"
@@ -94,12 +94,12 @@ def test_a_file_may_have_a_format_of_its_own(tmp_path):
         (as_mat(("x",), x=np.array([[1j]])), "here: the variable 'x' holds neither numbers nor text"),
     ],
 )
-def test_a_file_with_a_fault_is_refused(content, message):
+def test_a_broken_mat_file_is_rejected(content, message):
     with pytest.raises(DataError, match=message):
         read_mat(content, "here", ())
 
 
-def test_a_mat_file_of_another_source_is_refused():
+def test_a_mat_file_of_another_source_is_rejected():
     opened = io.BytesIO()
     savemat(opened, {"x": np.eye(2)})
     with pytest.raises(DataError, match="has no variable mldata_descr_ordering"):

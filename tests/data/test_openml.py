@@ -1,4 +1,4 @@
-"""Rows from OpenML, by its real client, from a server on loopback."""
+"""Test the rows that OpenML's real client fetches from a local server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.data.weather import ARFF, CARD, ROWS, assert_weather, card_with, weat
 from tests.openml_server import Fault
 
 
-def test_rows_come_under_the_cards_names_with_the_values_of_the_original(fetch, in_process, openml_server):
+def test_rows_have_the_names_of_the_card(fetch, in_process, openml_server):
     assert_weather(fetch(weather()))
     assert [request.rpartition("/")[2] for request in openml_server.requests] == ["61", "weather.arff"]
 
@@ -25,7 +25,7 @@ def test_parquet_gives_the_same_rows(fetch, parquet):
     assert_weather(fetch(weather(arff=None, parquet=parquet)))
 
 
-def test_numbers_are_float64_even_where_the_client_delivers_bytes(fetch, in_process):
+def test_numbers_are_float64_even_if_the_client_sends_bytes(fetch, in_process):
     assert set(fetch(weather())[["wind", "pressure"]].dtypes) == {np.dtype("float64")}
 
 
@@ -35,7 +35,7 @@ def test_a_missing_label_stays_missing(fetch, in_process):
     assert assemble(CARD, rows).y.tolist() == [0, 1, 1, 0]
 
 
-def test_columns_match_by_position_with_the_target_apart(fetch, in_process):
+def test_columns_match_by_position_without_the_target(fetch, in_process):
     columns = {"when": "ignore", "play": "target", "a": "numeric", "b": "numeric", "c": "nominal"}
     columns |= {"d": "nominal", "e": "numeric", "f": "nominal"}
     rows = fetch(weather(), card_with(columns, column_names="by position"))
@@ -44,33 +44,33 @@ def test_columns_match_by_position_with_the_target_apart(fetch, in_process):
     assert rows["f"].tolist() == ROWS["station"].tolist()
 
 
-def test_a_match_by_position_may_leave_out_what_openml_does_not_count_as_data(fetch, in_process):
+def test_a_match_by_position_may_omit_ignored_columns(fetch, in_process):
     columns = dict.fromkeys(["wind", "pressure", "sky", "snow"], "infer") | {"play": "target"}
     assert list(fetch(weather(), card_with(columns, column_names="by position"))) == list(columns)
 
 
 @pytest.mark.parametrize("ignore", [["rain", "station"], ["rain,station"]])
-def test_all_other_columns_are_those_that_openml_counts_as_data(fetch, in_process, ignore):
+def test_a_star_selects_the_data_columns_of_openml(fetch, in_process, ignore):
     card = card_with({"station": "nominal", "*": "infer", "play": "target"})
     rows = fetch(weather(ignore=ignore), card)
     assert list(rows) == ["station", "play", "wind", "pressure", "sky", "snow"]
 
 
-def test_only_the_first_rows_belong_to_the_data_set(fetch, in_process):
+def test_first_rows_selects_the_first_rows(fetch, in_process):
     assert fetch(weather(), card_with(first_rows=2))["wind"].tolist() == [3, 255]
 
 
-def test_test_rows_at_the_top_move_behind_the_others(fetch, in_process):
+def test_test_rows_first_moves_test_rows_to_the_end(fetch, in_process):
     rows = fetch(weather(), card_with(test_rows_first=2))
     assert rows["wind"].tolist() == [0, 17, 1, 3, 255]
     assert rows.index.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_letters_beyond_ascii_survive_a_server_that_does_not_name_its_charset(fetch, in_process):
+def test_non_ascii_letters_need_no_charset_from_the_server(fetch, in_process):
     assert_weather(fetch(weather(content_type="text/plain")))
 
 
-def test_the_name_of_the_data_set_may_be_spelt_with_other_capitals(fetch, in_process):
+def test_the_data_set_name_ignores_case(fetch, in_process):
     assert_weather(fetch(weather(name="Weather")))
 
 
@@ -82,19 +82,19 @@ def test_the_name_of_the_data_set_may_be_spelt_with_other_capitals(fetch, in_pro
         ({"column_names": {"day": "wind", "air pressure": "pressure"}}, "has two columns 'wind' once"),
     ],
 )
-def test_columns_that_are_not_the_cards_are_told_in_one_sentence(fetch, in_process, changes, reason):
+def test_message_names_a_column_that_does_not_match(fetch, in_process, changes, reason):
     with pytest.raises(DataError) as caught:
         fetch(weather(), card_with(**changes))
     assert str(caught.value).startswith(f"weather: OpenML data set 61 {reason}")
 
 
-def test_columns_that_cannot_be_matched_by_position_are_told_in_one_sentence(fetch, in_process):
+def test_message_names_a_wrong_number_of_columns(fetch, in_process):
     card = card_with({"wind": "numeric", "play": "target"}, column_names="by position")
     with pytest.raises(DataError, match="has 7 columns besides the target, the card 1, so they cannot"):
         fetch(weather(), card)
 
 
-def test_a_card_without_an_openml_data_set_says_why():
+def test_message_says_why_openml_lacks_a_data_set():
     changes = {"openml": None, "no_openml": "Only a normalised copy is there."}
     with pytest.raises(MissingDataError) as caught:
         fetch_openml_rows(CARD.model_copy(update=changes))
@@ -104,11 +104,11 @@ def test_a_card_without_an_openml_data_set_says_why():
     )
 
 
-# --- in a process of its own, as for a user ------------------------------------------------------------
+# --- in a separate process, as for a user ------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_nothing_is_left_behind_printed_or_taken_from_another_cache(fetch, openml_server, monkeypatch, tmp_path, capfd):
+def test_a_download_leaves_no_files_and_prints_nothing(fetch, openml_server, monkeypatch, tmp_path, capfd):
     home, temporary, cache = (tmp_path / name for name in ("home", "temporary", "cache"))
     port = openml_server.root.rpartition(":")[2]
     cut_off = cache / f"1:{port}" / "0" / "0" / "127" / "datasets" / "61"
@@ -127,14 +127,14 @@ def test_nothing_is_left_behind_printed_or_taken_from_another_cache(fetch, openm
 
 
 @pytest.mark.slow
-def test_an_answer_without_end_is_given_up_at_the_deadline(fetch, monkeypatch, tmp_path):
+def test_a_slow_response_ends_at_the_deadline(fetch, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(MissingDataError, match="it took longer than 6 seconds; try again later, or put days"):
         fetch(weather(fault=Fault("drip", "arff")), timeout=6, stall=30)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_client_that_breaks_down_is_told_in_one_sentence(fetch, monkeypatch, tmp_path):
+def test_message_says_that_the_client_broke_down(fetch, monkeypatch, tmp_path):
     (tmp_path / "openml.py").write_text("import os; os.write(2, b'out of memory'); os._exit(9)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(MissingDataError, match=r"the OpenML client broke down \(out of memory\); try again"):
@@ -151,7 +151,7 @@ def test_the_openml_client_is_not_imported_with_the_package():
 # --- the server of these tests -------------------------------------------------------------------------
 
 
-def test_the_client_also_finds_the_data_set_by_name_with_features_and_qualities(openml_server, in_process):
+def test_the_test_server_finds_a_data_set_by_name(openml_server, in_process):
     import openml
 
     openml_server.add(weather())
@@ -161,7 +161,7 @@ def test_the_client_also_finds_the_data_set_by_name_with_features_and_qualities(
     assert found.qualities["NumberOfInstances"] == 5
 
 
-def test_the_client_finds_no_data_set_by_a_name_that_nobody_has(openml_server, in_process):
+def test_the_test_server_rejects_an_unknown_name(openml_server, in_process):
     import openml
 
     openml.config.server = openml_server.url

@@ -1,4 +1,4 @@
-"""Whatever goes wrong on the way from OpenML passes unnoticed, or ends soon in one clear sentence."""
+"""Test that a fault on the way from OpenML is retried or ends in a message of one sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GET_THE_FILES = (
 
 @pytest.fixture
 def refusal(fetch, openml_server):
-    """``refusal(**changes)`` is what a user is told when the data set of CARD is served so changed."""
+    """Return ``refusal(**changes)``, which gives the message for the data set of CARD served with these changes."""
 
     def refusal(card=CARD, **changes: object) -> str:
         with pytest.raises(MissingDataError) as caught:
@@ -32,36 +32,36 @@ def refusal(fetch, openml_server):
     return refusal
 
 
-# --- faults that pass --------------------------------------------------------------------------------
+# --- temporary faults --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("part", ["description", "arff"])
 @pytest.mark.parametrize("kind", ["busy", "cut", pytest.param("stall", marks=pytest.mark.slow)])
 @pytest.mark.slow
-def test_a_fault_that_passes_is_not_noticed(fetch, kind, part):
+def test_a_temporary_fault_is_retried(fetch, kind, part):
     assert_weather(fetch(weather(fault=Fault(kind, part, times=1))))
 
 
-def test_an_overload_that_passes_is_not_noticed(fetch):
+def test_a_temporary_overload_is_retried(fetch):
     assert_weather(fetch(weather(fault=Fault("overloaded", times=1))))
 
 
-def test_a_file_damaged_on_the_way_is_fetched_again(fetch, openml_server):
+def test_a_damaged_file_is_fetched_again(fetch, openml_server):
     assert_weather(fetch(weather(fault=Fault("damaged", "arff", times=1))))
     assert len(openml_server.requests) == 3
 
 
 @pytest.mark.parametrize("kind", [*SILENT, "cut", "damaged", "busy", "page"])
-def test_a_parquet_file_that_cannot_be_had_is_replaced_by_the_arff_file(fetch, parquet, kind):
+def test_a_failed_parquet_file_is_replaced_by_arff(fetch, parquet, kind):
     assert_weather(fetch(weather(parquet=parquet, fault=Fault(kind, "parquet"))))
 
 
-def test_a_parquet_file_that_is_not_there_is_replaced_by_the_arff_file(fetch, openml_server):
+def test_a_missing_parquet_file_is_replaced_by_arff(fetch, openml_server):
     assert_weather(fetch(weather(parquet=b"")))
     assert "dataset_61.pq" in openml_server.requests[1]
 
 
-# --- faults that stay --------------------------------------------------------------------------------
+# --- permanent faults --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -79,28 +79,28 @@ def test_a_parquet_file_that_is_not_there_is_replaced_by_the_arff_file(fetch, op
         ("page", "description", "what answers there is not OpenML"),
     ],
 )
-def test_a_fault_of_the_server_is_told_in_one_sentence(refusal, openml_server, kind, part, reason):
+def test_message_names_the_fault_of_the_server(refusal, openml_server, kind, part, reason):
     message = refusal(fault=Fault(kind, part))
     assert f"fetched from {openml_server.url}: {reason}" in message
     assert message.endswith(f"; try again later{GET_THE_FILES}")
 
 
-def test_of_two_files_that_cannot_be_had_the_fault_of_the_arff_file_is_told(refusal, parquet):
+def test_message_names_the_arff_fault_of_two_failed_files(refusal, parquet):
     message = refusal(arff=None, parquet=parquet, fault=Fault("cut", "parquet"))
     assert ": the server answers with HTTP status 404; try" in message
 
 
-def test_a_refused_connection_is_told_in_one_sentence(refusal, openml_server):
+def test_message_names_a_refused_connection(refusal, openml_server):
     openml_server.close()
     assert ": the server refuses the connection; try again later" in refusal()
 
 
-def test_an_unknown_host_is_told_in_one_sentence(refusal, monkeypatch):
+def test_message_names_an_unknown_host(refusal, monkeypatch):
     monkeypatch.setenv("PROBCAL_OPENML_SERVER", "https://openml.invalid/api/v1/xml")
     assert ": its address cannot be found (is this machine online?); try again" in refusal()
 
 
-def test_a_server_that_is_no_address_is_told_in_one_sentence(refusal, monkeypatch):
+def test_message_names_an_invalid_server_address(refusal, monkeypatch):
     monkeypatch.setenv("PROBCAL_OPENML_SERVER", "openml.example")
     assert "fetched from openml.example: MissingSchema: Invalid URL" in refusal()
 
@@ -118,13 +118,13 @@ def test_a_server_that_is_no_address_is_told_in_one_sentence(refusal, monkeypatc
         ({"arff": ARFF.decode().encode("latin-1")}, "its file is not UTF-8 text"),
     ],
 )
-def test_a_data_set_that_is_not_the_cards_is_told_in_one_sentence(refusal, served, reason):
+def test_message_says_how_the_data_set_differs_from_the_card(refusal, served, reason):
     message = refusal(**served)
     assert f": {reason}" in message
     assert message.endswith(f"; correct the card{GET_THE_FILES}")
 
 
-def test_files_are_not_recommended_where_the_card_knows_none(refusal):
+def test_message_names_no_files_if_the_card_has_none(refusal):
     card = CARD.model_copy(update={"files": []})
     assert refusal(card, id=62).endswith(": the server knows no data set of this id; correct the card")
 
@@ -133,33 +133,33 @@ def test_files_are_not_recommended_where_the_card_knows_none(refusal):
 
 
 @pytest.mark.parametrize("kind", ["endless", "bomb"])
-def test_data_without_end_are_given_up_at_the_limit(refusal, monkeypatch, kind):
+def test_endless_data_end_at_the_size_limit(refusal, monkeypatch, kind):
     monkeypatch.setenv("PROBCAL_LARGEST_MB", "3")
     message = refusal(fault=Fault(kind, "arff"))
     assert "weather.arff sends more than 3 MB; set PROBCAL_LARGEST_MB to allow larger files" in message
 
 
 @pytest.mark.parametrize("kind", ["endless", "bomb"])
-def test_a_description_without_end_is_given_up_at_a_limit_of_its_own(refusal, monkeypatch, kind):
+def test_an_endless_description_ends_at_its_own_limit(refusal, monkeypatch, kind):
     monkeypatch.setattr("probcal.data.sources.openml_download._MOST_DESCRIBED", 2_000_000)
     assert "data/61 sends more than 2 MB" in refusal(fault=Fault(kind))
 
 
 @pytest.mark.parametrize("kind", ["endless", pytest.param("bomb", marks=pytest.mark.slow), "elsewhere"])
-def test_a_parquet_file_without_end_or_elsewhere_is_replaced_by_the_arff_file(fetch, parquet, monkeypatch, kind):
+def test_an_unsafe_parquet_file_is_replaced_by_arff(fetch, parquet, monkeypatch, kind):
     monkeypatch.setenv("PROBCAL_LARGEST_MB", "3")
     assert_weather(fetch(weather(parquet=parquet, fault=Fault(kind, "parquet"))))
 
 
 @pytest.mark.parametrize("served", [{"fault": Fault("elsewhere")}, {"fault": Fault("elsewhere", "arff")},
                                     {"root": "http://elsewhere.invalid"}])  # fmt: skip
-def test_plain_http_to_another_machine_is_refused_wherever_the_address_comes_from(refusal, served):
+def test_plain_http_from_a_server_reply_is_rejected(refusal, served):
     message = refusal(**served)
     assert "http://elsewhere.invalid/" in message
     assert "is not encrypted, and plain http is spoken with this machine only; name a server with https" in message
 
 
-def test_a_server_of_plain_http_is_refused_unless_it_is_this_machine(refusal, monkeypatch):
+def test_a_remote_server_of_plain_http_is_rejected(refusal, monkeypatch):
     monkeypatch.setenv("PROBCAL_OPENML_SERVER", "http://www.openml.invalid/api/v1/xml")
     assert "http://www.openml.invalid/api/v1/xml/data/61 is not encrypted" in refusal()
 
@@ -170,13 +170,13 @@ def test_a_server_of_plain_http_is_refused_unless_it_is_this_machine(refusal, mo
      ("http://127.0.0.1.evil.example/x", False), ("http://localhost.evil.example/", False),
      ("http://user@evil.example/", False), ("http://127.0.0.1@evil.example/", False), ("http://10.0.0.1/", False)],
 )  # fmt: skip
-def test_this_machine_is_known_by_its_address(url, here):
+def test_only_loopback_addresses_are_this_machine(url, here):
     from probcal.data.sources.openml_download import _is_here
 
     assert _is_here(url) is here
 
 
-def test_the_storage_is_asked_over_tls_though_the_client_asks_for_none(in_process):
+def test_storage_uses_tls_unless_it_is_this_machine(in_process):
     import minio
 
     from probcal.data.sources import openml_download
@@ -186,7 +186,7 @@ def test_the_storage_is_asked_over_tls_though_the_client_asks_for_none(in_proces
     assert not minio.Minio("127.0.0.1:9000", secure=False)._base_url.is_https
 
 
-def test_a_frame_that_is_not_the_one_written_is_not_unpickled(refusal, in_process, monkeypatch):
+def test_a_frame_with_a_wrong_checksum_is_not_unpickled(refusal, in_process, monkeypatch):
     import subprocess
 
     run = subprocess.run

@@ -1,9 +1,8 @@
-"""The same Dataset, to the last bit, comes from OpenML and from the original files.
+"""Test that OpenML and the original files give the same Dataset to the last bit.
 
-What OpenML serves is made here from the original files, with what is known to differ there: the rows
-of adult begin with the test part, australian's order is not taken for granted, and the test parts of
-sick and coil are merged with the training parts. Most of the other sets are Weka's ARFF files, which is
-what OpenML took over, other order, names and spellings included.
+The test makes the files of OpenML from the original files, with the known differences. The rows of adult begin
+with the test part. The rows of australian are reversed. The test parts of sick and coil are merged with the
+training parts. For most other data sets OpenML uses Weka's ARFF files, with their order, names and spellings.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ WEKA = {
 
 
 def on_openml(card: Card, folder: Path) -> bytes:
-    """The ARFF file as OpenML serves it; all readings of a data set come from the same."""
+    """Return the ARFF file as OpenML serves it; all readings of a data set use the same file."""
     card = CARDS[card.reading_of or card.like or card.name]
     if card.name == "adult":
         train, test = ((folder / f"adult.{part}").read_text().splitlines() for part in ("data", "test"))
@@ -80,7 +79,7 @@ def on_openml(card: Card, folder: Path) -> bytes:
 
 
 def arff_of(card: Card, rows: list[str]) -> bytes:
-    """An ARFF file of ``rows``, each a line of cells with commas between, in the card's columns."""
+    """Return an ARFF file of ``rows``; each row is a line of comma-separated cells in the card's columns."""
     columns = zip(*(row.split(",") for row in rows), strict=True)
     header = []
     for (name, kind), cells in zip(card.columns.items(), columns, strict=True):

@@ -1,4 +1,4 @@
-"""A data set of OpenML of which nobody has a card, by its number alone."""
+"""Test an OpenML data set without a card, which is named by its number alone."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.data.weather import weather
 from tests.openml_server import Fault
 
 
-def test_it_comes_with_its_name_its_target_and_what_counts_as_data(openml_server, in_process):
+def test_a_table_has_name_target_and_data_columns(openml_server, in_process):
     openml_server.add(weather())
     found = fetch_openml_table(61, stall=5, attempts=1)
     assert (found.name, found.version, found.target) == ("weather", 2, "PLAY")
@@ -17,19 +17,19 @@ def test_it_comes_with_its_name_its_target_and_what_counts_as_data(openml_server
     assert found.frame["wind"].tolist() == [3, 255, 0, 17, 1]
 
 
-def test_one_that_is_not_there_is_told_in_one_sentence(openml_server, in_process):
+def test_message_names_an_unknown_openml_number(openml_server, in_process):
     with pytest.raises(MissingDataError, match=r"OpenML data set 62 could not be fetched from .*: the server"):
         fetch_openml_table(62, stall=5, attempts=1)
 
 
-def test_a_server_that_fails_says_so(openml_server, in_process):
+def test_message_says_that_the_data_set_is_private(openml_server, in_process):
     openml_server.add(weather(fault=Fault("private")))
     with pytest.raises(MissingDataError, match="the server gives it only to its owner"):
         fetch_openml_table(61, stall=5, attempts=1)
 
 
 @pytest.mark.parametrize("source", ["openml:7", "7"])
-def test_probcal_try_takes_the_number_and_the_target_of_openml(openml_server, in_process, source):
+def test_probcal_try_accepts_an_openml_number(openml_server, in_process, source):
     rows = "".join(f"{i % 9}, {'ab'[i % 2]}, {'yes' if i % 4 == 0 else 'no'}\n" for i in range(60))
     head = "@relation t\n@attribute n numeric\n@attribute c {a,b}\n@attribute good {yes,no}\n@data\n"
     openml_server.add(weather(id=7, name="small", target="good", arff=(head + rows).encode(), row_id=[], ignore=[]))
@@ -39,5 +39,5 @@ def test_probcal_try_takes_the_number_and_the_target_of_openml(openml_server, in
     assert "target: good, 2 classes" in result.stdout
 
 
-def test_probcal_try_refuses_a_number_that_openml_does_not_have(openml_server, in_process):
+def test_probcal_try_rejects_an_unknown_openml_number(openml_server, in_process):
     assert "OpenML data set 8 could not be fetched" in refused("try", "8")

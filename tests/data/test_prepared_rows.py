@@ -1,4 +1,4 @@
-"""Preparation of all rows before any split."""
+"""Test the preparation of all rows before any split."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame({"a": [1.0, 2.0, np.nan, 6.0], "b": pd.Categorical(["low", None, "high", "mid"])})
 
 
-def test_nothing_named_changes_nothing():
+def test_an_empty_preparation_changes_nothing():
     X, kept = prepared(Preparation(), frame())
     pd.testing.assert_frame_equal(X, frame())
     assert kept.all()
 
 
-def test_levels_become_their_places_in_order():
+def test_levels_become_their_sorted_positions():
     X, _ = prepared(Preparation(nominal="codes"), frame())
     np.testing.assert_array_equal(X["b"], [1, np.nan, 0, 2])
 
 
-def test_a_level_of_dropped_rows_keeps_its_code():
+def test_a_level_of_dropped_rows_still_has_a_code():
     X, kept = prepared(Preparation(nominal="codes", missing="drop_rows"), frame())
     assert kept.tolist() == [True, False, False, True]
     assert X.to_numpy().tolist() == [[1, 1], [6, 2]]
@@ -44,7 +44,7 @@ def test_missing_values_get_the_mean_of_their_column():
     assert X["a"].tolist() == [1, 2, 3, 6] and X["b"].tolist() == [1, 1, 0, 2]
 
 
-def test_scales_are_those_of_scikit_learn_on_all_kept_rows():
+def test_scaling_equals_scikit_learn_on_all_rows():
     numbers = pd.DataFrame(np.random.default_rng(1).normal(3, 2, (50, 4))).assign(constant=7.0)
     numbers.iloc[3, 1] = np.nan
     X, _ = prepared(Preparation(scale="all_rows"), numbers)
@@ -56,7 +56,7 @@ def test_nominal_columns_are_scaled_only_as_codes():
     assert X["b"].dtype == "category" and abs(X["a"].mean()) < 1e-12
 
 
-def test_a_card_expects_the_counts_of_the_rows_that_stay():
+def test_a_card_expects_counts_after_dropped_rows():
     card = make_card(
         COLUMNS,
         "t.csv",
@@ -70,7 +70,7 @@ def test_a_card_expects_the_counts_of_the_rows_that_stay():
     assert dataset.y.tolist() == [0, 1, 0] and dataset.X["a"].tolist() == [1, 3, 6]
 
 
-def test_preparation_is_part_of_the_digest_only_where_it_is_named():
+def test_only_a_named_preparation_changes_the_digest():
     card = make_card(COLUMNS, "t.csv")
     plain = changed(card, prepare=None)
     scaled = changed(card, prepare={"scale": "all_rows"})

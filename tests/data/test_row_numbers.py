@@ -1,4 +1,4 @@
-"""Splits by row numbers: the file, the card that names it, the data set, and declared levels."""
+"""Test splits by row numbers, the file with the row numbers, its card, and declared levels."""
 
 from __future__ import annotations
 
@@ -61,24 +61,24 @@ def test_a_split_by_row_numbers_is_one_repetition(tmp_path):
     assert repetitions_of(card_in(tmp_path), 30) == 1
 
 
-def test_other_row_numbers_make_another_digest_and_fingerprint(tmp_path):
+def test_other_row_numbers_change_digest_and_fingerprint(tmp_path):
     cards = [card_in(tmp_path, {"train": train, "test": [3, 2]}) for train in ([4, 0], [0, 4])]
     assert cards[0].digest != cards[1].digest
     assert _split(cards[0]) != _split(cards[1])
 
 
-def test_the_path_of_the_row_numbers_is_not_in_a_fingerprint(tmp_path):
+def test_the_fingerprint_ignores_the_path_of_the_row_numbers(tmp_path):
     assert "parts" not in str(_split(card_in(tmp_path)))
 
 
-def test_an_older_split_has_its_old_fingerprint():
+def test_the_fingerprint_of_an_older_split_never_changes():
     assert _split(shipped_card("adult")) == {
         "kind": "standard", "train": 32561, "train_fraction": None, "n_train": 32561
     }  # fmt: skip
 
 
 def test_the_digest_of_an_older_card_never_changes():
-    # any other digest makes every cached data set unknown
+    # with another digest, no cached data set is found
     assert shipped_card("diabetes").digest == "dd423eb2732dde75"
 
 
@@ -96,7 +96,7 @@ def test_the_digest_of_an_older_card_never_changes():
         ({"train": [0, 1], "test": [2]}, "small.json has 3 training and test rows, the card expects 4"),
     ],
 )
-def test_a_fault_of_the_row_numbers_names_their_file(tmp_path, numbers, message):
+def test_message_for_wrong_row_numbers_names_their_file(tmp_path, numbers, message):
     with pytest.raises(FileProblems) as caught:
         card_in(tmp_path, numbers)
     [problem] = caught.value.problems
@@ -105,7 +105,7 @@ def test_a_fault_of_the_row_numbers_names_their_file(tmp_path, numbers, message)
 
 
 @pytest.mark.parametrize(("content", "message"), [("{", "is no JSON"), (None, "cannot be read: No such file")])
-def test_an_unreadable_file_of_row_numbers_is_named(tmp_path, content, message):
+def test_message_names_an_unreadable_file_of_row_numbers(tmp_path, content, message):
     if content:
         (tmp_path / "rows.json").write_text(content)
     with pytest.raises(DataError, match=f"rows.json: {message}"):
@@ -113,12 +113,12 @@ def test_an_unreadable_file_of_row_numbers_is_named(tmp_path, content, message):
 
 
 @pytest.mark.parametrize("name", ["../small.json", "/tmp/small.json", "parts/../../small.json"])
-def test_a_file_of_row_numbers_lies_below_the_card(tmp_path, name):
+def test_a_row_number_file_outside_the_card_folder_is_rejected(tmp_path, name):
     with pytest.raises(FileProblems, match="must lie below"):
         card_in(tmp_path, text=CARD.replace("parts/small.json", name))
 
 
-def test_an_experiment_cannot_give_one_file_of_row_numbers_to_all_its_data_sets(tmp_path):
+def test_a_rows_split_of_an_experiment_is_rejected(tmp_path):
     config = tmp_path / "small.yaml"
     config.write_text(
         "name: small\ndatasets: [wine-first]\nlearners: [logistic]\nmethods: [direct]\n"
@@ -128,7 +128,7 @@ def test_an_experiment_cannot_give_one_file_of_row_numbers_to_all_its_data_sets(
         read_experiment(config)
 
 
-def test_a_row_number_beyond_the_data_is_refused(tmp_path):
+def test_a_row_number_beyond_the_data_is_rejected(tmp_path):
     card = card_in(tmp_path, {"train": [4, 0], "test": [5, 2]})
     with pytest.raises(DataError, match=r"parts/small.json names row 5, counted from 0, of 5 rows"):
         data_of(card)
@@ -148,7 +148,7 @@ def test_a_kind_of_split_takes_only_its_keys(tmp_path, split, message):
         card_in(tmp_path, text=CARD.replace("{kind: rows, file: parts/small.json}", split))
 
 
-def test_declared_levels_keep_their_order_and_those_unseen(tmp_path, monkeypatch):
+def test_declared_levels_stay_in_order_even_if_unseen(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     card = card_in(tmp_path, text=CARD + "levels: {colour: [red, green, blue]}\n")
     data = data_of(card)
@@ -159,7 +159,7 @@ def test_declared_levels_keep_their_order_and_those_unseen(tmp_path, monkeypatch
     assert cached.X["colour"].tolist() == ["blue", "red", "red", "red"]
 
 
-def test_a_value_that_is_no_declared_level_is_refused(tmp_path):
+def test_a_value_outside_the_declared_levels_is_rejected(tmp_path):
     with pytest.raises(RowError, match="row 5 has 'blue' in column 'colour', which is not among its levels"):
         data_of(card_in(tmp_path, text=CARD + "levels: {colour: [red, green]}\n"))
 
@@ -172,7 +172,7 @@ def test_a_value_that_is_no_declared_level_is_refused(tmp_path):
         ("{color: [red]}", 'the card has no column "color"; did you mean'),
     ],
 )
-def test_levels_that_fit_no_column_are_refused(tmp_path, levels, message):
+def test_levels_that_match_no_column_are_rejected(tmp_path, levels, message):
     with pytest.raises(FileProblems, match=message):
         card_in(tmp_path, text=CARD + f"levels: {levels}\n")
 
@@ -186,8 +186,8 @@ def test_a_published_split_uses_every_row_once(name):
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_split_is_that_of_mlc(name, original_files):
-    """Line by line, values and labels. Uses the MLC++ files of the folder of original data files if it has them."""
+def test_a_published_split_equals_the_mlc_files(name, original_files):
+    """Compare values and labels line by line, if the folder of original data files has the MLC++ files."""
     stem = Path(original_files) / "mlc" / {"breast": "breast-cancer"}.get(name, name)
     if not stem.with_suffix(".test").exists():
         pytest.skip(f"not at hand: {stem}.test")

@@ -1,4 +1,4 @@
-"""A sample of the rows of a large table."""
+"""Test the sample of rows that a card draws from a large table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = pd.DataFrame(
 CARD = make_card(COLUMNS, "t", sample=20, expect={"rows": 20, "columns": 2}, split={"kind": "k_fold", "folds": 2})
 
 
-def test_a_sample_has_rows_of_the_table_in_their_order():
+def test_sampled_rows_are_in_table_order():
     drawn = assemble(CARD, ROWS)
     places = drawn.X["a"].astype(int)
     assert len(drawn.y) == 20 and places.is_monotonic_increasing and places.is_unique
@@ -25,7 +25,7 @@ def test_a_sample_has_rows_of_the_table_in_their_order():
     assert drawn.X["b"].tolist() == [ROWS["b"].iloc[place] for place in places]
 
 
-def test_the_same_rows_are_drawn_always():
+def test_a_sample_always_has_the_same_rows():
     assert assemble(CARD, ROWS).fingerprint() == assemble(CARD, ROWS).fingerprint()
 
 
@@ -39,16 +39,16 @@ def test_columns_are_prepared_before_the_sample():
     assert assemble(card, ROWS).X["a"].to_numpy() == pytest.approx(mean.to_numpy())
 
 
-def test_a_sample_of_more_rows_than_there_are_is_refused():
+def test_a_sample_larger_than_the_table_is_rejected():
     with pytest.raises(DataError, match="draws a sample of 20 rows, and there are 10; lower sample"):
         assemble(CARD, ROWS[:10])
 
 
-def test_the_card_expects_the_rows_of_the_sample():
+def test_an_expected_count_other_than_the_sample_is_rejected():
     with pytest.raises(ValidationError, match="draws 20 rows, and the card expects 100; write the same number"):
         changed(CARD, expect={"rows": 100, "columns": 2})
 
 
-def test_a_card_without_a_sample_keeps_its_digest():
+def test_a_card_without_a_sample_has_its_old_digest():
     card = changed(CARD, sample=None)
     assert card.digest == make_card(COLUMNS, "t", expect=card.expect, split=card.split).digest != CARD.digest

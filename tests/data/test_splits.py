@@ -1,4 +1,4 @@
-"""Splits: which rows train, and on what that may depend."""
+"""Test which rows of a split train, and what this choice depends on."""
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ def training_rows(*, name="golden", repetition=0, seed=2005):
     return split_rows(card(name), 20, repetition, seed)[0].tolist()
 
 
-def test_this_split_never_changes():
-    # any other outcome makes every stored result of a random split a result of other rows
+def test_a_random_split_never_changes():
+    # With another split, every stored result of a random split would belong to other rows
     train, test = split_rows(card(), 20, repetition=0, seed=2005)
     assert train.tolist() == [6, 18, 0, 13, 8, 15, 9, 5, 16, 14, 7, 1, 17]
     assert test.tolist() == [3, 11, 12, 19, 10, 4, 2]
@@ -37,12 +37,12 @@ def test_a_same_split_trains_and_tests_on_all_rows_once():
     assert train.tolist() == test.tolist() == list(range(20))
 
 
-def test_a_same_split_takes_no_size():
+def test_a_same_split_rejects_a_size():
     with pytest.raises(ValueError, match='no "train" and no "train_fraction"'):
         card(kind="same", train_fraction=0.5)
 
 
-def test_the_seed_of_a_stream_never_changes():
+def test_stream_seeds_never_change():
     assert stream_seed(2005, "split", "golden", 0) == 16051731998342611209
 
 
@@ -78,7 +78,7 @@ def test_66_percent_is_rounded_to_the_nearest_row(n_rows, expected):
     assert len(split_rows(card(n_rows=n_rows), n_rows, 0, 2005)[0]) == expected
 
 
-def test_a_split_is_the_same_whenever_it_is_made():
+def test_a_split_ignores_the_global_generator():
     first = training_rows()
     np.random.seed(0)
     training_rows(repetition=7)
@@ -86,7 +86,7 @@ def test_a_split_is_the_same_whenever_it_is_made():
 
 
 @pytest.mark.parametrize("change", [{"repetition": 1}, {"seed": 2006}, {"name": "silver"}])
-def test_another_repetition_seed_or_data_set_has_another_split(change):
+def test_the_split_depends_on_repetition_seed_and_data_set(change):
     assert training_rows(**change) != training_rows()
 
 
@@ -94,20 +94,20 @@ def test_a_hundred_repetitions_are_a_hundred_splits():
     assert len({tuple(training_rows(repetition=repetition)) for repetition in range(100)}) == 100
 
 
-def test_every_row_is_as_likely_to_train_as_any_other():
+def test_every_row_is_equally_likely_to_train():
     # 1,000 splits of 20 rows, 13 of them train: 650 of 1,000 with a deviation of 15
     counts = np.bincount(np.concatenate([training_rows(repetition=r) for r in range(1000)]))
     assert np.all(np.abs(counts - 650) < 4.5 * 15.1)
 
 
 @pytest.mark.parametrize("kind", ["standard", "chronological"])
-def test_a_fixed_split_cuts_the_rows_in_their_order_whatever_the_seed(kind):
+def test_a_fixed_split_ignores_the_seed(kind):
     for seed in (0, 2005):
         train, test = split_rows(card(kind=kind, train=15), 20, repetition=0, seed=seed)
         assert train.tolist() == list(range(15))
         assert test.tolist() == list(range(15, 20))
 
 
-def test_seeds_of_neighbouring_streams_differ():
+def test_seeds_of_similar_names_differ():
     parts = [("fit", "a/0"), ("fit", "a/1"), ("split", "a/0"), ("fita", "/0"), (2005, "fit"), (2006, "fit")]
     assert len({stream_seed(*one) for one in parts}) == len(parts)

@@ -1,4 +1,4 @@
-"""A small data set with every quirk of OpenML's, and the card that makes it plain again."""
+"""Provide a small data set with all irregularities of OpenML's files, and the card that corrects them."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ ROWS = pd.DataFrame(
 
 
 def card_with(columns: dict[str, str] | None = None, **openml: object) -> Card:
-    """CARD with other columns, or with another OpenML source."""
+    """Return CARD with other columns, or with another OpenML source."""
     changes = {"openml": CARD.openml.model_copy(update=openml), "columns": columns or CARD.columns}
     return CARD.model_copy(update=changes)
 
 
 def weather(**changes: object) -> Served:
-    """The data set of CARD. OpenML takes day for the row's id, and rain and station not for data."""
+    """Return the data set of CARD. For OpenML, day is the row's id, and rain and station are no data."""
     facts = {"id": 61, "name": "weather", "version": 2, "target": "PLAY", "arff": ARFF}
     return Served(**facts | {"row_id": ["day"], "ignore": ["rain", "station"]} | changes)
 
@@ -87,7 +87,7 @@ def assert_weather(rows: pd.DataFrame) -> None:
 
 
 def as_parquet(content: bytes, folder: Path) -> bytes:
-    """The ARFF file ``content`` as OpenML makes parquet of it: by way of its own client's frame."""
+    """Convert the ARFF file ``content`` to parquet as OpenML does, with the frame of its own client."""
     from openml import OpenMLDataset
 
     (folder / "dataset.arff").write_bytes(content)

@@ -1,4 +1,4 @@
-"""Streams whose law changes: labels follow the known probabilities all along, cards, and a seed gives the same bits."""
+"""Test the generator of streams whose law changes over time, and test its cards and its seeds."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def shipped(kind):
 
 
 def law(change):
-    """(intercept, slope) of each test row: what its log-odds are made of."""
+    """Return the signal and the log-odds of each test row."""
     made = generated(card(change), seed=3)
     signal = made.X.to_numpy() @ WEIGHTS
     log_odds = logit(made.truth)
-    assert log_odds[:N_TRAIN] == pytest.approx(0.5 + signal[:N_TRAIN], abs=1e-9)  # whatever comes later
+    assert log_odds[:N_TRAIN] == pytest.approx(0.5 + signal[:N_TRAIN], abs=1e-9)  # not changed
     return signal[N_TRAIN:], log_odds[N_TRAIN:]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_labels_come_as_often_as_the_known_probabilities_say_in_every_block_of_time(kind):
+def test_label_frequencies_match_true_probabilities_in_each_time_block(kind):
     made = generated(shipped(kind), seed=1)
     of_low = made.truth < np.median(made.truth)
     for part in np.array_split(np.arange(len(made.y)), 24):  # 500 rows each
@@ -59,14 +59,14 @@ def test_labels_come_as_often_as_the_known_probabilities_say_in_every_block_of_t
             assert abs(made.y[rows].sum() - made.truth[rows].sum()) <= 4.5 * spread
 
 
-def test_the_inputs_are_as_stated_and_do_not_change():
+def test_inputs_have_the_stated_law_at_all_times():
     made = generated(shipped("sudden"), seed=1)
     for part in np.array_split(made.X.to_numpy(), 4):  # 3,000 rows: means have an sd of .018
         assert part.mean(axis=0) == pytest.approx(0, abs=0.08)
         assert np.cov(part.T) == pytest.approx(np.full((4, 4), 0.6) + 0.4 * np.eye(4), abs=0.11)
 
 
-def test_without_a_change_the_law_of_the_training_rows_holds_for_ever():
+def test_without_a_change_the_law_stays_the_same():
     signal, log_odds = law({"kind": "none"})
     assert log_odds == pytest.approx(0.5 + signal, abs=1e-9)
 
@@ -77,7 +77,7 @@ def test_a_sudden_change_is_complete_at_its_row():
     assert log_odds[20:] == pytest.approx(2 - signal[20:], abs=1e-9)
 
 
-def test_a_drift_goes_in_equal_steps_to_the_last_row():
+def test_a_drift_has_equal_steps_to_the_last_row():
     signal, log_odds = law({"kind": "drift", "at": 20, **OTHER})
     assert log_odds[:20] == pytest.approx(0.5 + signal[:20], abs=1e-9)
     assert log_odds[39] == pytest.approx(1.25, abs=1e-9)  # half of the 40 rows of the drift: intercept 1.25, slope 0
@@ -86,13 +86,13 @@ def test_a_drift_goes_in_equal_steps_to_the_last_row():
     assert log_odds[20:] == pytest.approx(0.5 + 1.5 * share + (1 - 2 * share) * signal[20:], abs=1e-9)
 
 
-def test_a_recurring_change_comes_and_goes():
+def test_a_recurring_change_alternates_between_two_laws():
     signal, log_odds = law({"kind": "recurring", "at": 5, "every": 10, **OTHER})
     other = np.isin(np.arange(N_TEST), [*range(5, 15), *range(25, 35), *range(45, 55)])
     assert log_odds == pytest.approx(np.where(other, 2 - signal, 0.5 + signal), abs=1e-9)
 
 
-def test_the_adversary_gives_the_label_that_the_first_law_holds_to_be_less_likely():
+def test_the_adversary_gives_the_less_likely_label():
     made = generated(card({"kind": "adversarial", "at": 20}), seed=3)
     likelier = 0.5 + made.X.to_numpy() @ WEIGHTS > 0
     later = slice(N_TRAIN + 20, None)
@@ -101,7 +101,7 @@ def test_the_adversary_gives_the_label_that_the_first_law_holds_to_be_less_likel
     assert made.truth[: N_TRAIN + 20].min() > 0 and made.truth[: N_TRAIN + 20].max() < 1
 
 
-def test_a_change_moves_nothing_before_it():
+def test_a_change_does_not_affect_earlier_rows():
     changes = ({"kind": "none"}, {"kind": "sudden", "at": 20, **OTHER}, {"kind": "adversarial", "at": 20})
     first, *others = (generated(card(change), seed=5) for change in changes)
     for other in others:
@@ -110,8 +110,8 @@ def test_a_change_moves_nothing_before_it():
         assert not np.array_equal(first.y, other.y)
 
 
-def test_a_seed_draws_the_same_rows_for_ever():
-    # any other outcome makes every stored result a result of other rows; the last bits are the machine's
+def test_rows_of_a_seed_never_change():
+    # With other rows, every stored result would belong to other rows. The last bits depend on the machine.
     made = generated(card({"kind": "drift", "at": 0, **OTHER}), seed=7)
     digest = hashlib.sha256(made.X.to_numpy().round(9).tobytes() + made.y.tobytes())
     assert digest.hexdigest()[:16] == "ca5021d95b9119c2"
@@ -124,7 +124,7 @@ def test_another_seed_draws_other_rows():
     assert not np.array_equal(one.y, other.y)
 
 
-def test_the_shipped_streams_differ_in_their_change_alone():
+def test_shipped_streams_differ_only_in_their_change():
     first = shipped("none")
     for kind in KINDS[1:]:
         other = shipped(kind)
@@ -134,7 +134,7 @@ def test_the_shipped_streams_differ_in_their_change_alone():
     assert (train[0], train[-1], test[0], test[-1]) == (0, 1999, 2000, 11_999)
 
 
-def test_a_stream_is_drawn_in_every_repetition():
+def test_every_repetition_draws_a_new_stream():
     experiment = read_experiment(Path(__file__).parents[2] / "configs" / "protection-simulated.yaml")
     assert {experiment.repetitions_of(card) for card in experiment.cards} == {20}
     assert find(shipped("none")).source == "generated"
@@ -152,7 +152,7 @@ def test_a_stream_is_drawn_in_every_repetition():
         ({"test_rows": 10**9}, r"rows x columns is 2e\+09, and more than"),
     ],
 )
-def test_a_card_that_does_not_fit_its_stream_is_refused(changes, message):
+def test_a_card_that_contradicts_its_stream_is_rejected(changes, message):
     with pytest.raises(ValueError, match=message):
         card(**changes)
 
@@ -170,7 +170,7 @@ def test_a_card_that_does_not_fit_its_stream_is_refused(changes, message):
         ("kind: stream", "kind: steam", 7, "generator.kind must be"),
     ],
 )
-def test_a_wrong_key_of_a_card_is_told_with_its_line(tmp_path, old, new, line, message):
+def test_message_names_the_line_of_a_wrong_key(tmp_path, old, new, line, message):
     text = find_card("stream-sudden").read_text(encoding="utf-8")
     assert text.count(old) == 1
     path = tmp_path / "stream-sudden.yaml"

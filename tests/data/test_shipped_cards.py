@@ -1,4 +1,4 @@
-"""The shipped cards: each is valid, and each original file at hand gives exactly what its card expects."""
+"""Test that each shipped card is valid and that each available original file gives what its card expects."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def one_source(card: Card, number: int) -> Card:
 
 @pytest.fixture(scope="module")
 def dataset(original_files):
-    """``dataset(name)`` from the first source of the card."""
+    """Return ``dataset(name)``, which reads the first source of the card."""
     known: dict[str, Dataset] = {}
 
     def read(name: str) -> Dataset:
@@ -50,7 +50,7 @@ def test_the_fifteen_data_sets_of_the_paper_have_cards():
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_says_where_its_data_come_from_and_what_is_positive_or_what_the_classes_are(name):
+def test_a_card_states_its_source_and_its_classes(name):
     card = CARDS[name]
     what = {"binary": "ositive", "multiclass": "classes are", "multilabel": "is a label"}
     assert what[card.task] in card.about
@@ -58,8 +58,8 @@ def test_a_card_says_where_its_data_come_from_and_what_is_positive_or_what_the_c
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_has_every_count_checksum_and_fingerprint_or_says_why_not(name):
-    """Read off the card alone: whether a file is at hand changes nothing here."""
+def test_a_card_has_counts_checksums_and_fingerprint(name):
+    """Check the card alone. The test does not need the data files."""
     card = CARDS[name]
     parts = [part for source in card.files for file in source.files for part in (file, file.labels) if part]
     if name in NEVER_SEEN:
@@ -78,10 +78,10 @@ def test_each_source_gives_the_expected_data_set(name, number, original_files):
     if missing := missing_files(card, original_files):
         assert name in LARGE or name in NEVER_SEEN
         pytest.skip(f"not at hand: {', '.join(missing)}")
-    dataset = assemble(card, read_original_files(card, original_files))  # which checks counts and fingerprint
+    dataset = assemble(card, read_original_files(card, original_files))  # assemble checks counts and fingerprint
     counts = card.expect.classes
     if counts is None:
-        assert name in NEVER_SEEN  # a file that appears is no fault of the card
+        assert name in NEVER_SEEN  # the card is correct even if its file becomes available later
     elif card.task == "multiclass":
         assert np.bincount(dataset.y).tolist() == [counts[label] for label in in_order(counts)]
     else:
@@ -91,7 +91,7 @@ def test_each_source_gives_the_expected_data_set(name, number, original_files):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ARFF_TOO)
 def test_text_and_arff_give_the_identical_data_set(name, dataset, original_files):
-    """Not by fingerprint alone: value by value."""
+    """Compare the values one by one, not only the fingerprints."""
     card = one_source(CARDS[name], 1)
     assert card.files[0].format == "arff"
     of_arff, of_text = assemble(card, read_original_files(card, original_files)), dataset(name)
@@ -100,12 +100,12 @@ def test_text_and_arff_give_the_identical_data_set(name, dataset, original_files
 
 
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.bundled])
-def test_a_bundled_set_gives_the_expected_data_set(name):
+def test_a_bundled_data_set_is_as_its_card_expects(name):
     assemble(CARDS[name], bundled_rows(CARDS[name]))
 
 
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.reading_of])
-def test_a_reading_differs_from_the_data_set_whose_numbers_are_its_own(name):
+def test_a_reading_differs_from_its_original_card(name):
     card, other = CARDS[name], CARDS[CARDS[name].reading_of]
     assert name.startswith(f"{other.name}-") and other.name in {*PAPER, "covertype"} and other.reading_of is None
     assert card.expect.fingerprint != other.expect.fingerprint or card.split != other.split
@@ -113,9 +113,9 @@ def test_a_reading_differs_from_the_data_set_whose_numbers_are_its_own(name):
 
 
 class TestKnownRows:
-    """Single rows, read off the original files by eye."""
+    """Check single rows that a person read in the original files."""
 
-    def test_adult_keeps_the_order_of_training_then_test_file(self, dataset):
+    def test_adult_has_the_training_file_before_the_test_file(self, dataset):
         X, y = dataset("adult").X, dataset("adult").y
         assert X.loc[0, ["age", "workclass", "fnlwgt"]].tolist() == [39, "State-gov", 77516]
         assert X.loc[32560, ["age", "capital-gain"]].tolist() == [52, 15024] and y[32560] == 1
@@ -129,20 +129,20 @@ class TestKnownRows:
             "workclass": 1836 + 963, "occupation": 1843 + 966, "native-country": 583 + 274
         }  # fmt: skip
 
-    def test_coil_has_the_learning_rows_first_and_each_row_its_own_label(self, dataset):
+    def test_coil_has_the_learning_rows_first_with_their_labels(self, dataset):
         X, y = dataset("coil").X, dataset("coil").y
         assert X.loc[0, ["MOSTYPE", "MAANTHUI", "MGEMOMV", "MGEMLEEF"]].tolist() == [33, 1, 3, 2]
         assert X.loc[5822, ["MOSTYPE", "MAANTHUI", "MGEMOMV", "MGEMLEEF"]].tolist() == [33, 1, 4, 2]
         assert (y[:5822].sum(), y[5822:].sum()) == (348, 238)
         assert y[5822:5825].tolist() == [0, 1, 0]
 
-    def test_a_nominal_reading_of_coil_has_the_same_rows_as_levels(self, dataset):
+    def test_nominal_coil_has_the_same_rows_as_levels(self, dataset):
         X, numeric = dataset("coil-nominal").X, dataset("coil").X
         assert all(X[name].dtype == "category" for name in X)
         assert X.loc[5822, ["i1", "i2", "i3", "i4"]].tolist() == ["33", "1", "4", "2"]
         np.testing.assert_array_equal(X["i85"].astype(float), numeric["ABYSTAND"])
 
-    def test_the_readings_of_sick_have_the_test_file_too(self, dataset):
+    def test_readings_of_sick_include_the_test_file(self, dataset):
         assert len(dataset("sick-all").X) == 3772
         X, y = dataset("sick-standard").X, dataset("sick-standard").y
         assert X.loc[3771, ["age", "TSH", "T3", "FTI"]].tolist() == [64, 1, 2.2, 92] and y[:2800].sum() == 171
@@ -152,36 +152,36 @@ class TestKnownRows:
         assert X.loc[0, ["age", "job", "balance", "month"]].tolist() == [58, "management", 2143, "may"]
         assert X.loc[45208, ["age", "poutcome", "duration"]].tolist() == [72, "success", 1127] and y[45208] == 1
 
-    def test_echocardiogram_has_the_labelled_patients_and_no_column_that_gives_them_away(self, dataset):
+    def test_echocardiogram_has_no_column_that_reveals_the_label(self, dataset):
         X = dataset("echocardiogram").X
         assert list(X) == ["age", "pericardial-effusion", "fractional-shortening", "epss", "lvdd", "wall-motion-index"]
         assert not (X["pericardial-effusion"] == 77).any()
         assert ((X == [71, 0, 0.26, 9, 4.6, 1]).all(axis=1) & (dataset("echocardiogram").y == 0)).any()
 
-    def test_sick_is_sick_data_alone(self, dataset):
+    def test_sick_has_only_the_rows_of_the_training_file(self, dataset):
         X = dataset("sick").X
         assert len(X) == 2800 and X["TBG"].isna().all()
         first = X[(X["age"] == 41) & (X["TSH"] == 1.3) & (X["referral source"] == "SVHC") & (X["FTI"] == 109)]
         assert first[["sex", "sick", "T3"]].to_numpy().tolist() == [["F", "f", 2.5]]
 
-    def test_mushroom_lacks_stalk_root_where_the_original_does(self, dataset):
+    def test_mushroom_lacks_stalk_root_as_in_the_original(self, dataset):
         missing = dataset("mushroom").X.isna().sum()
         assert missing[missing > 0].to_dict() == {"stalk-root": 2480}
 
-    def test_hepatitis_keeps_the_codes_of_the_original(self, dataset):
+    def test_hepatitis_has_the_codes_of_the_original(self, dataset):
         X, y = dataset("hepatitis").X, dataset("hepatitis").y
         patient = X[(X["AGE"] == 43) & (X["SGOT"] == 19) & (X["ALK_PHOSPHATE"] == 100)]
         assert patient[["SEX", "STEROID", "BILIRUBIN", "PROTIME"]].to_numpy().tolist() == [["1", "2", 1.2, 42]]
         assert y[patient.index[0]] == 1
         assert X["PROTIME"].isna().sum() == 67
 
-    def test_australian_codes_are_levels(self, dataset):
+    def test_australian_codes_are_nominal_levels(self, dataset):
         X = dataset("australian").X
         nominal = [name for name in X if X[name].dtype == "category"]
         assert nominal == ["A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12"]
 
     @pytest.mark.slow
-    def test_the_cover_types_are_those_of_the_same_rows(self, dataset):
+    def test_covertype_classes_has_the_same_rows_as_covertype_small(self, dataset):
         classes, lodgepole_pine = dataset("covertype-classes"), dataset("covertype-small")
         assert classes.X.equals(lodgepole_pine.X)
         assert (classes.y == 1).sum() == lodgepole_pine.y.sum()
@@ -189,7 +189,7 @@ class TestKnownRows:
                         & (classes.X["Horizontal_Distance_To_Roadways"] == 4313)]  # fmt: skip
         assert classes.y[row.index].tolist() == [6]
 
-    def test_covertype_small_is_the_sample(self, dataset):
+    def test_covertype_small_contains_a_known_row(self, dataset):
         X, y = dataset("covertype-small").X, dataset("covertype-small").y
         row = X[(X["Elevation"] == 3493) & (X["Aspect"] == 16) & (X["Horizontal_Distance_To_Roadways"] == 4313)]
         assert row["Horizontal_Distance_To_Fire_Points"].tolist() == [3453] and y[row.index[0]] == 0

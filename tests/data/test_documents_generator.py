@@ -1,4 +1,4 @@
-"""Generated documents: what is known of them in closed form, and that a seed gives the same bits."""
+"""Test the generator of documents against its closed form, and test that a seed gives the same documents."""
 
 import hashlib
 
@@ -36,7 +36,7 @@ def documents():
     return generated(PAPER, seed=1)
 
 
-def test_the_documents_are_those_of_the_paper(documents):
+def test_documents_have_the_size_and_lengths_of_the_paper(documents):
     assert documents.X.shape == (20_000, 1_000)
     assert documents.y.shape == documents.truth.shape == (20_000, 20)
     # Poisson lengths of mean 200 and variance 200; the mean of 20,000 has an sd of .1
@@ -45,15 +45,15 @@ def test_the_documents_are_those_of_the_paper(documents):
     assert lengths.var() == pytest.approx(200, rel=0.05)
 
 
-def test_the_frequency_of_labels_is_the_closed_form(documents):
+def test_label_frequency_equals_the_closed_form(documents):
     assert pytest.approx(0.3448, abs=0.00005) == BASE_RATE  # as printed
-    # the labels of a document are 10 balls in 20 cells: the occupied cells have an sd of 1.205, so that the share of
-    # 20,000 documents has one of 1.205 / 20 / sqrt(20,000) = .0004
+    # The labels of a document are 10 balls in 20 boxes. The number of occupied boxes has an sd of 1.205.
+    # The share over 20,000 documents then has an sd of 1.205 / 20 / sqrt(20,000) = .0004.
     assert documents.y.mean() == pytest.approx(BASE_RATE, abs=0.0013)
     assert documents.truth.mean() == pytest.approx(BASE_RATE, abs=0.0013)
 
 
-def test_the_trivial_error_is_the_integral(documents):
+def test_error_of_the_base_rate_equals_its_integral(documents):
     density = lambda theta: 19 * (1 - theta) ** 18  # noqa: E731
     truth = lambda theta: 1 - (1 - theta) ** 10  # noqa: E731
     kink = 1 - (1 - BASE_RATE) ** 0.1
@@ -63,7 +63,7 @@ def test_the_trivial_error_is_the_integral(documents):
     assert ours == pytest.approx(error, abs=0.001)
 
 
-def test_labels_come_as_often_as_their_true_probability_says(documents):
+def test_label_frequencies_match_true_probabilities(documents):
     of_low = documents.truth < 0.3
     for part in (of_low, ~of_low):
         n = part.sum()
@@ -71,7 +71,7 @@ def test_labels_come_as_often_as_their_true_probability_says(documents):
 
 
 def test_words_of_one_topic_follow_the_power_law():
-    # nearly all documents are of one topic where there are two and labels say which
+    # with two topics, nearly all documents have one topic, and the labels name it
     made = generated(card(topics=2, exponent=1.0, mean_length=5_000), seed=0)
     pure = made.truth[:, 0] > 0.99
     counts = np.sort(np.asarray(made.X[pure].sum(axis=0)).ravel())[::-1]
@@ -81,8 +81,8 @@ def test_words_of_one_topic_follow_the_power_law():
     np.testing.assert_allclose(share, 1 / np.arange(1, 4) / harmonic, rtol=0.2)
 
 
-def test_a_seed_draws_the_same_bits_for_ever():
-    # any other outcome makes every stored result a result of other documents
+def test_documents_of_a_seed_never_change():
+    # With other documents, every stored result would belong to other documents
     made = generated(card(), seed=7)
     digest = hashlib.sha256()
     for part in (made.X.toarray(), made.y):
@@ -104,7 +104,7 @@ def test_an_empty_document_is_a_row_of_zeros():
     assert (np.asarray(made.X.sum(axis=1)) == 0).any()
 
 
-def test_a_generated_set_is_always_at_hand_and_never_in_the_cache(tmp_path, monkeypatch):
+def test_a_generated_data_set_is_never_in_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     assert find(PAPER).source == obtain(PAPER) == "generated"
     assert list(tmp_path.iterdir()) == []
@@ -122,7 +122,7 @@ def test_a_generated_set_is_always_at_hand_and_never_in_the_cache(tmp_path, monk
         ({"split": {"kind": "standard", "train": 100}}, "no order for a standard split"),
     ],
 )
-def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
+def test_a_card_that_contradicts_its_generator_is_rejected(changes, message):
     said = {key: value for key, value in card().model_dump(exclude_none=True).items() if key != "positive"}
     with pytest.raises(ValueError, match=message):
         Card.model_validate({**said, **changes})
@@ -137,11 +137,11 @@ def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
         ({"labels_drawn": 10**9}, "documents x labels_drawn is"),
     ],
 )
-def test_more_than_memory_holds_is_refused_by_the_card(huge, told):
+def test_a_card_larger_than_memory_is_rejected(huge, told):
     with pytest.raises(ValueError, match=told):
         card(**huge)
 
 
-def test_a_card_without_a_generator_generates_nothing():
+def test_a_card_without_a_generator_is_rejected():
     with pytest.raises(ValueError, match="has no generator"):
         generated(read_card(find_card("iris")), 0)

@@ -1,4 +1,4 @@
-"""The files of a card of one's own may lie beside it, and then need no data directory."""
+"""Test that data files beside a user's card are found without a data directory."""
 
 import pickle
 import shutil
@@ -35,13 +35,13 @@ def empty_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
 
 
-def test_they_are_found_without_a_data_directory(card_file):
+def test_files_beside_a_card_need_no_data_directory(card_file):
     card = read_card(card_file)
     assert obtain(card) == "original files"
     assert load(card).X["a"].tolist() == [1, 2, 3, 4]
 
 
-def test_they_go_before_those_of_the_data_directory(card_file, tmp_path):
+def test_files_beside_a_card_precede_the_data_directory(card_file, tmp_path):
     (tmp_path / "data" / "mine").mkdir(parents=True)
     (tmp_path / "data" / "mine" / "rows.csv").write_text(ROWS.replace("1,yes", "7,yes"))
     card = read_card(card_file)
@@ -49,7 +49,7 @@ def test_they_go_before_those_of_the_data_directory(card_file, tmp_path):
     assert load(card).X["a"].tolist() == [1, 2, 3, 4]
 
 
-def test_the_data_directory_has_them_where_they_are_not_beside(card_file, tmp_path):
+def test_the_data_directory_is_read_without_files_beside_the_card(card_file, tmp_path):
     shutil.move(tmp_path / "cards" / "mine", tmp_path / "data" / "mine")
     card = read_card(card_file)
     assert obtain(card, tmp_path / "data") == "original files"
@@ -57,28 +57,28 @@ def test_the_data_directory_has_them_where_they_are_not_beside(card_file, tmp_pa
         find(read_card(card_file).model_copy(update={"title": "another", "missing_codes": {"a": ["9"]}}))
 
 
-def test_a_dot_is_the_folder_of_the_card_itself(card_file, tmp_path):
+def test_a_dot_means_the_folder_of_the_card(card_file, tmp_path):
     shutil.move(tmp_path / "cards" / "mine" / "rows.csv", tmp_path / "cards" / "rows.csv")
     card_file.write_text(CARD + 'folder: "."\n')
     assert obtain(read_card(card_file)) == "original files"
 
 
-def test_a_shipped_card_has_none_beside_it():
+def test_a_shipped_card_has_no_files_beside_it():
     assert read_card(find_card("adult")).beside is None
 
 
-def test_a_card_that_is_sent_elsewhere_has_none_beside_it(card_file):
+def test_a_pickled_card_loses_its_folder(card_file):
     card = read_card(card_file)
     assert card.beside == card_file.parent
     assert pickle.loads(pickle.dumps(card)).beside is None
 
 
-def test_where_a_card_lies_is_no_part_of_what_it_says(card_file, tmp_path):
+def test_the_digest_ignores_the_path_of_a_card(card_file, tmp_path):
     shutil.copytree(tmp_path / "cards", tmp_path / "elsewhere")
     assert read_card(tmp_path / "elsewhere" / "mine.yaml").digest == read_card(card_file).digest
 
 
-def test_a_limit_that_is_no_number_is_refused_although_the_cache_spares_the_reading(card_file, monkeypatch):
+def test_a_bad_size_limit_is_rejected_despite_the_cache(card_file, monkeypatch):
     obtain(read_card(card_file))
     monkeypatch.setenv("PROBCAL_LARGEST_MB", "much")
     with pytest.raises(DataError, match="must be a whole number of megabytes"):

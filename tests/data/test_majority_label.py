@@ -1,4 +1,4 @@
-"""``positive: majority``: the most frequent label against the others, and the labels that folds keep in shares."""
+"""Test ``positive: majority``, which contrasts the most frequent label with all others and stratifies by label."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ def test_the_first_of_equally_frequent_labels_is_positive():
     assert dataset.y.tolist() == [0, 1, 0, 0, 1, 0, 1, 0]
 
 
-def test_numbers_are_in_order_of_their_values():
+def test_numeric_labels_are_in_order_of_their_values():
     assert majority_card(classes={"10": 4, "9": 4}).positive_labels == ["9"]
 
 
-def test_a_data_set_keeps_the_place_of_each_label():
+def test_a_data_set_stores_the_index_of_each_label():
     assert assemble(majority_card(), ROWS).strata.tolist() == [1, 0, 2, 2, 0, 1, 0, 2]
 
 
-def test_sorted_rows_keep_their_own_labels():
+def test_sorted_rows_have_their_own_labels():
     dataset = assemble(majority_card({"kind": "holdout", "train_fraction": 0.5}), ROWS)
     assert dataset.X["x"].tolist() == sorted(ROWS["x"]) and dataset.strata.tolist() == [2, 0, 1, 0, 2, 2, 0, 1]
 
 
-def test_labels_that_are_not_the_positive_one_count_in_the_fingerprint():
+def test_the_fingerprint_distinguishes_the_negative_labels():
     dataset = assemble(majority_card(), ROWS)
     swapped = dataclasses.replace(dataset, strata=dataset.strata[[2, 1, 0, *range(3, 8)]])
     assert (dataset.y == swapped.y).all() and dataset.fingerprint() != swapped.fingerprint()
 
 
-def test_the_cache_keeps_the_labels(monkeypatch, tmp_path):
+def test_the_cache_stores_the_strata(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     dataset = assemble(majority_card(), ROWS)
     keep(dataset, Note("here", "contents", dataset.fingerprint()))
@@ -61,7 +61,7 @@ def test_the_cache_keeps_the_labels(monkeypatch, tmp_path):
     assert isinstance(again, Dataset) and again.strata.tolist() == dataset.strata.tolist()
 
 
-def test_other_cards_have_no_such_labels():
+def test_other_cards_have_no_strata():
     card = make_card({"x": "numeric", "y": "target"}, "t.csv", positive=["a", "b"], split={"kind": "same"},
                      expect={"rows": 8, "columns": 1})  # fmt: skip
     assert assemble(card, ROWS).strata is None

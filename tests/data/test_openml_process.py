@@ -1,4 +1,4 @@
-"""The program that downloads from OpenML lives no longer than what started it."""
+"""Test that the download process of OpenML ends when its parent process ends."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ FETCHES = "from probcal.data.sources.openml import fetch_openml_table; fetch_ope
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=["killed", "its terminal closed"])
-def test_a_download_ends_with_the_process_that_asked_for_it(number):
+def test_a_download_ends_with_its_parent_process(number):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(300)
         server = f"http://127.0.0.1:{silent.getsockname()[1]}/api/v1/xml"
@@ -30,7 +30,7 @@ def test_a_download_ends_with_the_process_that_asked_for_it(number):
             start_new_session=True,
             stderr=subprocess.DEVNULL,
         )
-        with silent.accept()[0]:  # it has asked, and waits for an answer
+        with silent.accept()[0]:  # the download has sent its request and waits
             assert len(processes_of_session(process.pid)) == 2
             process.send_signal(number)
             process.wait(60)
