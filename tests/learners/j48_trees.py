@@ -1,4 +1,4 @@
-"""Trees of J48 and of C45Classifier in one form, and the tables on which they are compared."""
+"""Provide the trees of J48 and of C45Classifier in one form, and the tables for their comparison."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mixed_table(n_classes):
     X, y = (load_iris if n_classes == 3 else load_breast_cancer)(return_X_y=True, as_frame=True)
     X, y = X.iloc[:, :8].copy(), y.to_numpy().copy()
     row = np.arange(len(X))
-    y[row % 9 == 0] = (y[row % 9 == 0] + 1) % n_classes  # so that pruning has something to prune
+    y[row % 9 == 0] = (y[row % 9 == 0] + 1) % n_classes  # label noise, so that pruning changes the tree
     for place, name in enumerate(list(X.columns)):
         if place % 3 == 1:
             X[name] = pd.cut(X[name], 4 + place, labels=[f"level {level}" for level in range(4 + place)])

@@ -1,4 +1,4 @@
-"""Boosted stumps: both forms against scikit-learn, a slow version of the paper's formulas, and the contract."""
+"""Test both forms of boosted stumps against scikit-learn and against a slow version of the paper's formulas."""
 
 import numpy as np
 import pytest
@@ -25,14 +25,14 @@ TRAIN, TEST = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
     [StumpBoosting("real", n_estimators=4), StumpBoosting("discrete", n_estimators=4), LogisticSVC(tol=1e-7)],
     expected_failed_checks=lambda one: KNOWN[type(one).__name__],
 )
-def test_it_is_an_estimator_of_scikit_learn(estimator, check):
+def test_learners_pass_the_estimator_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_discrete_boosting_is_that_of_scikit_learn():
+def test_discrete_boosting_equals_scikit_learn():
     ours = StumpBoosting("discrete", n_estimators=30, random_state=0).fit(X[TRAIN], Y[TRAIN])
     theirs = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X[TRAIN], Y[TRAIN])
-    scale = theirs.estimator_weights_.sum() / 2  # it divides by the weights, and two classes add up
+    scale = theirs.estimator_weights_.sum() / 2  # scikit-learn divides by the sum of weights and adds two classes
     np.testing.assert_allclose(ours.decision_function(X[TEST]), theirs.decision_function(X[TEST]) * scale, atol=1e-10)
 
 
@@ -55,7 +55,7 @@ def test_real_boosting_follows_the_formulas_of_samme_r():
     np.testing.assert_allclose(ours.predict_proba(X[TEST]), p / p.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
-def test_two_hundred_stumps_are_those_of_trees():
+def test_two_hundred_stumps_equal_trees_of_depth_1():
     rows = np.random.default_rng(0).normal(size=(300, 6)).round(2)
     labels = (rows[:, 0] * rows[:, 1] + rows[:, 2] > 0).astype(int)
     ours = StumpBoosting("discrete", n_estimators=200, random_state=1).fit(rows, labels)
@@ -78,7 +78,7 @@ def test_a_stump_no_better_than_chance_adds_nothing():
 
 
 @pytest.mark.parametrize("algorithm", ["discrete", "real"])
-def test_a_row_of_weight_two_counts_as_two(algorithm):
+def test_a_row_of_weight_two_equals_two_rows(algorithm):
     weights = np.random.default_rng(0).integers(1, 3, len(TRAIN))
     twice = np.repeat(TRAIN, weights)
     weighted = StumpBoosting(algorithm, n_estimators=5, random_state=0).fit(X[TRAIN], Y[TRAIN], weights)
@@ -86,7 +86,7 @@ def test_a_row_of_weight_two_counts_as_two(algorithm):
     np.testing.assert_allclose(weighted.predict_proba(X[TEST]), repeated.predict_proba(X[TEST]), atol=1e-8)
 
 
-def test_an_svm_score_is_the_log_odds():
+def test_logistic_svc_scores_are_log_odds():
     fitted = LogisticSVC(gamma="scale").fit(X[TRAIN], Y[TRAIN])
     p = fitted.predict_proba(X[TEST])
     np.testing.assert_allclose(np.log(p[:, 1]) - np.log(p[:, 0]), fitted.decision_function(X[TEST]), atol=1e-9)

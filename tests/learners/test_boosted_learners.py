@@ -1,4 +1,4 @@
-"""LightGBM and CatBoost as learners of an experiment."""
+"""Test LightGBM and CatBoost as learners of an experiment."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ def test_the_same_seed_gives_the_same_numbers(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_weights_count(learner):
+def test_larger_weights_raise_the_probability_of_a_class(learner):
     X, y = table(2)
     heavy = clone(learner).fit(X, y, sample_weight=np.where(y == "a", 20.0, 1.0)).predict_proba(X)
     assert heavy[:, 0].mean() > clone(learner).fit(X, y).predict_proba(X)[:, 0].mean()
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_methods_take_the_learner(learner, capfd):
+def test_isotonic_and_probing_accept_the_learner(learner, capfd):
     X, y = table(2)
     for method in (IsotonicClassifier(learner, random_state=1), ProbingClassifier(learner, 5, random_state=1)):
         assert method.fit(X, y).predict_proba(X).shape == (120, 2)
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_missing_library_is_named_with_the_command(monkeypatch):
+def test_message_for_a_missing_library_names_the_install_command(monkeypatch):
     for module in (light_gbm, cat_boost):
         monkeypatch.setattr(module, "_FOUND", False)
     for learner, package in zip(LEARNERS, ("lightgbm", "catboost"), strict=True):

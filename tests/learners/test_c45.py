@@ -1,4 +1,4 @@
-"""C45Classifier against trees of J48 in j48_trees.json, and against itself."""
+"""Test C45Classifier against the stored trees of J48 in j48_trees.json, and test that its shortcuts agree."""
 
 import json
 import pickle
@@ -21,7 +21,7 @@ J48 = json.loads(Path(__file__).with_name("j48_trees.json").read_text())
 
 
 @pytest.mark.parametrize("case", J48)
-def test_it_grows_the_stored_tree_of_j48(case):
+def test_trees_equal_the_stored_trees_of_j48(case):
     wanted = J48[case]
     X, y = mixed_table(wanted["n_classes"])
     fitted = C45Classifier(**OPTIONS[wanted["options"]]).fit(X, y, sample_weight=WEIGHTINGS[wanted["weighting"]](y))
@@ -29,7 +29,7 @@ def test_it_grows_the_stored_tree_of_j48(case):
     assert (fitted.predict_proba(X) ** 2).sum() == pytest.approx(wanted["sum_of_squares"], abs=1e-6)
 
 
-def test_a_sample_of_coded_rows_gives_the_tree_of_its_rows():
+def test_coded_rows_give_the_tree_of_the_original_rows():
     X, y = mixed_table(2)
     X["text"] = np.where(np.arange(len(y)) == 5, "rare", np.where(X.iloc[:, 0] > 14, "large", "small"))
     rows = np.delete(np.random.default_rng(0).integers(0, len(y), len(y)), 0)
@@ -50,7 +50,7 @@ def test_a_sample_of_coded_rows_gives_the_tree_of_its_rows():
     ],
     ids=["weights", "rejection", "bags"],
 )
-def test_shared_columns_give_what_separate_fits_give(method):
+def test_shared_columns_equal_separate_fits(method):
     class Separate(C45Classifier):
         class_weight_shortcut = None
         sort_columns = None
@@ -68,7 +68,7 @@ def test_shared_columns_give_what_separate_fits_give(method):
     assert np.array_equal(shared, method(Separate()).fit(X, y).predict_proba(X))
 
 
-def test_threads_change_no_prediction():
+def test_threads_do_not_change_predictions():
     X, y = mixed_table(2)
     one, two = (
         ProbingClassifier(C45Classifier(), 5, weighting="rejection", random_state=0, n_jobs=n).fit(X, y) for n in (1, 2)
@@ -76,7 +76,7 @@ def test_threads_change_no_prediction():
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-def test_a_missing_value_takes_every_branch_by_its_weight():
+def test_a_missing_value_follows_all_branches_by_weight():
     X = pd.DataFrame({"x": [1.0] * 6 + [2.0] * 4})
     fitted = C45Classifier().fit(X, [0] * 6 + [1] * 4)
     assert fitted.predict_proba(pd.DataFrame({"x": [np.nan, 1.5, 1.0]})) == pytest.approx(
@@ -84,7 +84,7 @@ def test_a_missing_value_takes_every_branch_by_its_weight():
     )
 
 
-def test_the_parts_of_a_row_sum_to_no_more_than_1():
+def test_branch_shares_of_a_row_sum_to_1():
     rng, n_rows = np.random.default_rng(371), 60
     level, number = rng.integers(0, 7, n_rows), rng.normal(size=n_rows)
     y = ((number > rng.normal(size=7)[level]) ^ (rng.integers(0, 2, 7)[level] == 1)).astype(int)
@@ -94,7 +94,7 @@ def test_the_parts_of_a_row_sum_to_no_more_than_1():
     assert fitted.predict_proba(above_all).tolist() == [[1, 0]]  # the shares of the branches sum to 1 + 2.2e-16
 
 
-def test_the_layout_of_a_table_changes_no_tree_and_needs_no_second_compilation():
+def test_column_layout_needs_no_second_compilation():
     from probcal.learners.c45 import descent, growth, pruning
 
     X, y = mixed_table(2)
@@ -105,7 +105,7 @@ def test_the_layout_of_a_table_changes_no_tree_and_needs_no_second_compilation()
         assert layouts == {"C"}
 
 
-def test_the_split_point_is_the_largest_training_value_below_the_middle():
+def test_split_point_is_largest_training_value_below_the_midpoint():
     X = np.array([[1.0], [1.0], [1.4], [1.4], [2.0], [2.0]])
     real = C45Classifier(pruned=False).fit(X[[0, 1, 4, 5]], [0, 0, 1, 1]).tree_[1]
     assert real[0, 0] == 1.0
@@ -118,7 +118,7 @@ def test_text_and_truth_values_are_nominal():
     assert fitted.predict(X).tolist() == [0, 1] * 8
 
 
-def test_a_deep_tree_needs_no_deep_stack():
+def test_a_deep_tree_does_not_overflow_the_stack():
     X = np.arange(6000.0)[:, None]
     fitted = C45Classifier(min_samples_leaf=1).fit(X, np.arange(6000) // 2 % 2)
     assert fitted.predict_proba(X).shape == (6000, 2)
@@ -133,18 +133,18 @@ def test_a_deep_tree_needs_no_deep_stack():
         ({"pruned": "yes"}, "pruned must be one of"),
     ],
 )
-def test_other_parameters_are_refused(parameters, message):
+def test_invalid_parameters_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
         C45Classifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_infinite_values_are_refused_by_column():
+def test_message_names_the_column_with_infinite_values():
     X = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.inf]})
     with pytest.raises(ValueError, match="column 'b' holds infinite values"):
         C45Classifier().fit(X, [0, 1])
 
 
-def test_columns_without_numbers_or_categories_are_refused():
+def test_columns_without_numbers_or_categories_are_rejected():
     X = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])})
     with pytest.raises(TypeError, match="column 'day' holds datetime64"):
         C45Classifier().fit(X, [0, 1])
@@ -157,11 +157,11 @@ def test_a_pickled_tree_predicts_the_same():
 
 
 @parametrize_with_checks([C45Classifier()])
-def test_scikit_learns_own_checks(estimator, check):
+def test_c45_passes_the_estimator_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_names_of_columns_are_kept_and_asked_for():
+def test_column_names_are_stored_and_checked():
     X, y = mixed_table(2)
     tree = C45Classifier().fit(X, y)
     assert tree.feature_names_in_.tolist() == X.columns.tolist()
@@ -169,13 +169,13 @@ def test_names_of_columns_are_kept_and_asked_for():
         tree.predict(X.rename(columns={X.columns[0]: "other"}))
 
 
-def test_neighbouring_numbers_are_one_value():
+def test_adjacent_floats_count_as_one_value():
     numbers = np.array([[0.1], [np.nextafter(0.1, 1)]] * 4)
     assert len(C45Classifier(pruned=False).fit(numbers, [0, 1] * 4).tree_[0]) == 1
 
 
 @pytest.mark.slow
-def test_without_numba_it_says_how_to_install_it(tmp_path):
+def test_message_without_numba_names_the_install_command(tmp_path):
     code = (
         "from probcal.learners import C45Classifier as Tree\n"
         "try: Tree().fit([[0.0], [1.0]], [0, 1])\n"

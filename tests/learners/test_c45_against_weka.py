@@ -1,4 +1,4 @@
-"""C45Classifier against Weka's J48 itself: the same tree, node for node, and the same probabilities."""
+"""Test that C45Classifier gives the same trees, node for node, and the same probabilities as Weka's J48."""
 
 import numpy as np
 import pandas as pd
@@ -27,30 +27,30 @@ def same(X, y, options, weights=None):
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_it_grows_the_tree_of_j48(options, weighting, n_classes):
+def test_trees_equal_the_trees_of_j48(options, weighting, n_classes):
     X, y = mixed_table(n_classes)
     same(X, y, options, WEIGHTINGS[weighting](y))
 
 
 @pytest.mark.parametrize("options", ["", "-B"])
-def test_bags_have_the_trees_of_j48(options):
+def test_bootstrap_samples_give_the_trees_of_j48(options):
     X, y = mixed_table(2)
     for seed in range(10):
         rows = np.random.default_rng(seed).integers(0, len(y), len(y))
         same(X.iloc[rows], y[rows], options)
 
 
-def test_rows_of_weight_zero_bound_splits_as_in_j48():
+def test_rows_of_weight_zero_limit_splits_as_in_j48():
     X, y = mixed_table(2)
     same(X, y, "", (np.arange(len(y)) % 3).astype(float))
 
 
-def test_values_closer_than_the_gap_are_not_split_as_in_j48():
+def test_close_values_are_not_split_as_in_j48():
     near = np.repeat(np.arange(40), 3) * 6e-6 + np.tile([0.0, 4e-7, 3e-6], 40)
     same(pd.DataFrame({"near": near}), (near > 1.2e-4).astype(int), "-U")
 
 
-def test_a_column_with_many_levels_is_left_out_of_the_average_as_in_j48():
+def test_many_levels_are_excluded_from_the_average_as_in_j48():
     X, y = mixed_table(3)
     X["row"] = pd.Categorical(np.arange(len(y)) // 2)
     same(X, y, "-U")

@@ -1,4 +1,4 @@
-"""HingeSVM is the minimum of the hinge: the SVC and the SMO of others, and its own dual."""
+"""Test that HingeSVM reaches the minimum of the hinge loss, against scikit-learn's SVC, Weka's SMO and the dual."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def value(fitted, X, labels, weights):
 
 
 @pytest.mark.parametrize("name", sorted(sets().keys() - {"cancer as it is"}))
-def test_it_is_where_sklearns_svc_goes(name):
+def test_minimum_equals_that_of_scikit_learns_svc(name):
     X, labels = sets()[name]
     ours, theirs = HingeSVM().fit(X, labels), SVC(kernel="linear", tol=1e-10).fit(X, labels)
     theirs_value = value(theirs, X, labels, np.ones(len(X)))
     assert theirs_value * (1 - 1e-6) <= value(ours, X, labels, np.ones(len(X))) <= theirs_value * (1 + 1e-12)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)  # LIBSVM's coordinate steps go no nearer
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)  # LIBSVM is not more exact
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 @pytest.mark.parametrize("threshold", [0.02, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875])
 @pytest.mark.parametrize("name", sets())
-def test_its_value_is_that_of_the_dual_and_its_margins_are_exact(name, threshold):
+def test_primal_value_equals_dual_value(name, threshold):
     X, labels = sets()[name]
     signs = np.where(labels == np.unique(labels)[1], 1.0, -1.0)
     limits = np.where(signs > 0, (1 - threshold) / threshold, 1.0)
@@ -77,14 +77,14 @@ def test_its_value_is_that_of_the_dual_and_its_margins_are_exact(name, threshold
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(tables, st.booleans(), st.booleans(), st.booleans(), st.floats(-3, 3))
-def test_nothing_is_lower_and_the_intercept_lies_halfway_between_its_bounds(
+def test_svc_is_not_lower_and_intercept_is_the_midpoint(
     table, duplicated, collinear, separable, log_c
 ):
     X, labels = table_of(table, duplicated, collinear, separable)
     fitted = HingeSVM(C=10**log_c).fit(X, labels)
     weights = np.full(len(X), 10**log_c)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it never goes above its own best value
+        warnings.simplefilter("ignore", ConvergenceWarning)  # SVC's value is still an upper bound
         theirs = SVC(kernel="linear", tol=1e-7, C=10**log_c, max_iter=20_000).fit(X, labels)
     assert value(fitted, X, labels, weights) <= value(theirs, X, labels, weights) * (1 + 1e-9)
     low, high = bounds_of_the_intercept(X, labels, fitted.coef_[0])
@@ -92,7 +92,7 @@ def test_nothing_is_lower_and_the_intercept_lies_halfway_between_its_bounds(
 
 
 def bounds_of_the_intercept(X, labels, w):
-    """Of the b of the least sum of max(0, 1 - y (x'w + b)): by trying every b where a margin is 1."""
+    """Return the bounds of b at the minimum of the sum of max(0, 1 - y (x'w + b)), by all b where a margin is 1."""
     signs = np.where(labels == 1, 1, -1)
     at = signs - X @ w
     losses = np.maximum(1 - signs * (X @ w + at[:, None]), 0).sum(axis=1)
@@ -100,7 +100,7 @@ def bounds_of_the_intercept(X, labels, w):
     return best.min(), best.max()
 
 
-def test_weights_are_copies_of_rows():
+def test_a_weight_equals_that_many_copies():
     X, labels = overlapping(400, 5)
     weights = np.random.default_rng(3).integers(0, 4, len(X))
     weighted = HingeSVM().fit(X, labels, weights)
@@ -109,12 +109,12 @@ def test_weights_are_copies_of_rows():
     np.testing.assert_allclose(weighted.intercept_, copied.intercept_, atol=1e-9)
 
 
-def test_where_the_intercept_has_room_it_lies_halfway():
+def test_an_undetermined_intercept_is_the_midpoint():
     X, labels = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # of -1 to 1
 
 
-def test_labels_are_those_of_wekas_smo():
+def test_labels_equal_those_of_wekas_smo():
     if not find_spec("weka"):
         pytest.skip("needs probcal[weka]")
     X, labels = sets()["wine"]
@@ -124,18 +124,18 @@ def test_labels_are_those_of_wekas_smo():
     assert np.mean(HingeSVM().fit(frame, names).predict(frame) == smo.predict(frame)) == 1
 
 
-def test_it_is_an_estimator_of_scikit_learn():
+def test_hinge_svm_passes_the_estimator_checks_of_scikit_learn():
     wording = {"check_classifier_not_supporting_multiclass": "three classes are refused in words of our own"}
     check_estimator(HingeSVM(), expected_failed_checks=wording, on_skip=None)
 
 
 @pytest.mark.parametrize("c", [0, -1.0, np.inf, np.nan, "one", None])
-def test_a_c_that_is_not_above_zero_is_refused(c):
+def test_a_c_not_above_zero_is_rejected(c):
     with pytest.raises(ValueError, match="C must be a number above 0"):
         HingeSVM(C=c).fit(*overlapping(20))
 
 
-def test_bad_rows_labels_and_weights_are_refused_with_the_reason():
+def test_bad_rows_labels_and_weights_are_rejected():
     X, labels = overlapping(50)
     gap = X.copy()
     gap[3, 2] = np.nan
@@ -151,13 +151,13 @@ def test_bad_rows_labels_and_weights_are_refused_with_the_reason():
         HingeSVM().fit(X, labels, labels)
 
 
-def test_a_minimum_out_of_reach_is_warned_of(monkeypatch):
+def test_a_minimum_that_is_not_reached_gives_a_warning(monkeypatch):
     monkeypatch.setattr("probcal.fast_paths.hinge_solver._MAX_ROUNDS", 2)
     with pytest.warns(ConvergenceWarning, match="did not reach its minimum"):
         HingeSVM().fit(*overlapping())
 
 
-def test_it_keeps_names_and_holds_no_rows():
+def test_a_fitted_model_stores_column_names_and_no_rows():
     X, labels = overlapping(n_rows=3000)
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     fitted = HingeSVM().fit(frame, labels)

@@ -1,4 +1,4 @@
-"""The kernel density: worked by hand, against plain loops, and how exact its table is."""
+"""Test the kernel density against hand calculations and plain loops, and test the error of its table."""
 
 import math
 from statistics import NormalDist
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 class Watched(KernelDensity):
-    """Remembers the stride of its table."""
+    """Remember the stride of the table."""
 
     def _table(self, stride):
         self.stride = stride
@@ -28,53 +28,53 @@ def make(values, weights=None, precision=1.0, kind=KernelDensity):
 
 
 def masses(density, x):
-    """The mass of the bin of each value."""
+    """Return the mass of the bin of each value."""
     bins, place = np.unique(bins_of(np.asarray(x, dtype=float), density.precision), return_inverse=True)
     return density.mass(bins)[place]
 
 
 def relative_error(found, expected):
-    """The largest, where values below the floor of 1e-75 count as equal."""
+    """Return the largest relative error; values below the floor of 1e-75 count as equal."""
     found, expected = (np.maximum(values, oracle.FLOOR) for values in (found, expected))
     return np.max(np.abs(found / expected - 1))
 
 
-def test_a_density_worked_by_hand():
+def test_density_equals_a_hand_calculation():
     # 0 1 3 at precision 1.5 round to 0 1.5 3 (1/1.5 = .67 -> 1, 3/1.5 = 2); width 3 / sqrt 3
     phi = NormalDist(sigma=3 / math.sqrt(3)).cdf
     at_1 = [phi(-1.5 + 0.75) - phi(-1.5 - 0.75), phi(0.75) - phi(-0.75), phi(1.5 + 0.75) - phi(1.5 - 0.75)]
     assert masses(make([0, 1, 3], precision=1.5), [1.0])[0] == pytest.approx(sum(at_1) / 3, rel=1e-12)
 
 
-def test_values_halfway_are_rounded_to_the_even_multiple():
+def test_halfway_values_are_rounded_to_the_even_multiple():
     # 1/2 -> 0, 3/2 -> 2, 5/2 -> 2: the range is 2, the total weight 3
     assert make([0.5, 1.5, 2.5]).width == pytest.approx(2 / math.sqrt(3))
 
 
-def test_one_value_has_a_kernel_of_a_sixth_of_the_precision():
-    # within half a precision of the centre lie three widths on either side
+def test_one_value_has_kernel_width_precision_over_six():
+    # half a precision is three widths
     density = make([5.0], precision=0.01)
     assert density.width == pytest.approx(0.01 / 6)
     assert masses(density, [5.0])[0] == pytest.approx(math.erf(3 / math.sqrt(2)), rel=1e-12)
 
 
-def test_no_values_are_one_kernel_at_0():
+def test_no_values_give_one_kernel_at_0():
     assert masses(make([], precision=2.0), [0.0, 2.0]) == pytest.approx(masses(make([0.0], precision=2.0), [0, 2]))
     only_weightless = make([7.0], weights=[0.0], precision=2.0)
     assert masses(only_weightless, [0.0])[0] > 0.99
 
 
-def test_a_row_without_weight_is_no_row():
+def test_rows_of_weight_zero_are_ignored():
     assert make([0, 1, 9], weights=[1, 1, 0]).width == make([0, 1]).width
 
 
-def test_a_weight_of_two_is_a_value_twice():
+def test_a_weight_of_two_equals_two_values():
     x = np.arange(-3, 13)
     twice = masses(make([0, 0, 4, 9]), x)
     np.testing.assert_allclose(masses(make([0, 4, 9], weights=[2, 1, 1]), x), twice, rtol=1e-13)
 
 
-def test_ten_thousand_times_the_weight_makes_kernels_a_hundred_times_narrower_down_to_a_sixth_of_the_precision():
+def test_kernel_width_falls_with_the_root_of_the_weight():
     values = [0.0, 50.0, 100.0]
     assert make(values, [1, 1, 1]).width == pytest.approx(100 / math.sqrt(3))
     assert make(values, [1e4, 1e4, 1e4]).width == pytest.approx(1 / math.sqrt(3))
@@ -92,7 +92,7 @@ def test_the_mass_of_all_bins_is_one():
 
 
 @pytest.mark.parametrize("width", [99, 101, 1000, 1e5, 1e9])
-def test_a_narrow_bin_has_the_height_of_the_curve_times_its_width(width):
+def test_narrow_bin_mass_equals_its_integral(width):
     # the integral of the curve over the bin by Gauss and Legendre's rule
     density = make([0, 1], [0.5 / width**2] * 2)
     assert density.width == pytest.approx(width)
@@ -102,19 +102,19 @@ def test_a_narrow_bin_has_the_height_of_the_curve_times_its_width(width):
     assert relative_error(density._kernel(z * width), heights @ shares / 2 / width) < 1e-12
 
 
-def test_infinitely_far_away_there_is_no_mass():
+def test_far_bins_have_no_mass():
     assert masses(make([0, 1, 4]), [-math.inf, math.inf, 1e300, -1e300]).tolist() == [0, 0, 0, 0]
 
 
-def test_next_to_no_weight_makes_kernels_so_wide_that_no_bin_has_mass():
+def test_tiny_weights_give_kernels_too_wide_for_any_mass():
     assert masses(make([0, 1, 4], [1e-300] * 3), [0.0, 2.0, 1e9]).max() < 1e-75
 
 
-def test_no_points_have_no_masses():
+def test_no_bins_give_no_masses():
     assert make(np.arange(50.0)).mass(np.empty(0)).shape == (0,)
 
 
-def test_a_shift_of_a_billion_changes_nothing_that_the_values_still_tell():
+def test_a_shift_of_a_billion_does_not_change_masses():
     rng = np.random.default_rng(0)
     values, x = rng.integers(0, 1000, 3000) / 8, rng.integers(-100, 1100, 20000) / 8
     here, there = make(values, precision=0.125), make(values + 2.0**30, precision=0.125)
@@ -128,8 +128,8 @@ weights = st.sampled_from([0.0, 1.0, 1.0, 0.25, 7.5])
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(values, st.data())
-def test_any_density_is_the_one_of_the_plain_loops(values, data):
-    # whole numbers at precision 1, so that no difference of two of them is rounded
+def test_any_density_equals_the_plain_loops(values, data):
+    # whole numbers at precision 1, so that no difference of two values is rounded
     row_weights = data.draw(st.lists(weights, min_size=len(values), max_size=len(values)))
     factor = data.draw(st.sampled_from([1.0, 1e-3, 1 / 3, 4.0, 1e5]))
     row_weights = [weight * factor for weight in row_weights]
@@ -138,7 +138,7 @@ def test_any_density_is_the_one_of_the_plain_loops(values, data):
     x = [*near, *data.draw(st.lists(st.integers(-(10**7), 10**7), max_size=10))]
     expected = [oracle.density(values, row_weights, 1.0, one) for one in x]
     density = make(values, row_weights)
-    assert relative_error(masses(density, x), np.array(expected)) < 1e-9  # the loops subtract values near each other
+    assert relative_error(masses(density, x), np.array(expected)) < 1e-9  # the loops lose digits by subtraction
     reweighted = make(values, np.divide(row_weights, factor)).reweighted(factor)
     assert relative_error(masses(reweighted, x), masses(density, x)) < 1e-12
 
@@ -154,7 +154,7 @@ MANY = {
 
 @pytest.mark.parametrize("shape", MANY)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_bins_come_from_a_table_and_are_still_those_of_the_plain_loops(shape, weighted):
+def test_table_masses_equal_the_plain_loops(shape, weighted):
     rng = np.random.default_rng(1)
     values = MANY[shape](rng)
     weights = 10 ** rng.uniform(-3, 0, len(values)) if weighted else np.ones(len(values))
@@ -170,7 +170,7 @@ def test_many_bins_come_from_a_table_and_are_still_those_of_the_plain_loops(shap
 
 
 def one_kernel(width):
-    """A kernel at 0, ``width`` bins wide, next to one at 100 widths that has next to no weight."""
+    """Return a density with a kernel at 0, ``width`` bins wide, and a kernel of tiny weight at 100 widths."""
     density = make([0, 100 * width], [1e4, 1e-6])
     assert density.width == pytest.approx(width)
     return density
@@ -178,7 +178,7 @@ def one_kernel(width):
 
 @pytest.mark.parametrize(("low", "high", "bound"), [(0, 6, 2e-12), (6, 8, 8e-10), (8, 10, 3e-6)])
 @pytest.mark.parametrize("width", [16, 24, 64, 500])
-def test_one_kernel_is_interpolated_as_exactly_as_the_constants_say(low, high, bound, width):
+def test_interpolation_error_of_one_kernel_is_bounded(low, high, bound, width):
     density = one_kernel(width)
     places = np.arange(low * width, high * width + 1)
     assert relative_error(density._table(width // 8)[places], density._summed_mass(places)) < bound
@@ -186,8 +186,8 @@ def test_one_kernel_is_interpolated_as_exactly_as_the_constants_say(low, high, b
 
 @pytest.mark.parametrize("share", [2e-12, 1e-9, 1e-6, 1e-3])
 @pytest.mark.parametrize("width", [17, 41, 300])
-def test_a_heavy_kernel_beyond_a_light_one_does_not_spoil_it(share, width):
-    # the light one stands where the error of the heavy one weighs most; the bins are up to 4 widths off
+def test_a_heavy_kernel_does_not_spoil_a_light_kernel(share, width):
+    # The light kernel is where the error of the heavy kernel is largest. The bins are up to 4 widths away.
     worst = 0
     for distance in np.arange(1, 14, 0.25):
         density = make([0, distance * width, 100 * width], np.array([1, share, 1e-3]) * 1e4, kind=Watched)
@@ -198,7 +198,7 @@ def test_a_heavy_kernel_beyond_a_light_one_does_not_spoil_it(share, width):
     assert worst < 1e-8
 
 
-def test_a_kernel_of_next_to_no_weight_is_summed():
+def test_a_kernel_of_tiny_weight_is_summed():
     density = make([0, 500, 100_000], np.array([1, 1e-13, 1e-3]) * 1e6, kind=Watched)
     density.mass(np.arange(3000))
     assert not hasattr(density, "stride")

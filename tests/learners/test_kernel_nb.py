@@ -1,4 +1,4 @@
-"""Kernel naive Bayes against plain loops, and as a learner of mixed frames."""
+"""Test kernel naive Bayes against plain loops and as a learner for frames with numbers and categories."""
 
 import math
 import pickle
@@ -19,7 +19,7 @@ LEVELS = ["a", "b", "c"]
 
 @pytest.fixture
 def mixed():
-    """(frame, labels): 60 rows of a number, a second number with gaps and a nominal column with gaps."""
+    """Return (frame, labels): 60 rows of a number, a second number with gaps and a nominal column with gaps."""
     rng = np.random.default_rng(0)
     y = np.array(["no", "yes"])[rng.integers(0, 2, 60)]
     n = rng.normal(size=60) + (y == "yes")
@@ -29,7 +29,7 @@ def mixed():
 
 
 def densities(model):
-    """Those of the first column, one of each class."""
+    """Return the densities of the first column, one for each class."""
     return [one.density for one in model.columns_[0].classes]
 
 
@@ -39,25 +39,25 @@ def log_odds_of_levels(train, y, test, weights=None, levels=LEVELS):
     return model.decision_function(pd.DataFrame({"c": test}))
 
 
-def test_the_prior_is_the_frequency_with_one_more_row_of_each_class():
+def test_the_prior_is_the_frequency_plus_one_per_class():
     # three rows of weight 1 and one of weight 2: (2 + 1) / (5 + 2) against (3 + 1) / (5 + 2)
     model = KernelNaiveBayes().fit(np.zeros((4, 1)), [0, 0, 1, 1], sample_weight=[1, 1, 1, 2])
     assert np.exp(model.log_prior_) == pytest.approx([3 / 7, 4 / 7])
 
 
-def test_a_level_has_its_frequency_with_one_more_row_of_each_declared_level():
+def test_level_probability_is_frequency_plus_one_per_declared_level():
     # "b": (2 + 1) / (3 + 3) among the positive, (0 + 1) / (1 + 3) among the negative; prior 4/6 against 2/6
     found = log_odds_of_levels(["b", "b", "a", "a"], [1, 1, 1, 0], pd.Categorical(["b"], categories=LEVELS))
     assert found[0] == pytest.approx(math.log((3 / 6) / (1 / 4) * 4 / 2))
 
 
-def test_declared_levels_that_no_row_has_count():
+def test_declared_levels_without_rows_are_counted():
     # with two levels declared "b" has (2 + 1) / (3 + 2) against (0 + 1) / (1 + 2)
     found = log_odds_of_levels(["b", "b", "a", "a"], [1, 1, 1, 0], pd.Categorical(["b"]), levels=["a", "b"])
     assert found[0] == pytest.approx(math.log((3 / 5) / (1 / 3) * 4 / 2))
 
 
-def test_a_missing_value_leaves_its_column_out_of_the_product(mixed):
+def test_a_missing_value_removes_its_column_from_the_product(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     nothing = X[:1].assign(n=math.nan, gaps=math.nan, c=pd.Categorical([None], categories=LEVELS))
@@ -67,7 +67,7 @@ def test_a_missing_value_leaves_its_column_out_of_the_product(mixed):
     np.testing.assert_allclose(model.decision_function(without_the_others), only_n, atol=1e-12)
 
 
-def test_missing_values_in_training_count_for_the_prior_only(mixed):
+def test_missing_training_values_count_only_for_the_prior(mixed):
     X, y = mixed
     known = X["gaps"].notna().to_numpy()
     all_rows = KernelNaiveBayes().fit(X[["gaps"]], y)
@@ -78,20 +78,20 @@ def test_missing_values_in_training_count_for_the_prior_only(mixed):
     )
 
 
-def test_far_from_all_values_both_classes_have_the_floor_and_the_prior_decides():
+def test_far_from_all_values_the_prior_decides():
     X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), [0, 0, 0, 1]
     found = KernelNaiveBayes().fit(X, y).decision_function([[1e9], [-1e9], [math.inf]])
     assert found == pytest.approx(math.log(2 / 4))
 
 
-def test_two_values_worked_by_hand():
+def test_two_values_equal_a_hand_calculation():
     # precision 100, kernels of 100/6: the bin of 100 reaches 3 widths to either side of 100, and from 3 to 9 off 0
     X, y = np.array([[0.0], [0.0], [100.0], [100.0]]), [0, 0, 1, 1]
     found = KernelNaiveBayes().fit(X, y).decision_function([[100.0]])
     assert found[0] == pytest.approx(math.log(normal(-3, 3) / normal(3, 9)), rel=1e-12)
 
 
-def test_a_value_that_one_class_rules_out_has_the_floor_there():
+def test_an_impossible_value_has_the_floor_density():
     # 0 against 100 101 ... 110: precision 10, the kernel of 0 ends 60 widths before 105. The others round to
     # 100 (six) and 110 (five), width 10 / sqrt 11; 105 is halfway and goes to 100, the even multiple
     X, y = np.array([[0.0], *([v] for v in range(100, 111))]), [0] + [1] * 11
@@ -105,13 +105,13 @@ def normal(low, high):
     return (math.erfc(low / math.sqrt(2)) - math.erfc(high / math.sqrt(2))) / 2
 
 
-def test_the_precision_is_shared_by_the_classes():
+def test_classes_share_the_precision():
     # distinct values 0 1 3 over both classes: precision 1.5, though each class alone has another
     model = KernelNaiveBayes().fit(np.array([[0.0], [3.0], [1.0]]), [0, 0, 1])
     assert [density.precision for density in densities(model)] == [1.5, 1.5]
 
 
-def test_a_column_of_one_value_tells_nothing():
+def test_a_constant_column_adds_no_evidence():
     model = KernelNaiveBayes().fit(np.full((5, 1), 3.0), [0, 1, 0, 1, 1])
     assert model.decision_function([[3.0], [4.0]]) == pytest.approx(math.log(4 / 3))
 
@@ -131,7 +131,7 @@ some_rows = some_rows.filter(lambda rows: any(weight for *_, weight in rows))
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(some_rows, st.lists(st.tuples(numbers, numbers, levels), min_size=1, max_size=6), st.permutations(LEVELS))
-def test_any_mixed_weighted_frame_gives_what_the_plain_loops_give(rows, unseen, order):
+def test_any_mixed_weighted_frame_equals_the_plain_loops(rows, unseen, order):
     rows[0], rows[1] = (*rows[0][:3], False, rows[0][4]), (*rows[1][:3], True, rows[1][4])
     *train, positive, weights = map(list, zip(*rows, strict=True))
     test = [list(old) + list(new) for old, new in zip(train, zip(*unseen, strict=True), strict=True)]
@@ -160,7 +160,7 @@ def frame_of(columns, order):
         pytest.param([-1e12, 1e12, 3.0, 4.0], id="wide range"),
     ],
 )
-def test_awkward_columns_give_what_the_plain_loops_give(values):
+def test_extreme_columns_equal_the_plain_loops(values):
     positive = [i % 2 == 1 for i in range(len(values))]
     scale = max(map(abs, values))
     new = [*values, *(v + d * scale for v in values for d in (1e-6, 1e-3, 0.3, 5, 1e3, -1e9))]
@@ -169,7 +169,7 @@ def test_awkward_columns_give_what_the_plain_loops_give(values):
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-8)
 
 
-def test_many_rows_go_through_interpolation_and_give_what_the_plain_loops_give():
+def test_interpolated_rows_equal_the_plain_loops():
     rng = np.random.default_rng(0)
     positive = rng.random(6000) < 0.4
     values = rng.normal(size=6000) + positive
@@ -180,11 +180,11 @@ def test_many_rows_go_through_interpolation_and_give_what_the_plain_loops_give()
     np.testing.assert_allclose(found[some], expected, rtol=0, atol=2e-8)
 
 
-def test_a_weight_of_two_is_a_row_twice(mixed):
+def test_a_weight_of_two_equals_two_rows(mixed):
     X, y = mixed
     weights = np.arange(60) % 3
     repeated = np.repeat(np.arange(60), weights)
-    # the precision looks at every training row, so the rows without weight stay
+    # the precision uses every training row, so the rows without weight stay
     rows = np.append(repeated, np.flatnonzero(weights == 0))
     ones = np.append(np.ones(len(repeated)), np.zeros((weights == 0).sum()))
     weighted = KernelNaiveBayes().fit(X, y, sample_weight=weights)
@@ -192,7 +192,7 @@ def test_a_weight_of_two_is_a_row_twice(mixed):
     np.testing.assert_allclose(weighted.decision_function(X), twice.decision_function(X), atol=1e-10)
 
 
-def test_more_weight_for_all_makes_kernels_narrower_and_the_added_row_lighter():
+def test_more_weight_narrows_kernels_and_weakens_smoothing():
     X, y = np.array([[0.0], [10.0], [10.0], [30.0]]), [0, 0, 1, 1]
     light = KernelNaiveBayes().fit(X, y)
     heavy = KernelNaiveBayes().fit(X, y, sample_weight=[4, 4, 4, 4])
@@ -205,13 +205,13 @@ def test_more_weight_for_all_makes_kernels_narrower_and_the_added_row_lighter():
     assert heavy == pytest.approx(math.log((101 / 103) / (1 / 103)))
 
 
-def test_no_weights_are_weights_of_one(mixed):
+def test_missing_weights_equal_weights_of_one(mixed):
     X, y = mixed
     plain, ones = KernelNaiveBayes().fit(X, y), KernelNaiveBayes().fit(X, y, sample_weight=np.ones(60))
     assert plain.decision_function(X).tolist() == ones.decision_function(X).tolist()
 
 
-def test_a_numeric_frame_an_array_and_a_list_are_the_same():
+def test_frame_array_and_list_give_the_same_log_odds():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
     expected = KernelNaiveBayes().fit(X, y).decision_function(X)
@@ -220,7 +220,7 @@ def test_a_numeric_frame_an_array_and_a_list_are_the_same():
     assert KernelNaiveBayes().fit(pd.DataFrame(X), y).decision_function(X).tolist() == expected.tolist()
 
 
-def test_levels_declared_in_another_order_at_prediction_are_the_same_levels(mixed):
+def test_order_of_levels_at_prediction_does_not_matter(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     turned = X.assign(c=X["c"].cat.reorder_categories(["c", "a", "b"]))
@@ -229,7 +229,7 @@ def test_levels_declared_in_another_order_at_prediction_are_the_same_levels(mixe
     assert model.decision_function(fewer).tolist() == model.decision_function(X[X["c"] == "b"]).tolist()
 
 
-def test_a_level_that_training_did_not_declare_is_left_out_of_the_product(mixed):
+def test_an_undeclared_level_counts_as_missing(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     strange = X.assign(c=pd.Categorical(["z"] * 60, categories=["z", "a"]))
@@ -237,12 +237,12 @@ def test_a_level_that_training_did_not_declare_is_left_out_of_the_product(mixed)
     assert model.decision_function(strange).tolist() == model.decision_function(missing).tolist()
 
 
-def test_a_nominal_column_without_any_value_tells_nothing():
+def test_a_nominal_column_without_values_adds_no_evidence():
     X = pd.DataFrame({"c": pd.Categorical([None] * 3)})
     assert KernelNaiveBayes().fit(X, [0, 1, 1]).decision_function(X) == pytest.approx(math.log(3 / 2))
 
 
-def test_a_number_that_one_class_never_has_is_a_kernel_at_0_there_as_in_weka():
+def test_a_class_without_numbers_has_a_kernel_at_0():
     X, positive = [math.nan, 2.0, 4.0], [False, True, True]
     found = KernelNaiveBayes().fit(np.array(X)[:, None], positive).decision_function([[0.0], [2.0], [3.0]])
     expected = oracle.log_odds([[None, 2.0, 4.0]], positive, [1.0] * 3, [[0.0, 2.0, 3.0]])
@@ -262,7 +262,7 @@ def test_a_tie_goes_to_the_first_class():
     assert KernelNaiveBayes().fit(np.array([[1.0], [1.0]]), ["no", "yes"]).predict([[1.0]]).tolist() == ["no"]
 
 
-def test_a_copy_is_unfitted_and_a_pickle_predicts_the_same(mixed):
+def test_a_clone_is_unfitted_and_a_pickle_predicts_the_same(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     assert not hasattr(clone(model), "classes_")
@@ -270,7 +270,7 @@ def test_a_copy_is_unfitted_and_a_pickle_predicts_the_same(mixed):
     assert again.predict_proba(X).tolist() == model.predict_proba(X).tolist()
 
 
-def test_the_frame_and_the_weights_are_not_modified(mixed):
+def test_fit_does_not_modify_frame_and_weights(mixed):
     X, y = mixed
     before, weights = X.copy(), np.ones(60)
     weights.flags.writeable = False
@@ -279,17 +279,17 @@ def test_the_frame_and_the_weights_are_not_modified(mixed):
 
 
 @pytest.mark.parametrize("weights", [[1, 1], [1, 1, -1], [1, 1, math.nan], [1, 1, math.inf], [[1, 1, 1]]])
-def test_weights_that_do_not_fit_the_rows_are_refused(weights):
+def test_invalid_weights_are_rejected(weights):
     with pytest.raises(ValueError, match="sample_weight"):
         KernelNaiveBayes().fit(np.zeros((3, 1)), [0, 1, 1], sample_weight=weights)
 
 
-def test_an_infinite_value_is_refused_with_the_name_of_its_column():
+def test_message_names_the_column_with_an_infinite_value():
     with pytest.raises(ValueError, match="'age'"):
         KernelNaiveBayes().fit(pd.DataFrame({"age": [1.0, math.inf, 2.0]}), [0, 1, 1])
 
 
-def test_other_columns_at_prediction_are_refused(mixed):
+def test_other_columns_at_prediction_are_rejected(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     with pytest.raises(ValueError, match="X has 2 columns, and 3 were fitted"):
@@ -299,6 +299,6 @@ def test_other_columns_at_prediction_are_refused(mixed):
 
 
 @pytest.mark.parametrize("y", [[0, 0, 0], [0, 1, 2], [0, 1, None], [0, 1]])
-def test_all_but_two_classes_are_refused(y):
+def test_labels_without_exactly_two_classes_are_rejected(y):
     with pytest.raises(ValueError):
         KernelNaiveBayes().fit(np.zeros((3, 1)), y)

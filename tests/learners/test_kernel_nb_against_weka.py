@@ -1,8 +1,7 @@
-"""KernelNaiveBayes against Weka's NaiveBayes -K itself.
+"""Test KernelNaiveBayes against Weka's NaiveBayes -K.
 
-Weka leaves off summing kernels when the rest would add less than 1 %, once on either side, so a density of
-its own is up to 2 % too small; where a density is so small that a difference of two numbers next to 1 has
-lost its digits (below 1e-13), Weka has noise.
+Weka stops the sum of kernels on each side when the rest adds less than 1 %. Its density is up to 2 % too small.
+Weka computes a density as the difference of two numbers near 1. A density below 1e-13 is therefore noise in Weka.
 """
 
 import numpy as np
@@ -26,7 +25,7 @@ def log_odds_of(weka, X):
 
 @pytest.mark.parametrize("shape", ["normal", "whole numbers", "half missing", "skewed", "one value", "one class only"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_one_numeric_column_is_within_wekas_own_error(shape, weighted):
+def test_one_numeric_column_is_within_the_error_of_weka(shape, weighted):
     random = np.random.default_rng(3)
     y = (random.random(400) < 0.3).astype(int)
     x = random.normal(size=400) + y
@@ -50,13 +49,13 @@ def test_one_numeric_column_is_within_wekas_own_error(shape, weighted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_nominal_columns_with_holes_are_equal(weighted, mixed_nominal):
+def test_nominal_columns_with_gaps_equal_weka(weighted, mixed_nominal):
     X, y, weights = mixed_nominal
     weka, ours = fitted(X, y, weights if weighted else None)
     np.testing.assert_allclose(ours.predict_proba(X), weka.predict_proba(X), rtol=0, atol=1e-12)
 
 
-def test_numbers_between_and_beyond_those_learned_are_rounded_as_weka_does():
+def test_new_numbers_are_rounded_as_in_weka():
     X = pd.DataFrame({"x": [0.0, 1, 1, 3, 4, 4, 9, 10]})
     weka, ours = fitted(X, [0, 1, 0, 1, 0, 1, 0, 1])
     new = pd.DataFrame({"x": np.arange(-3, 13, 0.1)})

@@ -1,4 +1,4 @@
-"""Learners whose scores are rounded as those of old versions of scikit-learn."""
+"""Test the learners whose scores are rounded as in old versions of scikit-learn."""
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -12,7 +12,7 @@ X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def test_naive_bayes_differs_by_rounding_only():
+def test_naive_bayes_differs_only_by_rounding():
     old, new = LegacyGaussianNB().fit(X, Y).predict_proba(X), GaussianNB().fit(X, Y).predict_proba(X)
     np.testing.assert_allclose(old, new, atol=1e-12)
     assert (old != new).any()
@@ -23,14 +23,14 @@ def test_a_likelihood_below_rounding_is_lost():
     assert fitted.predict_proba([[0.0]])[0, 0] == 1
 
 
-def test_equal_rows_have_equal_scores_at_every_place():
+def test_equal_rows_have_equal_scores_at_every_position():
     fitted = LegacyLogisticRegression(solver="liblinear").fit(X, Y)
     expected = LogisticRegression(solver="liblinear").fit(X, Y).predict_proba(X)
     np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-12)
     assert len(np.unique(fitted.predict_proba(np.tile(X[:1], (101, 1)))[:, 1])) == 1
 
 
-def test_a_row_on_a_limit_goes_where_single_precision_sends_it():
+def test_forest_thresholds_have_single_precision():
     # the sum of 3 and 1 + 2^-23 needs one bit more than single precision has
     rows, labels = np.array([[3.0], [1 + 2.0**-23]]), [1, 0]
     trees = {"n_estimators": 1, "bootstrap": False, "random_state": 0}

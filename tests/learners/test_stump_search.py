@@ -1,4 +1,4 @@
-"""The search for a stump against scikit-learn's trees of depth 1."""
+"""Test the search for a stump against scikit-learn's trees of depth 1."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from probcal.learners.stump_search import StumpSearch, sweep_by_column
 
 
 def table(seed, n_rows=90, n_columns=7, n_values=9):
-    """Rows with many equal values, a constant column and a copy of a column; classes; weights."""
+    """Return rows, classes and weights; the rows have many equal values, a constant column and a copied column."""
     random = np.random.default_rng(seed)
     rows = random.integers(0, n_values, (n_rows, n_columns)).astype(np.float32)
     rows[:, 2], rows[:, 4] = 1.0, rows[:, 0]
@@ -17,7 +17,7 @@ def table(seed, n_rows=90, n_columns=7, n_values=9):
 
 
 def purity(rows, second, weights, column, limit):
-    """The sum over both sides of squared class weights, divided by the side's weight."""
+    """Return the sum over both sides of the squared class weights, divided by the weight of the side."""
     found = 0.0
     for side in (rows[:, column] <= limit, rows[:, column] > limit):
         a, b = weights[side & ~second].sum(), weights[side & second].sum()
@@ -26,7 +26,7 @@ def purity(rows, second, weights, column, limit):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_best_split_is_that_of_a_tree(seed):
+def test_the_best_split_equals_that_of_a_tree(seed):
     rows, second, weights = table(seed)
     tree = DecisionTreeClassifier(max_depth=1, random_state=seed).fit(rows, second, weights).tree_
     found = StumpSearch(rows, second).best(weights, seed)
@@ -36,8 +36,8 @@ def test_the_best_split_is_that_of_a_tree(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_equal_columns_are_drawn_as_scikit_learn_draws_them(seed):
-    # equal weights have exact sums, so that a tree sees equal columns as equal
+def test_ties_between_columns_are_drawn_as_in_scikit_learn(seed):
+    # equal weights have exact sums, so that equal columns have exactly equal purity
     rows = np.tile(np.arange(8, dtype=np.float32)[:, None], (1, 6))
     rows[:, 1] = 3.0
     second = np.arange(8) > 2
@@ -45,7 +45,7 @@ def test_equal_columns_are_drawn_as_scikit_learn_draws_them(seed):
     assert StumpSearch(rows, second).best(np.ones(8), seed) == (tree.feature[0], tree.threshold[0])
 
 
-def test_rows_without_weight_move_no_limit():
+def test_rows_of_weight_zero_do_not_move_the_limit():
     rows, second, weights = table(0, n_values=1000)
     weights[::3] = 0.0
     search = StumpSearch(rows, second)
@@ -54,7 +54,7 @@ def test_rows_without_weight_move_no_limit():
     assert search.best(weights, 1).limit == tree.threshold[0]
 
 
-def test_without_numba_the_stumps_are_the_same(monkeypatch):
+def test_stumps_are_the_same_without_numba(monkeypatch):
     tables = [table(seed) for seed in range(20)]
     before = [StumpSearch(*one[:2]).best(one[2], 0) for one in tables]
     monkeypatch.setattr(stump_search, "_sweep", lambda: sweep_by_column)

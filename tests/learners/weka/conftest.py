@@ -1,4 +1,4 @@
-"""Rows of every kind that Weka and pandas both know."""
+"""Provide rows with every column type that both Weka and pandas have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def mixed() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """(X, y, weights): 300 rows with numbers, categories, text, truth values, and holes in three of them."""
+    """Return (X, y, weights): 300 rows with numbers, categories, text and truth values; three columns have gaps."""
     random = np.random.default_rng(7)
     n = 300
     age, colour = random.normal(40, 12, n).round(1), random.integers(0, 3, n)

@@ -1,4 +1,4 @@
-"""A class that leaves a mark when Java reads an object of it, XML that names this machine's server, and that server."""
+"""Provide a Java class that leaves a mark when an object of it is read, XML files with URLs, and a local server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def prepare(folder: Path, url: str) -> dict[str, str]:
 
 @contextmanager
 def server() -> Iterator[tuple[str, list[str]]]:
-    """(address, paths asked for) of a server of this machine that answers anything."""
+    """Yield (address, requested paths) of a local server that accepts every request."""
     asked: list[str] = []
 
     class Answer(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Which options of Weka a config may give unasked: only schemes and flags that are known to touch no file."""
+"""Test which Weka options a config may use without trust. Only schemes and flags that touch no file are allowed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ ROUTES = {
 
 
 @pytest.mark.parametrize(("classifier", "options"), ROUTES.values(), ids=ROUTES)
-def test_a_route_to_a_file_is_refused_unless_weka_is_trusted(classifier, options):
+def test_a_route_to_a_file_needs_trust(classifier, options):
     refused = untrusted_options(classifier, options)
     assert refused is not None
     assert "add  --trust weka" in refused
@@ -128,7 +128,7 @@ def test_a_route_to_a_file_is_refused_unless_weka_is_trusted(classifier, options
         ("bayes.BayesNet", f"-Q {SEARCH}.local.K2 -- -P 1 -E"),
     ],
 )
-def test_no_spelling_leads_around_the_list(classifier, options):
+def test_no_spelling_bypasses_the_list(classifier, options):
     assert untrusted_options(classifier, options) is not None
 
 
@@ -172,7 +172,7 @@ def test_ordinary_options_need_no_trust(classifier, options):
     assert untrusted_options(classifier, options) is None
 
 
-def test_the_configs_of_ours_need_no_trust():
+def test_shipped_configs_need_no_trust():
     asked = set()
     for config in sorted((ROOT / "configs").glob("*.yaml")):
         for name, entry in entries(yaml.safe_load(config.read_text(encoding="utf-8")), "learners").items():
@@ -185,14 +185,14 @@ def test_the_configs_of_ours_need_no_trust():
     assert [untrusted_options(*one) for one in asked] == [None] * len(asked)
 
 
-def test_fit_refuses_before_java_starts(monkeypatch):
-    monkeypatch.setenv("PROBCAL_JAVA", "none such")  # a start would say so
+def test_fit_rejects_untrusted_options_before_java_starts(monkeypatch):
+    monkeypatch.setenv("PROBCAL_JAVA", "none such")  # a start of Java would fail with another message
     monkeypatch.setattr("probcal.learners.weka.jvm._started_in", None)
     with pytest.raises(WekaError, match="add  --trust weka"):
         WekaClassifier("meta.Vote", "-P model.ser").fit([[1.0], [2.0]], [0, 1])
 
 
-def test_fifty_thousand_words_are_refused_at_once():
+def test_fifty_thousand_words_are_rejected():
     assert untrusted_options("trees.J48", "-U " * 50_000) is not None
     assert untrusted_options("trees.J48", '"\\"' * 50_000) is not None
     quoted = "weka.classifiers.rules.ZeroR"
@@ -201,12 +201,12 @@ def test_fifty_thousand_words_are_refused_at_once():
     assert untrusted_options("meta.Vote", f"-B {quoted}") is None
 
 
-def test_the_defaults_that_options_go_to_are_on_the_list():
+def test_default_schemes_are_on_the_list():
     named = {flag.default for flags in schemes().values() for flag in flags.values() if flag.default}
     assert named and named <= set(schemes())
 
 
-def test_options_are_taken_apart_as_weka_does_it():
+def test_options_are_split_as_in_weka():
     pytest.importorskip("jpype", reason="needs probcal[weka]")
     from probcal.learners.weka.jvm import java_class
 
@@ -224,12 +224,12 @@ def test_options_are_taken_apart_as_weka_does_it():
 
 
 def wrong_schemes():
-    """Flags that take a value in the list and none in Weka, or the other way round."""
+    """Return the flags that take a value in the list and none in Weka, or the reverse."""
     from probcal.learners.weka.jvm import java_class, message_of
 
-    java_class("weka.core.WekaPackageManager").loadPackages(False)  # some need the matrices that it brings
+    java_class("weka.core.WekaPackageManager").loadPackages(False)  # some schemes need the matrices of a package
     named, anything = java_class("weka.core.Utils").forName, java_class("java.lang.Object")
-    silent = {  # over a value that lacks, as Weka reads them in another way
+    silent = {  # Weka gives no message if their value is missing
         "weka.classifiers.functions.supportVector.RBFKernel": ["-G"],
         "weka.filters.supervised.attribute.ClassConditionalProbabilities": ["-min-values"],
         "weka.filters.supervised.instance.ClassBalancer": ["-num-intervals"],
@@ -251,20 +251,20 @@ def wrong_schemes():
 
 
 @pytest.mark.slow
-def test_every_scheme_of_the_list_is_weka_s_and_its_flags_take_a_value_or_none():
+def test_listed_schemes_and_flags_match_weka():
     pytest.importorskip("jpype", reason="needs probcal[weka]")
-    # in a process of its own, because the packages load native libraries beside those of other tests
+    # in a separate process, because the packages load native libraries that could conflict with other tests
     program = "from tests.learners.weka.test_allowed import wrong_schemes; print(wrong_schemes())"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_list_says_where_it_comes_from():
+def test_the_list_names_its_weka_release():
     table = (ROOT / "probcal/learners/weka/schemes.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(table)["weka"] in table.splitlines()[2]
 
 
 @pytest.mark.parametrize("name", ["trees.J48", "weka.classifiers.trees.J48"])
-def test_a_classifier_goes_by_its_short_and_its_full_name(name):
+def test_a_classifier_has_a_short_and_a_full_name(name):
     assert full_name(name) == "weka.classifiers.trees.J48"

@@ -1,4 +1,4 @@
-"""WekaClassifier is Weka: held against Weka's own command line, which reads ARFF files and none of our code."""
+"""Test WekaClassifier against Weka's own command line, which reads ARFF files and uses none of our code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[3]
         ("trees.RandomForest", "-I 10"),
     ],
 )
-def test_estimates_are_those_of_wekas_own_command_line(mixed, tmp_path, name, options):
+def test_probabilities_equal_those_of_wekas_command_line(mixed, tmp_path, name, options):
     X, y, weights = mixed
     weights = weights if name != "functions.Logistic" else np.ones(len(y))
     train, test = np.arange(200), np.arange(200, 300)
@@ -51,7 +51,7 @@ def test_estimates_are_those_of_wekas_own_command_line(mixed, tmp_path, name, op
     np.testing.assert_allclose(ours.predict_proba(X.iloc[test])[:, 1], theirs, rtol=0, atol=1e-9)
 
 
-def test_a_level_that_was_never_fitted_is_missing(mixed):
+def test_a_level_unseen_in_training_is_missing(mixed):
     X, y, _ = mixed
     fitted = WekaClassifier("bayes.NaiveBayes").fit(X, y)
     strange, missing = X.head(5).copy(), X.head(5).copy()
@@ -59,11 +59,11 @@ def test_a_level_that_was_never_fitted_is_missing(mixed):
     np.testing.assert_array_equal(fitted.predict_proba(strange), fitted.predict_proba(missing))
 
 
-def test_a_probability_that_rounding_puts_below_0_is_0(mixed, monkeypatch):
+def test_a_probability_rounded_below_0_becomes_0(mixed, monkeypatch):
     X, y, _ = mixed
     fitted = WekaClassifier("rules.ZeroR").fit(X, y)
     monkeypatch.setattr(classifier, "distributions", lambda *_: np.array([[1 + 2e-16, -1e-15], [1.5, -0.5]]))
-    assert fitted.predict_proba(X).tolist() == [[1, 0], [1.5, -0.5]]  # the second row is no rounding, and is seen
+    assert fitted.predict_proba(X).tolist() == [[1, 0], [1.5, -0.5]]  # the second row is no rounding error and stays
 
 
 def test_weights_are_instance_weights(mixed):
@@ -75,13 +75,13 @@ def test_weights_are_instance_weights(mixed):
     np.testing.assert_allclose(weighted.predict_proba(colours), as_often.predict_proba(colours), atol=1e-12)
 
 
-def test_weights_that_weka_would_ignore_are_refused(mixed):
+def test_weights_that_weka_would_ignore_are_rejected(mixed):
     X, y, weights = mixed
     with pytest.raises(WekaError, match="takes no instance weights"):
         WekaClassifier("lazy.KStar").fit(X, y, sample_weight=weights)
 
 
-def test_a_clone_and_a_pickle_give_the_same_estimates(mixed):
+def test_a_clone_and_a_pickle_give_the_same_probabilities(mixed):
     X, y, _ = mixed
     fitted = WekaClassifier("trees.J48").fit(X, y)
     expected = fitted.predict_proba(X)
@@ -97,7 +97,7 @@ def test_a_pickle_that_was_never_used_can_be_pickled_again(mixed):
 
 
 @pytest.mark.slow
-def test_every_process_starts_a_java_of_its_own(mixed):
+def test_every_process_starts_its_own_java(mixed):
     X, y, _ = mixed
     alone = WekaClassifier("trees.J48").fit(X, y).predict_proba(X)
     jobs = (delayed(_fitted_elsewhere)(X, y) for _ in range(2))
@@ -109,7 +109,7 @@ def _fitted_elsewhere(X: pd.DataFrame, y: np.ndarray) -> WekaClassifier:
     return WekaClassifier("trees.J48").fit(X, y)
 
 
-def test_probing_takes_it_with_weights_and_by_rejection(mixed):
+def test_probing_accepts_weka_with_weights_and_by_rejection(mixed):
     X, y, _ = mixed
     by_weight = ProbingClassifier(WekaClassifier("trees.J48"), 10, random_state=1).fit(X, y)
     by_rejection = ProbingClassifier(WekaClassifier("trees.J48"), 10, weighting="rejection", random_state=1).fit(X, y)
@@ -126,7 +126,7 @@ def test_labels_may_be_text_and_more_than_two(mixed):
 
 
 @pytest.mark.slow
-def test_a_seed_changes_a_classifier_that_draws_and_no_other(mixed):
+def test_a_seed_changes_only_a_random_classifier(mixed):
     X, y, _ = mixed
 
     def estimates(name: str, seed: int | None) -> np.ndarray:
@@ -148,7 +148,7 @@ def test_a_seed_changes_a_classifier_that_draws_and_no_other(mixed):
         ("functions.LinearRegression", "", "functions.LinearRegression"),
     ],
 )
-def test_what_weka_does_not_know_is_told_by_its_name(mixed, name, options, told):
+def test_message_names_what_weka_does_not_know(mixed, name, options, told):
     X, y, _ = mixed
     with pytest.raises(WekaError) as caught:
         WekaClassifier(name, options).fit(X, y)
@@ -156,7 +156,7 @@ def test_what_weka_does_not_know_is_told_by_its_name(mixed, name, options, told)
     assert "\n" not in str(caught.value)
 
 
-def test_a_column_of_dates_and_an_infinite_value_are_named():
+def test_message_names_columns_with_dates_and_infinite_values():
     y = np.array([0, 1, 0, 1])
     with pytest.raises(TypeError, match="column 'when' holds datetime64"):
         WekaClassifier().fit(pd.DataFrame({"when": pd.date_range("2020-01-01", periods=4)}), y)
@@ -165,26 +165,26 @@ def test_a_column_of_dates_and_an_infinite_value_are_named():
 
 
 @pytest.mark.parametrize("kind", [float, int, "boolean", object])
-def test_a_truth_value_is_known_in_whatever_kind_of_column_it_comes(kind):
+def test_truth_values_are_known_in_every_column_type(kind):
     truth = np.array([True, False, True, True, False, False] * 5)
     tree = WekaClassifier().fit(pd.DataFrame({"member": truth}), truth)
     assert tree.predict(pd.DataFrame({"member": truth.astype(bool)}).astype(kind)).tolist() == truth.tolist()
 
 
-def test_two_columns_of_one_name_are_refused_by_name(mixed):
+def test_message_names_a_column_that_occurs_twice(mixed):
     X, y, _ = mixed
     with pytest.raises(ValueError, match="column 'age' occurs twice"):
         WekaClassifier().fit(X.set_axis(["age", "age", *X.columns[2:]], axis=1), y)
 
 
-def test_a_seed_that_is_none_is_refused(mixed):
+def test_a_seed_that_is_not_a_number_is_rejected(mixed):
     X, y, _ = mixed
     with pytest.raises(ValueError, match="random_state must be a whole number"):
         WekaClassifier(random_state="a").fit(X, y)
 
 
 @pytest.mark.slow
-def test_an_amount_of_memory_that_java_would_die_of_is_refused():
+def test_too_little_memory_for_java_is_rejected():
     code = (
         "from probcal.learners import WekaClassifier\n"
         "try: WekaClassifier().fit([[1.0], [2.0]], [0, 1])\n"
@@ -196,7 +196,7 @@ def test_an_amount_of_memory_that_java_would_die_of_is_refused():
 
 
 @pytest.mark.slow
-def test_nothing_that_weka_says_reaches_the_terminal():
+def test_weka_prints_nothing_to_the_terminal():
     code = (
         "import numpy as np; from probcal.learners import WekaClassifier\n"
         "X = np.random.default_rng(0).normal(size=(200, 3))\n"
@@ -212,17 +212,17 @@ def test_nothing_that_weka_says_reaches_the_terminal():
         {}
         if estimator.classifier == "trees.J48"
         else {
-            # the precision of a column is the mean gap between its values, which weights of 0 do not take out
+            # the precision of a column is the mean gap between its values, and rows of weight 0 count too
             "check_sample_weight_equivalence_on_dense_data": "Weka's own: rows of weight 0 still count for precision"
         }
     ),
 )
-def test_scikit_learns_own_checks(estimator, check):
+def test_weka_passes_the_estimator_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 def as_arff(X: pd.DataFrame, y: np.ndarray, weights: np.ndarray) -> str:
-    """Written by hand, for the levels that ``mixed`` has."""
+    """Return the rows as ARFF text, for the levels of ``mixed``."""
     colours = ["blue", "green", "it's red", "never seen"]
     levels = {"colour": colours, "town": ["A b", "c,d"], "member": ["False", "True"]}
     quoted = {name: [quote(level) for level in given] for name, given in levels.items()}
@@ -241,7 +241,7 @@ def quote(text: str) -> str:
 
 
 def command_line(name: str, options: str, train: Path, test: Path) -> np.ndarray:
-    """(n_rows,) the probability of class 1 that ``java weka.classifiers...`` prints for the test file."""
+    """Return (n_rows,): the probability of class 1 that ``java weka.classifiers...`` prints for the test file."""
     java = Path(_runtime()).parents[2] / "bin" / "java"
     output = "weka.classifiers.evaluation.output.prediction.CSV -decimals 12 -distribution"
     words = [java, "-cp", weka_jar(), f"weka.classifiers.{name}", *options.split(), "-t", train, "-T", test]

@@ -1,4 +1,4 @@
-"""Java itself refuses strange objects and what XML fetches, whatever is trusted: held against real files."""
+"""Test with real files that Java rejects unknown objects and fetches nothing for XML, even with trust."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory) -> tuple[dict[str, list], list[str]]:
-    """(Way -> what was said and whether the object left its mark, paths that the server was asked for)."""
+    """Return (way -> message and whether the object left its mark, paths requested from the server)."""
     folder = tmp_path_factory.mktemp("strange")
     ways = {name: (one, words.format(folder / "gadget.ser")) for name, (one, words) in OBJECTS.items()}
     for name, words in NETWORKS.items():
@@ -76,12 +76,12 @@ def tried(tmp_path_factory) -> tuple[dict[str, list], list[str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", OBJECTS)
-def test_an_object_of_a_strange_class_is_not_read_even_with_trust(tried, way):
+def test_an_unknown_java_object_is_not_read_even_with_trust(tried, way):
     assert not tried[0][way][1], "it left its mark"
 
 
 @pytest.mark.slow
-def test_a_strange_object_is_told(tried):
+def test_message_says_that_an_unknown_object_is_rejected(tried):
     assert "filter status: REJECTED" in tried[0]["Vote"][0]
 
 
@@ -100,7 +100,7 @@ def in_python(code: str, folder: Path, **environment: str) -> subprocess.Complet
 
 
 @pytest.mark.slow
-def test_a_java_that_somebody_else_started_is_guarded_too(tmp_path):
+def test_a_java_started_by_other_code_is_guarded(tmp_path):
     code = """
 import jpype
 from probcal.learners.weka import jvm
@@ -115,7 +115,7 @@ print(jpype.java.lang.System.getProperty("javax.xml.accessExternalDTD") == "")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Capabilities.props", "Logging.props"])
-def test_weka_is_not_started_where_it_would_obey_a_file_of_the_folder(tmp_path, name):
+def test_weka_does_not_start_beside_a_properties_file(tmp_path, name):
     (tmp_path / name).touch()
     code = "from probcal.learners.weka import jvm; jvm.start()"
     refused = in_python(code, tmp_path, PROBCAL_TRUSTED="other")
@@ -124,7 +124,7 @@ def test_weka_is_not_started_where_it_would_obey_a_file_of_the_folder(tmp_path, 
 
 
 @pytest.mark.slow
-def test_what_weka_trained_is_pickled_as_before():
+def test_trained_weka_models_can_be_pickled():
     code = """
 import pickle, numpy as np
 from probcal.learners import WekaClassifier

