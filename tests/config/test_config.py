@@ -1,4 +1,4 @@
-"""An experiment file is taken whole or refused with all its faults, each with its line and told once."""
+"""Test that an experiment file is read or rejected with all its faults, each reported once with its line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probcal.metrics.registry import NAMED
 from tests.small_config import experiment, faults, the_fault
 
 
-def test_a_sound_file_is_taken_with_every_name_resolved(tmp_path):
+def test_a_sound_file_is_read_with_every_name_resolved(tmp_path):
     sound = experiment(tmp_path)
     assert [card.name for card in sound.cards] == ["wine-first"]
     pairs = [(column.learner.name, column.method.name, column.method.params) for column in sound.columns]
@@ -25,7 +25,7 @@ def test_a_sound_file_is_taken_with_every_name_resolved(tmp_path):
     assert sound.columns[0].learner.params == {"criterion": "entropy", "min_samples_leaf": 2, "max_depth": 3}
 
 
-def test_all_faults_of_a_config_are_reported_at_once_each_with_its_line(tmp_path):
+def test_message_names_all_faults_with_their_lines(tmp_path):
     found = faults(
         tmp_path,
         ("name: small", "nmae: small"),
@@ -64,7 +64,7 @@ def test_a_near_miss_of_a_name_gets_a_suggestion(tmp_path, change, line, message
     assert found == line and message in said
 
 
-def test_the_paper_s_learner_is_checked_against_the_paper(tmp_path):
+def test_the_learner_of_the_paper_is_checked(tmp_path):
     change = ("type: kernel_nb", "type: kernel_nb, paper: NBB")
     assert the_fault(tmp_path, change, more="paper: langford-zadrozny-2005\n") == (
         5,
@@ -72,7 +72,7 @@ def test_the_paper_s_learner_is_checked_against_the_paper(tmp_path):
     )
 
 
-def test_the_paper_s_method_is_checked_against_the_paper_of_each_variant_too(tmp_path):
+def test_the_paper_method_of_each_variant_is_checked(tmp_path):
     methods = (
         "methods:\n  direct: {paper: drect}\n  probing:\n    paper:\n      fine: probing\n      coarse: prbing\n"
         "    variants: {fine: {n_probes: 50}, coarse: {n_probes: 5}}"
@@ -85,12 +85,12 @@ def test_the_paper_s_method_is_checked_against_the_paper_of_each_variant_too(tmp
     ]
 
 
-def test_a_misspelt_method_is_told_once_though_combinations_name_it_rightly(tmp_path):
+def test_message_names_a_misspelt_method_once_despite_combinations(tmp_path):
     line, message = the_fault(tmp_path, ("[direct, probing]", "[direct, probin]"))
     assert line == 6 and 'no method "probin"; did you mean "probing"?' in message
 
 
-def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
+def test_message_lists_all_names_if_none_is_near(tmp_path):
     assert the_fault(tmp_path, ("[rms, auc]", "[f1]")) == (
         9,
         f'there is no metric "f1" (there are: {", ".join(NAMED)}); write an expected cost as cost(0.05); '
@@ -108,11 +108,11 @@ def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
         (("  nb: {", "  tree: {"), 'the key "tree" is already given on line 4'),
     ],
 )
-def test_a_name_given_twice_is_told(tmp_path, change, message):
+def test_message_names_a_name_given_twice(tmp_path, change, message):
     assert the_fault(tmp_path, change)[1].startswith(message)
 
 
-def test_two_cards_of_one_name_are_refused_for_their_cells_would_be_the_same(tmp_path):
+def test_two_cards_of_one_name_are_rejected(tmp_path):
     shipped = Path(__file__).parents[2] / "datasets" / "wine-first.yaml"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "wine-first.yaml").write_text(shipped.read_text())
@@ -121,19 +121,19 @@ def test_two_cards_of_one_name_are_refused_for_their_cells_would_be_the_same(tmp
 
 
 @pytest.mark.parametrize("name", ["../up", "a b", "", "-x", "x" * 101, "a/b", ".hidden"])
-def test_a_name_that_cannot_name_a_folder_is_refused(tmp_path, name):
+def test_a_name_that_cannot_name_a_folder_is_rejected(tmp_path, name):
     line, message = the_fault(tmp_path, ("name: small", f'name: "{name}"'))
     assert line == 1 and "cannot name a folder of results" in message
 
 
 @pytest.mark.parametrize("name", ["a/b", "a b", "a+b", "x" * 101, "..", ""])
-def test_a_learner_s_name_that_cannot_be_part_of_a_file_s_is_refused(tmp_path, name):
+def test_a_learner_name_unfit_for_a_file_is_rejected(tmp_path, name):
     line, message = the_fault(tmp_path, ("  nb: {", f'  "{name}": {{'))
     assert line == 5 and "cannot name a learner: only letters, digits" in message
 
 
 @pytest.mark.parametrize("name", ["no", "on", "null_", "1e3x", "naïve"])
-def test_a_word_that_yaml_could_take_for_a_value_is_a_name_like_any_other(tmp_path, name):
+def test_a_name_that_looks_like_a_yaml_value_is_accepted(tmp_path, name):
     columns = experiment(tmp_path, ("  nb: {", f"  {name}: {{")).columns
     assert columns[-1].learner.name == name
 
@@ -146,11 +146,11 @@ def test_a_word_that_yaml_could_take_for_a_value_is_a_name_like_any_other(tmp_pa
     ],
     ids=["metrics", "methods"],
 )
-def test_of_thousands_of_faults_about_a_hundred_are_told(tmp_path, change):
+def test_at_most_101_of_thousands_of_faults_are_reported(tmp_path, change):
     assert len(faults(tmp_path, change, more="".join(f"k{n}: 1\n" for n in range(2000)))) <= 101
 
 
-# --- form ----------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_of_thousands_of_faults_about_a_hundred_are_told(tmp_path, change):
         (("[rms, auc]", "[rms]\npaper: [a]"), 10, "paper must be text, not ['a']"),
     ],
 )  # fmt: skip
-def test_a_wrong_type_is_told_once_with_its_line(tmp_path, change, line, message):
+def test_message_names_a_wrong_type_once_with_its_line(tmp_path, change, line, message):
     found, said = the_fault(tmp_path, change)
     assert found == line and message in said
 
@@ -192,13 +192,13 @@ def test_a_wrong_type_is_told_once_with_its_line(tmp_path, change, line, message
 @pytest.mark.parametrize(
     "section", ["", "5", "[]", "{tree: 5, nb: {type: kernel_nb}}", "{tree: {type: []}, nb: {type: kernel_nb}}"]
 )
-def test_a_malformed_section_or_entry_is_not_told_again_where_combinations_name_it(tmp_path, section):
+def test_a_malformed_section_is_reported_once_despite_combinations(tmp_path, section):
     entries = "\n  tree: {params: {max_depth: 3}}\n  nb: {type: kernel_nb}"
     line, message = the_fault(tmp_path, (f"learners:{entries}", f"learners: {section}"))
     assert line == 3 and message.startswith("learners")
 
 
-def test_a_file_of_empty_sections_is_told_section_by_section(tmp_path):
+def test_message_names_each_empty_section(tmp_path):
     path = tmp_path / "hollow.yaml"
     path.write_text("name: hollow\ndatasets:\nlearners:\nmethods:\ncombinations:\nmetrics:\n")
     with pytest.raises(FileProblems) as caught:
@@ -209,7 +209,7 @@ def test_a_file_of_empty_sections_is_told_section_by_section(tmp_path):
 # --- choosing a part -----------------------------------------------------------------------------
 
 
-def test_names_that_the_experiment_does_not_have_are_told_all_at_once(tmp_path):
+def test_message_names_all_selected_names_that_do_not_exist(tmp_path):
     with pytest.raises(ProbcalError) as caught:
         experiment(tmp_path).selected(("wine",), ("tre",), ("probe", "direct"))
     assert str(caught.value).splitlines() == [
@@ -219,7 +219,7 @@ def test_names_that_the_experiment_does_not_have_are_told_all_at_once(tmp_path):
     ]
 
 
-def test_a_choice_that_leaves_no_cell_is_refused(tmp_path):
+def test_a_selection_without_cells_is_rejected(tmp_path):
     change = ("[direct, {probing: {weighting: rejection}}]", "[direct]")
     with pytest.raises(ProbcalError, match="small does not combine tree with probing"):
         experiment(tmp_path, change).selected((), ("tree",), ("probing",))

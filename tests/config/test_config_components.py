@@ -1,4 +1,4 @@
-"""Learners and methods of an experiment: what cannot be built, or cannot go together, is told before anything runs."""
+"""Test that wrong learners and methods, and pairs that do not fit together, are rejected before an experiment runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from tests.small_config import experiment, faults, the_fault
 
 
-def test_a_learner_parameter_that_is_unknown_gets_a_suggestion(tmp_path):
+def test_an_unknown_learner_parameter_gets_a_suggestion(tmp_path):
     assert the_fault(tmp_path, ("max_depth: 3", "max_deph: 3")) == (
         4,
         'DecisionTreeClassifier takes no parameter "max_deph"; did you mean "max_depth"?',
     )
 
 
-def test_a_method_parameter_that_is_unknown_is_told_where_it_is_written(tmp_path):
+def test_message_names_the_line_of_an_unknown_method_parameter(tmp_path):
     methods = "methods:\n  direct:\n  probing:\n    params:\n      n_probs: 3"
     assert the_fault(tmp_path, ("methods: [direct, probing]", methods)) == (
         10,
@@ -24,14 +24,14 @@ def test_a_method_parameter_that_is_unknown_is_told_where_it_is_written(tmp_path
     )
 
 
-def test_every_wrong_value_of_a_component_is_told_though_its_own_check_stops_at_the_first(tmp_path):
+def test_message_names_every_wrong_value_of_a_learner(tmp_path):
     params = "max_depth: -3, min_samples_leaf: 0, criterion: gini"
     found = faults(tmp_path, ("max_depth: 3", params))
     assert [line for line, _ in found] == [4, 4]
     assert "'max_depth'" in found[0][1] and "'min_samples_leaf'" in found[1][1]
 
 
-def test_a_wrong_value_of_a_method_is_told_once_and_not_for_every_learner(tmp_path):
+def test_message_names_a_wrong_method_value_once(tmp_path):
     methods = "{direct: , probing: {params: {n_probes: 0, clip: 5, loss: log}}}"
     found = faults(tmp_path, ("[direct, probing]", methods))
     assert [message for _, message in found] == [
@@ -55,20 +55,20 @@ def test_a_wrong_value_of_a_method_is_told_once_and_not_for_every_learner(tmp_pa
         ("sklearn.multiclass.OneVsRestClassifier", "cannot be made"),
     ],
 )
-def test_an_import_path_that_gives_no_learner_is_told_at_its_line(tmp_path, path, message):
+def test_message_names_an_import_path_without_a_learner(tmp_path, path, message):
     line, said = the_fault(tmp_path, ("kernel_nb", path))
     assert line == 5 and message in said
 
 
 @pytest.mark.parametrize("fault", ["1 / 0", "raise SystemExit", "import nothing_such", "def f(:"])
-def test_a_module_of_the_user_s_that_cannot_be_imported_is_told(tmp_path, monkeypatch, fault):
+def test_message_names_a_user_module_that_cannot_be_imported(tmp_path, monkeypatch, fault):
     (tmp_path / "broken_module.py").write_text(fault)
     monkeypatch.syspath_prepend(tmp_path)
     line, said = the_fault(tmp_path, ("kernel_nb", "broken_module.Learner"))
     assert line == 5 and '"broken_module.Learner" cannot be imported' in said
 
 
-def test_a_class_that_takes_any_parameter_is_not_asked_which(tmp_path, monkeypatch):
+def test_a_class_with_keyword_arguments_accepts_any_parameter(tmp_path, monkeypatch):
     (tmp_path / "own_learner.py").write_text(
         "from sklearn.tree import DecisionTreeClassifier\n\n"
         "class Own(DecisionTreeClassifier):\n"
@@ -92,7 +92,7 @@ def test_any_meta_estimator_can_be_a_method(tmp_path):
     assert experiment(tmp_path, ("[direct, probing]", methods)).columns[-1].method.name == "platt"
 
 
-def test_a_learner_that_gives_labels_only_cannot_go_under_direct(tmp_path):
+def test_direct_rejects_a_learner_without_probabilities(tmp_path):
     line, message = the_fault(tmp_path, ("kernel_nb", "linear_svm"))
     assert line == 5 and message.startswith(
         "nb with direct: LinearSVC gives labels only and direct needs predict_proba"
@@ -100,7 +100,7 @@ def test_a_learner_that_gives_labels_only_cannot_go_under_direct(tmp_path):
     assert "leave the pair out with combinations" in message
 
 
-def test_weights_need_a_learner_that_takes_them(tmp_path):
+def test_probing_weights_need_a_learner_that_accepts_weights(tmp_path):
     nearest = ("kernel_nb", "sklearn.neighbors.KNeighborsClassifier")
     pair = ("  tree: [", "  nb:\n    - direct\n    - probing: {weighting: weight}\n  tree: [")
     assert the_fault(tmp_path, nearest, pair) == (
@@ -110,7 +110,7 @@ def test_weights_need_a_learner_that_takes_them(tmp_path):
 
 
 @pytest.mark.parametrize("metric", ["crossings", "log10_martingale"])
-def test_a_metric_that_no_method_measures_is_told_at_its_line(tmp_path, metric):
+def test_message_names_a_metric_that_no_method_provides(tmp_path, metric):
     line, said = the_fault(
         tmp_path,
         ("methods: [direct, probing]", "methods: [direct]"),
@@ -120,7 +120,7 @@ def test_a_metric_that_no_method_measures_is_told_at_its_line(tmp_path, metric):
     assert (line, said) == (9, f'only some methods provide the metric "{metric}", and no method here does; remove it')
 
 
-def test_a_curve_that_no_method_has_is_told_and_roc_is_of_any(tmp_path):
+def test_message_names_a_curve_that_no_method_provides(tmp_path):
     line, said = the_fault(tmp_path, more="curves:\n  - roc\n  - iso_probability\n")
     assert (line, said) == (
         12,
@@ -128,14 +128,14 @@ def test_a_curve_that_no_method_has_is_told_and_roc_is_of_any(tmp_path):
     )
 
 
-def test_one_method_that_has_it_is_enough(tmp_path):
+def test_one_method_that_provides_a_curve_is_enough(tmp_path):
     methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_sweep]")
     more = "curves: [iso_probability, roc]\n"
     metrics = ("[rms, auc]", "[rms, crossings]")
     assert experiment(tmp_path, methods, metrics, more=more).curves == ("iso_probability", "roc")
 
 
-def test_of_a_misspelt_method_nothing_more_is_told(tmp_path):
+def test_a_misspelt_method_gives_only_one_message(tmp_path):
     methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_swep]")
     line, said = the_fault(tmp_path, methods, more="curves: [scores]\n")
     assert line == 6 and 'did you mean "weight_sweep"' in said

@@ -1,4 +1,4 @@
-"""``probcal list``: what an experiment can name."""
+"""Test ``probcal list``, which lists the names that an experiment can use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_every_shipped_experiment_is_listed_with_its_title():
     assert told == {name: read_experiment(find_config(name)).title for name in config_names()}
 
 
-def test_every_paper_is_listed_with_its_citation_and_how_much_of_it_is_published():
+def test_every_paper_is_listed_with_citation_and_counts():
     text = probcal("list", "papers").stdout
     for name in paper_names():
         paper = Published.read(name)
@@ -27,7 +27,7 @@ def test_every_paper_is_listed_with_its_citation_and_how_much_of_it_is_published
         assert paper.citation in " ".join(text.split())
 
 
-def test_langford_and_zadrozny_have_450_numbers_in_three_tables():
+def test_langford_zadrozny_has_450_numbers_in_three_tables():
     lines = probcal("list", "papers").stdout.splitlines()
     line = next(line for line in lines if line.startswith("langford-zadrozny-2005 "))
     assert line.split()[-3:] == ["3", "450", "19"]

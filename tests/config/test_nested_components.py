@@ -1,4 +1,4 @@
-"""Parameters that are components themselves: pipelines, stacked models, calibrated members."""
+"""Test parameters that are components themselves, such as pipeline steps, stacked models and calibrated members."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def faults(tmp_path: Path, *changes: tuple[str, str]) -> list[tuple[int, str]]:
     return [(problem.line, problem.message) for problem in caught.value.problems]
 
 
-def test_short_names_bring_the_parameters_behind_them(tmp_path):
+def test_short_names_include_their_default_parameters(tmp_path):
     experiment = read_experiment(written(tmp_path))
     [scaled, _] = [column.learner.params for column in experiment.columns]
     svm = scaled["steps"][1][1]
@@ -66,7 +66,7 @@ def test_short_names_bring_the_parameters_behind_them(tmp_path):
     assert Pipeline(steps).named_steps["svm"].C == 0.1
 
 
-def test_a_learner_may_get_another_learner_as_its_estimator(tmp_path, monkeypatch):
+def test_a_learner_can_be_a_parameter_of_another_learner(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bagged.yaml").write_text(
         "name: bagged\ntitle: t\ndatasets: [wine-first]\nlearners:\n  bagged:\n"
@@ -79,7 +79,7 @@ def test_a_learner_may_get_another_learner_as_its_estimator(tmp_path, monkeypatc
     assert "'max_depth': 2" in params
 
 
-def test_nested_components_run_and_give_the_same_numbers_again(tmp_path, monkeypatch):
+def test_nested_components_give_the_same_numbers_in_two_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path)
     for folder in ("first", "second"):
@@ -114,7 +114,7 @@ def test_nested_components_run_and_give_the_same_numbers_again(tmp_path, monkeyp
         ),
     ],
 )
-def test_a_fault_within_is_named_with_its_line(tmp_path, change, line, message):
+def test_message_names_the_line_of_a_nested_fault(tmp_path, change, line, message):
     [(at, said)] = faults(tmp_path, change)
     assert (at, said[: len(message)]) == (line, message)
 
@@ -153,7 +153,7 @@ def test_an_edited_nested_class_makes_its_cells_stale(tmp_path, monkeypatch):
         assert ("stale: 1 cell: code changed: nested_scaler" in said) is stale, said
 
 
-def test_other_settings_of_a_nested_component_make_other_cells(tmp_path):
+def test_a_nested_parameter_changes_the_key_of_its_cells(tmp_path):
     from probcal.runner.fingerprint import Fingerprints
     from probcal.runner.plan import cells_of
 

@@ -1,4 +1,4 @@
-"""Single data sets may depart from the columns of an experiment, each with its reason."""
+"""Test overrides, which change the columns of an experiment for single data sets and give a reason."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def exceptions(*items: str) -> str:
 
 
 def cells(tmp_path, *items: str) -> dict[str, tuple[str, dict, dict]]:
-    """Cell -> (card that it reads, learner's parameters, method's)."""
+    """Return a mapping: cell -> (its card, parameters of the learner, parameters of the method)."""
     found = cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(*items)))
     return {one.id: (one.card.name, one.column.learner.params, one.column.method.params) for one in found}
 
 
-def test_an_exception_reads_another_card_under_the_same_id(tmp_path):
+def test_an_override_reads_another_card_under_the_same_id(tmp_path):
     found = cells(tmp_path, "dataset: wine-first, learner: nb, card: digits-odd, why: a trial")
     assert {found[f"wine-first/0/nb/{method}"][0] for method in ("direct", "probing")} == {"digits-odd"}
     assert {found[f"wine-first/0/tree/{method}"][0] for method in ("direct", "probing")} == {"wine-first"}
@@ -28,7 +28,7 @@ def test_an_exception_reads_another_card_under_the_same_id(tmp_path):
     assert len(found) == 8
 
 
-def test_an_exception_s_parameters_are_merged_over_the_column_s(tmp_path):
+def test_override_parameters_replace_those_of_the_column(tmp_path):
     _, learner, method = cells(
         tmp_path, "dataset: wisconsin, learner: tree, method: probing, params: {max_depth: 1}, "
         "method_params: {n_probes: 5}, why: small",
@@ -37,7 +37,7 @@ def test_an_exception_s_parameters_are_merged_over_the_column_s(tmp_path):
     assert method == {"weighting": "rejection", "n_probes": 5}
 
 
-def test_an_exception_may_use_another_learner_with_that_one_s_own_settings(tmp_path):
+def test_an_override_can_use_another_learner(tmp_path):
     item = "dataset: wisconsin, learner: nb, method: probing, use: linear_svm, params: {C: 2.0}, why: quicker"
     columns = {one.id: one.column for one in cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(item)))}
     overridden, kept = (columns[f"{dataset}/0/nb/probing"].learner for dataset in ("wisconsin", "wine-first"))
@@ -51,7 +51,7 @@ def test_a_skipped_cell_is_not_planned(tmp_path):
     assert len(found) == 6 and not [cell for cell in found if cell.endswith("nb/probing")]
 
 
-def test_exceptions_that_set_different_things_go_together(tmp_path):
+def test_overrides_of_different_settings_are_combined(tmp_path):
     one = "dataset: wisconsin, learner: [tree, nb], card: wine-first, why: a"
     another = "dataset: wisconsin, learner: tree, params: {max_depth: 2}, why: b"
     card, learner, _ = cells(tmp_path, one, another)["wisconsin/0/tree/direct"]
@@ -77,24 +77,24 @@ def test_exceptions_that_set_different_things_go_together(tmp_path):
         ("dataset: wine-first, learner: tree, mehtod: probing, skip: true", '"mehtod"; did you mean "method"?'),
     ],
 )
-def test_a_fault_of_an_exception_is_told_at_its_line(tmp_path, item, message):
+def test_message_names_the_line_of_a_wrong_override(tmp_path, item, message):
     found = faults(tmp_path, more=exceptions(f"{item}, why: x"))
     assert {line for line, _ in found} == {11} and message in found[0][1]
 
 
-def test_an_exception_without_a_reason_is_refused(tmp_path):
+def test_an_override_without_a_reason_is_rejected(tmp_path):
     item = "dataset: wine-first, learner: nb, skip: true"
     assert the_fault(tmp_path, more=exceptions(item)) == (11, 'the key "exceptions[1].why" is missing')
 
 
-def test_two_exceptions_that_set_the_same_for_a_cell_are_refused(tmp_path):
+def test_two_overrides_of_one_setting_are_rejected(tmp_path):
     one = "dataset: wine-first, learner: [tree, nb], card: wisconsin, why: a"
     another = "dataset: wine-first, learner: tree, method: direct, card: digits-odd, why: b"
     line, message = the_fault(tmp_path, more=exceptions(one, another))
     assert line == 12 and message == 'the exception on line 11 sets "card" of wine-first with tree and direct already'
 
 
-def test_an_exception_for_a_pair_that_is_not_combined_is_refused(tmp_path):
+def test_an_override_of_an_unused_pair_is_rejected(tmp_path):
     item = "dataset: wine-first, learner: tree, method: probing, skip: true, why: x"
     line, message = the_fault(
         tmp_path, ("tree: [direct, {probing: {weighting: rejection}}]", "tree: [direct]"), more=exceptions(item)

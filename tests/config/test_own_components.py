@@ -1,4 +1,4 @@
-"""Learners and methods that are not probcal's own, run from an experiment file."""
+"""Test learners and methods of a user or of another library in an experiment file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ methods: {platt: {type: sklearn.calibration.CalibratedClassifierCV, params: {cv:
 """
 
 
-def test_a_meta_estimator_without_a_seed_of_its_own_gives_the_same_numbers_every_time(tmp_path, monkeypatch):
+def test_a_meta_estimator_without_a_seed_repeats_its_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("small.yaml").write_text(CONFIG.replace("LEARNER", FOREST))
     found = []
@@ -28,7 +28,7 @@ def test_a_meta_estimator_without_a_seed_of_its_own_gives_the_same_numbers_every
     assert found[0] == found[1] != []
 
 
-def test_columns_are_headed_by_the_names_that_the_experiment_gives_to_import_paths(tmp_path):
+def test_column_labels_use_the_names_of_the_experiment(tmp_path):
     file = tmp_path / "small.yaml"
     own = f"{{own: {FOREST}, gaussian_nb: , sklearn.naive_bayes.BernoulliNB: }}"
     file.write_text(CONFIG.replace("{own: LEARNER}", own).replace("{platt:", "{direct: , platt:"))
@@ -40,7 +40,7 @@ def test_columns_are_headed_by_the_names_that_the_experiment_gives_to_import_pat
     assert [column.label for column in read_experiment(file).columns][1] == "own", "an empty label is kept"
 
 
-def test_a_learner_is_found_in_the_folder_where_probcal_is_started(tmp_path, monkeypatch):
+def test_a_learner_is_found_in_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("learner_of_mine.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine\n")
     Path("small.yaml").write_text(CONFIG.replace("LEARNER", "{type: learner_of_mine.Mine}"))

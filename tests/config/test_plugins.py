@@ -1,4 +1,4 @@
-"""Packages that declare learners, methods, metrics and papers as entry points, seen by the command."""
+"""Test packages that declare learners, methods, metrics and papers as entry points."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ metrics: [skill]
 
 @pytest.fixture
 def installed(tmp_path):
-    """Install the package into a folder of its own."""
+    """Install the package into a separate folder."""
     return install(tmp_path)
 
 
@@ -180,7 +180,7 @@ def test_an_edited_plugin_method_makes_its_cells_stale(finished):
     assert "code changed: forecasts.parts" in probcal(finished, "status", "results/mine")
 
 
-def test_a_declared_name_never_replaces_a_built_in(installed):
+def test_a_plugin_never_replaces_a_built_in_name(installed):
     line = next(one for one in probcal(installed, "list", "methods").splitlines() if one.startswith("probing"))
     assert "probcal.methods.probing.ProbingClassifier" in line
 
@@ -194,7 +194,7 @@ def test_only_the_declared_class_is_trusted(installed):
 
 
 @pytest.mark.slow
-def test_a_package_beside_the_experiment_is_no_plugin(installed):
+def test_a_package_beside_the_experiment_is_not_a_plugin(installed):
     here = installed.parent / "here"
     installed.rename(here / "packages")
     for path in list((here / "packages").iterdir()):
@@ -205,7 +205,7 @@ def test_a_package_beside_the_experiment_is_no_plugin(installed):
 
 
 @pytest.mark.slow
-def test_a_name_of_two_packages_means_neither(installed):
+def test_a_name_declared_by_two_packages_is_rejected(installed):
     other = installed / "more-3.dist-info"
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: more\nVersion: 3\n")
@@ -215,7 +215,7 @@ def test_a_name_of_two_packages_means_neither(installed):
 
 
 @pytest.mark.slow
-def test_a_broken_plugin_stops_only_what_names_it(installed):
+def test_a_broken_plugin_stops_only_experiments_that_name_it(installed):
     for name in ("parts", "scores", "numbers/__init__"):
         (installed / "forecasts" / f"{name}.py").write_text("raise RuntimeError('broken')\n")
     said = probcal(installed, "validate", "mine.yaml", code=2)
@@ -235,7 +235,7 @@ def test_a_broken_plugin_stops_only_what_names_it(installed):
 
 
 @pytest.mark.slow
-def test_a_declared_class_that_is_missing_is_blamed_on_its_package(installed):
+def test_message_for_a_missing_class_names_its_package(installed):
     parts = installed / "forecasts" / "parts.py"
     parts.write_text(parts.read_text().replace("Shrunk", "Shrunken"))
     said = probcal(installed, "validate", "mine.yaml", code=2)
@@ -244,7 +244,7 @@ def test_a_declared_class_that_is_missing_is_blamed_on_its_package(installed):
 
 
 @pytest.mark.slow
-def test_a_plugin_without_its_paper_says_which_file_is_missing(installed):
+def test_message_names_the_missing_paper_of_a_plugin(installed):
     (installed / "forecasts" / "numbers" / "forecasts-2020.yaml").unlink()
     assert "forecasts.numbers has no forecasts-2020.yaml" in probcal(installed, "validate", "mine.yaml", code=2)
     assert "forecasts-2020 cannot be read: forecasts 1.2 declares the paper" in probcal(installed, "list", "papers")

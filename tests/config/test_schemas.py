@@ -1,4 +1,4 @@
-"""An editor that goes by the schemas accepts every file that probcal reads, and marks the usual slips."""
+"""Test that the schemas accept every file that probcal reads and mark common mistakes in an editor."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ files:
 
 
 def complaints(kind, text):
-    """What an editor would mark; JSON knows no keys but text."""
+    """Return the faults that an editor would mark. The conversion to JSON makes all keys text."""
     data = json.loads(json.dumps(YamlFile(Path("a.yaml"), text).data))
     return [error.message for error in VALIDATORS[kind].iter_errors(data)]
 
 
 @pytest.mark.parametrize(("kind", "made"), [("experiment", experiment_schema), ("card", card_schema)])
-def test_the_schema_kept_is_the_one_that_the_models_make(kind, made):
+def test_the_stored_schema_equals_that_of_the_models(kind, made):
     schema = made()
     jsonschema.Draft7Validator.check_schema(schema)
     kept = json.loads(schema_path(kind).read_text("utf-8"))
@@ -62,7 +62,7 @@ def test_the_schema_kept_is_the_one_that_the_models_make(kind, made):
 
 
 @pytest.mark.parametrize(("path", "kind"), SHIPPED, ids=lambda value: getattr(value, "stem", value))
-def test_every_shipped_file_is_accepted_and_tells_editors_its_schema(path, kind):
+def test_every_shipped_file_is_accepted_and_names_its_schema(path, kind):
     text = path.read_text("utf-8")
     assert complaints(kind, text) == []
     told = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
@@ -71,7 +71,7 @@ def test_every_shipped_file_is_accepted_and_tells_editors_its_schema(path, kind)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_file_and_part_of_one_that_a_page_shows_is_accepted(page):
+def test_every_yaml_example_of_a_page_is_accepted(page):
     for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
         if all(line.startswith("#") for line in block.splitlines()):
             continue
@@ -128,7 +128,7 @@ def test_every_short_form_is_accepted(old, new):
         ("metrics:", "paper: langford\nmetrics:"),
     ],
 )
-def test_a_slip_in_an_experiment_is_marked(old, new):
+def test_a_mistake_in_an_experiment_is_marked(old, new):
     assert SMALL.count(old) == 1 and complaints("experiment", SMALL) == []
     assert complaints("experiment", SMALL.replace(old, new))
 
@@ -148,18 +148,18 @@ def test_a_slip_in_an_experiment_is_marked(old, new):
         ("files:\n  - {format: delimited, header: true, files: [{name: mine.csv}]}", "like: adlut"),
     ],
 )
-def test_a_slip_in_a_card_is_marked(old, new):
+def test_a_mistake_in_a_card_is_marked(old, new):
     assert CARD.count(old) == 1 and complaints("card", CARD) == []
     assert complaints("card", CARD.replace(old, new))
 
 
-def test_a_card_takes_numbers_for_labels_and_one_that_is_like_another_needs_no_more_than_a_name():
+def test_a_card_with_numeric_labels_or_like_is_accepted():
     assert complaints("card", CARD.replace('"yes"', "[1, 2]")) == []
     assert complaints("card", "name: mine\nlike: adult\n") == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_key_is_explained_where_an_editor_shows_it(kind):
+def test_every_key_has_a_description(kind):
     def silent(schema, where):
         for key, one in schema.get("properties", {}).items() if isinstance(schema, dict) else ():
             if one is not False and "description" not in one:
@@ -171,7 +171,7 @@ def test_every_key_is_explained_where_an_editor_shows_it(kind):
     assert all("description" in one for one in schema["properties"].values())
 
 
-def test_built_in_names_are_offered_with_what_they_are():
+def test_built_in_names_have_descriptions():
     learners = VALIDATORS["experiment"].schema["properties"]["learners"]["anyOf"]
     assert learners[0]["items"]["anyOf"][0]["enum"] == list(learners[1]["properties"])
     assert learners[1]["properties"]["tree"]["description"].startswith("scikit-learn's decision tree")
@@ -182,10 +182,10 @@ def test_the_command_prints_the_schema(kind):
     assert probcal("schema", kind).stdout == schema_path(kind).read_text("utf-8")
 
 
-def test_all_cards_are_offered():
+def test_the_schema_lists_all_cards():
     datasets = VALIDATORS["experiment"].schema["properties"]["datasets"]["items"]["anyOf"]
     assert datasets[0]["enum"] == card_names()
 
 
-def test_the_types_of_the_public_names_are_those_of_the_registry():
+def test_the_stub_file_matches_the_registry():
     assert stub_path().read_text(encoding="utf-8") == stub_text(), "run python -m probcal.config.schemas"

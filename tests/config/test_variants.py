@@ -1,4 +1,4 @@
-"""One entry of an experiment under several settings: a component, and cells, of each."""
+"""Test the variants of an entry, each of which is a component with its own parameters and cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def columns(tmp_path, *changes, more: str = "") -> dict[tuple[str, str], tuple[d
     return {(one.learner.name, one.method.name): (one.learner.params, one.method.params) for one in found}
 
 
-def test_every_variant_is_a_component_with_the_entry_s_parameters_under_its_own(tmp_path):
+def test_every_variant_inherits_the_parameters_of_its_entry(tmp_path):
     found = columns(tmp_path, TREE)
     assert list(found)[:4] == [
         ("tree.small", "direct"), ("tree.small", "probing"), ("tree.big", "direct"), ("tree.big", "probing")
@@ -29,7 +29,7 @@ def test_every_variant_is_a_component_with_the_entry_s_parameters_under_its_own(
     assert depths == [1, 1, 3, 3]
 
 
-def test_a_name_in_combinations_stands_for_all_variants(tmp_path):
+def test_a_name_in_combinations_means_all_variants(tmp_path):
     found = columns(tmp_path, TREE, BAGGING, LISTED)
     of_tree = {pair: params["n_estimators"] for pair, (_, params) in found.items() if "bagging" in pair[1]}
     assert of_tree[("tree.big", "bagging.votes")] == of_tree[("tree.small", "bagging.means")] == 7
@@ -37,7 +37,7 @@ def test_a_name_in_combinations_stands_for_all_variants(tmp_path):
     assert len(found) == 2 * 3 + 3
 
 
-def test_a_variant_that_is_listed_itself_goes_by_its_own_list(tmp_path):
+def test_a_variant_listed_itself_uses_its_own_list(tmp_path):
     listed = (LISTED[0], "  tree: [bagging, {bagging.votes: {n_estimators: 9}}]\n  tree.big: [direct]")
     found = columns(tmp_path, TREE, BAGGING, listed)
     assert [pair for pair in found if pair[0] != "nb"] == [
@@ -46,7 +46,7 @@ def test_a_variant_that_is_listed_itself_goes_by_its_own_list(tmp_path):
     assert found[("tree.small", "bagging.votes")][1]["n_estimators"] == 9
 
 
-def test_variants_share_the_published_column_and_show_their_names(tmp_path):
+def test_variants_share_the_published_column_and_have_own_labels(tmp_path):
     found = experiment(
         tmp_path, (TREE[0], TREE[1].replace("{params", "{paper: J48, params")), BAGGING, LISTED
     ).columns  # fmt: skip
@@ -64,7 +64,7 @@ def test_a_selection_names_a_variant_or_all_of_an_entry(tmp_path, learners, meth
     assert len(sound.selected(learners=learners, methods=methods).columns) == left
 
 
-def test_a_selection_that_misses_a_variant_is_told_the_near_one(tmp_path):
+def test_message_suggests_the_nearest_variant(tmp_path):
     with pytest.raises(ProbcalError, match=r'did you mean "tree\.small"'):
         experiment(tmp_path, TREE).selected(learners=("tree.smal",))
 
@@ -80,28 +80,28 @@ def test_a_selection_that_misses_a_variant_is_told_the_near_one(tmp_path):
         ("\n      a: 3", 6, "learners.tree.variants.a must be a mapping"),
     ],
 )
-def test_a_fault_of_a_variant_is_told_once_at_its_own_line(tmp_path, variants, line, message):
+def test_message_names_the_line_of_a_wrong_variant(tmp_path, variants, line, message):
     found, said = the_fault(tmp_path, ("{params: {max_depth: 3}}", f"\n    variants: {variants}"))
     assert found == line and message in said
 
 
-def test_a_fault_of_the_entry_is_told_once_for_all_its_variants(tmp_path):
+def test_a_fault_of_an_entry_is_reported_once(tmp_path):
     line, said = the_fault(tmp_path, (TREE[0], TREE[1].replace("params: {max_depth: 3}", "params: {criterion: bad}")))
     assert line == 4 and "criterion" in said
 
 
-def test_a_fault_in_a_list_that_holds_for_several_variants_is_told_once(tmp_path):
+def test_a_fault_in_a_shared_list_is_reported_once(tmp_path):
     line, said = the_fault(tmp_path, TREE, ("weighting: rejection", "weightng: rejection"))
     assert line == 8 and said.startswith("tree with probing: ") and 'did you mean "weighting"?' in said
 
 
-def test_a_variant_called_as_another_entry_is_refused(tmp_path):
+def test_a_variant_named_like_another_entry_is_rejected(tmp_path):
     clash = ("  nb: {type: kernel_nb}", "  tree.big: {type: kernel_nb}")
     [(line, said)] = faults(tmp_path, TREE, clash)
     assert line == 4 and 'the variant "big" of tree is called as the learner "tree.big" on line 5; rename one' in said
 
 
-def test_variants_may_be_several_methods_of_the_paper_and_the_others_none(tmp_path):
+def test_only_some_variants_need_a_method_of_the_paper(tmp_path):
     named = BAGGING[1].replace("{params: {n_e", "{paper: {votes: bagging}, params: {n_e")
     found = experiment(
         tmp_path, (TREE[0], TREE[1].replace("{params", "{paper: J48, params")), (BAGGING[0], named), LISTED
@@ -110,7 +110,7 @@ def test_variants_may_be_several_methods_of_the_paper_and_the_others_none(tmp_pa
     assert of == {"direct": "direct", "bagging.votes": "bagging", "bagging.means": None}
 
 
-def test_a_variant_that_is_none_cannot_be_a_method_of_the_paper(tmp_path):
+def test_an_unknown_variant_below_paper_is_rejected(tmp_path):
     named = BAGGING[1].replace("{params: {n_e", "{paper: {vote: bagging}, params: {n_e")
     line, said = the_fault(tmp_path, (BAGGING[0], named), LISTED, more="paper: langford-zadrozny-2005\n")
     assert (line, said) == (6, 'bagging has no variant "vote"; did you mean "votes"? (it has: votes, means)')

@@ -1,4 +1,4 @@
-"""YAML is read so that every fault has a line, and so that values are what they look like."""
+"""Test that every fault of a YAML file has a line and that values are read as in YAML 1.2."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def value_of(text: str) -> Any:
 
 
 def faults(text: str | bytes, tmp_path: Path) -> list[tuple[int, str]]:
-    """(line, message) of all that is wrong with a file of this content."""
+    """Return (line, message) of each fault of a file with this content."""
     path = tmp_path / "small.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FileProblems) as caught:
@@ -45,7 +45,7 @@ def faults(text: str | bytes, tmp_path: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("text", ["no", "yes", "on", "off", "2020-01-01", "1:30", "=", "0b1", "1_000", "NO"])
-def test_a_word_that_only_yaml_1_1_took_for_something_else_is_text(text):
+def test_special_words_of_yaml_1_1_are_text(text):
     assert value_of(text) == text
 
 
@@ -55,43 +55,43 @@ def test_a_word_that_only_yaml_1_1_took_for_something_else_is_text(text):
      ("0x1F", 31), ("0o17", 15), ("true", True), ("False", False), ("~", None), ("null", None), ("", None),
      (".inf", float("inf")), ("'5'", "5"), ('"no"', "no"), ("[1, a]", [1, "a"]), ("{a: 1}", {"a": 1})],
 )  # fmt: skip
-def test_a_value_is_read_as_yaml_1_2_has_it(text, value):
+def test_values_are_read_as_in_yaml_1_2(text, value):
     assert value_of(text) == value and type(value_of(text)) is type(value)
 
 
-def test_a_line_is_known_for_every_key_and_item_and_for_what_is_not_there_the_nearest_around_it():
+def test_every_key_and_item_has_a_line():
     file = parsed("name: a\nparts:\n  one:\n    size: 3\nlisted:\n  - 4\n  - 5\n")
     assert [file.line(place) for place in ((), ("parts",), ("parts", "one", "size"), ("listed", 1))] == [1, 2, 4, 7]
     assert file.line(("parts", "one", "kind", "deeper")) == 3
     assert file.line(("absent",)) == 1
 
 
-def test_a_merged_key_has_the_line_where_it_is_written_and_the_mapping_s_own_key_wins():
+def test_a_merged_key_has_the_line_of_its_origin():
     file = parsed("a: &a\n  size: 1\n  kind: x\nb:\n  <<: *a\n  size: 2\n")
     assert file.data["b"] == {"size": 2, "kind": "x"}
     assert (file.line(("b", "size")), file.line(("b", "kind"))) == (6, 3)
     assert file.problems == []
 
 
-def test_a_file_with_a_byte_order_mark_and_windows_line_ends_is_read_like_any_other(tmp_path):
+def test_byte_order_mark_and_windows_line_ends_are_read(tmp_path):
     path = tmp_path / "small.yaml"
     path.write_bytes(b"\xef\xbb\xbfname: a\r\nlisted: [1]\r\n")
     assert YamlFile.read(path).data == {"name": "a", "listed": [1]}
 
 
-def test_tabs_are_named_with_all_their_lines(tmp_path):
+def test_message_names_all_lines_with_tabs(tmp_path):
     assert faults("name: a\nparts:\n\tone: {size: 1}\n\ttwo: {size: 1}\n", tmp_path) == [
         (line, "the line is indented with a tab; use spaces") for line in (3, 4)
     ]
 
 
-def test_a_tab_behind_a_key_is_named_with_its_line(tmp_path):
+def test_message_names_the_line_of_a_tab_behind_a_key(tmp_path):
     assert faults("name: a\nlisted:\t[1]\n", tmp_path) == [
         (2, "is not valid YAML: there is a tab where only a space is allowed")
     ]
 
 
-def test_a_tab_inside_a_text_is_no_fault():
+def test_a_tab_inside_text_is_accepted():
     assert parsed("name: |\n  one\n   \ttwo\n").data == {"name": "one\n \ttwo\n"}
 
 
@@ -117,13 +117,13 @@ def test_a_tab_inside_a_text_is_no_fault():
         ("name: a\nother: &b {<<: *b}\n", 2, "an alias stands inside what it stands for"),
     ],
 )
-def test_a_fault_of_syntax_is_one_message_with_its_line(tmp_path, text, line, message):
+def test_a_syntax_fault_gives_one_message_with_its_line(tmp_path, text, line, message):
     [(found, said)] = faults(text, tmp_path)
     assert found == line and message in said
 
 
 @pytest.mark.parametrize("step", ["{below}: &{here} [{many}]", "{below}: &{here} {{<<: [{many}]}}"])
-def test_aliases_of_aliases_that_stand_for_billions_of_values_are_refused_at_once(tmp_path, step):
+def test_aliases_for_billions_of_values_are_rejected(tmp_path, step):
     lines = ["name: a", "k0: &k0 {x: 1}" if "<<" in step else "k0: &k0 [1]"]
     for number in range(1, 40):
         many = ", ".join([f"*k{number - 1}"] * 9)
@@ -133,11 +133,11 @@ def test_aliases_of_aliases_that_stand_for_billions_of_values_are_refused_at_onc
 
 
 @pytest.mark.parametrize("bracket", ["[", "{a: "])
-def test_a_file_nested_without_end_is_refused(tmp_path, bracket):
+def test_a_file_nested_too_deep_is_rejected(tmp_path, bracket):
     assert faults("name: " + bracket * 20_000, tmp_path) == [(1, "is not valid YAML: it is nested more than 50 deep")]
 
 
-def test_what_aliases_nest_in_each_other_is_refused_as_if_it_had_been_written_out(tmp_path):
+def test_aliases_nested_too_deep_are_rejected(tmp_path):
     lines = ["name: a", "k0: &k0 [1]", *(f"k{i}: &k{i} [*k{i - 1}]" for i in range(1, 60))]
     [(line, message)] = faults("\n".join(lines), tmp_path)
     assert (line > 1, message) == (True, "is not valid YAML: it is nested more than 50 deep")
@@ -154,30 +154,30 @@ def test_what_aliases_nest_in_each_other_is_refused_as_if_it_had_been_written_ou
         ("name: a\n".encode("utf-16"), 1, "is not UTF-8 text"),
     ],
 )
-def test_a_file_that_is_no_mapping_or_no_text_is_refused(tmp_path, content, line, message):
+def test_a_file_without_a_mapping_is_rejected(tmp_path, content, line, message):
     [(found, said)] = faults(content, tmp_path)
     assert found == line and said.startswith(message)
 
 
 @pytest.mark.parametrize("name", ["absent.yaml", "a\0b.yaml"])
-def test_a_file_that_is_not_there_is_named(tmp_path, name):
+def test_message_names_a_missing_file(tmp_path, name):
     with pytest.raises(FileProblems, match="there is no such file"):
         YamlFile.read(tmp_path / name)
 
 
-def test_a_folder_in_place_of_a_file_is_named(tmp_path):
+def test_message_names_a_folder_in_place_of_a_file(tmp_path):
     with pytest.raises(FileProblems, match="cannot be read: Is a directory"):
         YamlFile.read(tmp_path)
 
 
-def test_a_key_given_twice_is_told_with_both_lines_beside_all_other_faults(tmp_path):
+def test_message_names_both_lines_of_a_repeated_key(tmp_path):
     assert faults("name: a\nlisted: x\nparts:\n  one: {size: 1}\n  one: {size: 2}\n", tmp_path) == [
         (2, "listed must be a list, as in [a, b], not 'x'"),
         (5, 'the key "one" is already given on line 4'),
     ]
 
 
-def test_every_kind_of_fault_of_form_is_told_in_words_with_its_line(tmp_path):
+def test_message_names_every_wrong_type_with_its_line(tmp_path):
     parts = "  one: {size: big, kinds: x}\n  two: 3\n  3: {size: 1}\n  four: {kind: [a]}\n"
     assert faults(f"nam: a\nparts:\n{parts}listed: [1, ~]\n", tmp_path) == [
         (1, 'the key "name" is missing'),
@@ -192,5 +192,5 @@ def test_every_kind_of_fault_of_form_is_told_in_words_with_its_line(tmp_path):
     ]
 
 
-def test_a_key_that_resembles_none_is_told_with_those_that_there_are(tmp_path):
+def test_message_for_an_unknown_key_lists_the_known_keys(tmp_path):
     assert faults("name: a\nzzz: 1\n", tmp_path) == [(2, 'unknown key "zzz" (known here: listed, name, parts)')]
