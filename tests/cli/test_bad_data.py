@@ -1,4 +1,4 @@
-"""Cards and data files of a user's own that cannot be used: the file and its line are named, nothing is lost."""
+"""Test that messages for wrong cards and data files of a user name the file and its line, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = ["1,x,0", "2,y,1", "3,x,0", "4,y,1", "5,x,0", "6,y,1"]
 
 @pytest.fixture
 def here(tmp_path, monkeypatch) -> Path:
-    """A sound experiment on a sound data set of the user's own, the folder of data being this one."""
+    """Write a sound experiment on a sound user data set; the current folder is the data folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROBCAL_CACHE_DIR", "cache")
     monkeypatch.setenv("PROBCAL_DATA_DIR", ".")
@@ -51,7 +51,7 @@ def with_rows(*changes: tuple[str, str]) -> None:
     Path("mine/mine.csv").write_text(text)
 
 
-def test_the_sound_data_set_is_fetched(here):
+def test_a_sound_data_set_is_fetched(here):
     assert probcal("fetch", "small.yaml").stdout == "mine: original files\n"
 
 
@@ -65,7 +65,7 @@ def test_fetch_prints_the_fingerprint_that_a_card_lacks(here):
 # --- the card ------------------------------------------------------------------------------------
 
 
-def test_every_fault_of_a_card_is_told_with_its_line_under_the_line_that_names_the_card(here):
+def test_message_names_every_fault_of_a_card_with_its_line(here):
     text = CARD.replace("title:", "titel:").replace("a: numeric", "a: number").replace("rows: 6", "rows: six")
     Path("mine.yaml").write_text(text.replace("name: mine\n", "name: yours\n").replace("delimited", "csv"))
     assert refused("validate", "small.yaml").splitlines() == [
@@ -80,7 +80,7 @@ def test_every_fault_of_a_card_is_told_with_its_line_under_the_line_that_names_t
     ]
 
 
-def test_a_card_that_is_not_there_is_named_with_the_line_that_names_it(here):
+def test_message_names_a_missing_card_and_its_config_line(here):
     Path("mine.yaml").unlink()
     said = 'small.yaml:2: the card of "mine.yaml" is wrong:\n  mine.yaml: there is no such file'
     assert refused("validate", "small.yaml") == said
@@ -96,7 +96,7 @@ def test_a_card_that_is_not_there_is_named_with_the_line_that_names_it(here):
         ("{kind: holdout, train_fraction: 0.5}", 1, "of 1 rows, the split leaves none to train on"),
     ],
 )
-def test_a_split_that_leaves_no_rows_is_told_by_the_card_before_any_data_are_read(here, split, rows, message):
+def test_an_empty_split_is_rejected_without_reading_data(here, split, rows, message):
     text = CARD.replace("{kind: standard, train: 4}", split).replace("rows: 6", f"rows: {rows}")
     Path("mine.yaml").write_text(text)
     Path("mine/mine.csv").unlink()
@@ -127,7 +127,7 @@ def test_a_split_that_leaves_no_rows_is_told_by_the_card_before_any_data_are_rea
         (CARD[CARD.index("files:") :], "bundled: {loader: load_diabetes}\n", 7, "bundled.loader must be"),
     ],
 )  # fmt: skip
-def test_a_fault_of_a_card_is_told_once_with_its_line(here, old, new, line, message):
+def test_message_names_a_card_fault_once_with_its_line(here, old, new, line, message):
     with_card(old, new)
     head, *faults = refused("validate", "small.yaml").splitlines()
     assert head == 'small.yaml:2: the card of "mine.yaml" is wrong:'
@@ -135,7 +135,7 @@ def test_a_fault_of_a_card_is_told_once_with_its_line(here, old, new, line, mess
     assert fault.startswith(f"  mine.yaml:{line}: ") and message in fault
 
 
-def test_labels_that_yaml_could_take_for_values_are_labels(here):
+def test_labels_yes_and_no_are_labels(here):
     with_card("positive: 1", "positive: yes")
     with_rows((",0\n", ",no\n"), (",1\n", ",yes\n"))
     assert probcal("fetch", "small.yaml").exit_code == 0
@@ -145,7 +145,7 @@ def test_labels_that_yaml_could_take_for_values_are_labels(here):
 
 
 @pytest.mark.parametrize("only", ["0", "1"])
-def test_a_target_with_one_class_is_told_with_the_file(here, only):
+def test_message_names_the_file_of_a_single_class(here, only):
     with_rows((",0\n", f",{only}\n"), (",1\n", f",{only}\n"))
     assert refused("fetch", "small.yaml") == (
         f"mine/mine.csv: mine: column 'y' holds only the label '{only}'; two classes are needed"
@@ -153,7 +153,7 @@ def test_a_target_with_one_class_is_told_with_the_file(here, only):
 
 
 @pytest.mark.parametrize("blank", ["", "?", " "])
-def test_missing_labels_are_told_with_the_line_of_the_first(here, blank):
+def test_message_names_the_line_of_the_first_missing_label(here, blank):
     with_rows(("3,x,0", f"3,x,{blank}"), ("5,x,0", f"5,x,{blank}"))
     said = refused("fetch", "small.yaml")
     assert said.startswith("mine/mine.csv:3: mine: 2 rows have no label in column 'y'")
@@ -161,12 +161,12 @@ def test_missing_labels_are_told_with_the_line_of_the_first(here, blank):
 
 
 @pytest.mark.parametrize("word", ["NaN", "nan", "NA", "null", "None"])
-def test_a_label_that_other_programs_write_for_missing_is_not_taken_for_a_class(here, word):
+def test_a_label_that_means_missing_elsewhere_is_rejected(here, word):
     with_rows(("3,x,0", f"3,x,{word}"))
     assert refused("fetch", "small.yaml").startswith(f"mine/mine.csv: mine: 1 rows have the label '{word}'")
 
 
-def test_a_word_among_numbers_is_told_with_its_line_counted_in_the_file(here):
+def test_message_names_the_file_line_of_a_non_numeric_value(here):
     with_card("delimited\n", 'delimited\n    header: true\n    comment: "#"\n')
     Path("mine/mine.csv").write_text("# by hand\na,b,y\n\n" + "\n".join(ROWS).replace("3,x", "three,x"))
     assert refused("fetch", "small.yaml") == (
@@ -174,23 +174,23 @@ def test_a_word_among_numbers_is_told_with_its_line_counted_in_the_file(here):
     )
 
 
-def test_a_line_with_too_few_fields_is_told(here):
+def test_message_names_a_line_with_too_few_fields(here):
     with_rows(("3,x,0", "3,x"))
     assert refused("fetch", "small.yaml").startswith("mine/mine.csv:3: 2 fields where 3 are expected")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
-def test_an_empty_data_file_is_told(here, text):
+def test_message_names_an_empty_data_file(here, text):
     Path("mine/mine.csv").write_text(text)
     assert refused("fetch", "small.yaml") == "mine/mine.csv: holds no data"
 
 
-def test_other_rows_than_the_card_expects_are_told(here):
+def test_message_says_that_the_number_of_rows_is_wrong(here):
     with_rows(("6,y,1\n", ""))
     assert refused("fetch", "small.yaml") == "mine/mine.csv: mine: 5 rows arrived, the card expects 6"
 
 
-def test_the_faults_of_several_data_sets_are_told_at_once(here):
+def test_message_names_the_faults_of_several_data_sets(here):
     Path("small.yaml").write_text(CONFIG.replace("[mine.yaml]", "[mine.yaml, yours.yaml]"))
     Path("yours.yaml").write_text(CARD.replace("name: mine\n", "name: yours\nfolder: mine\n"))
     with_rows(("3,x,0", "3,x,?"))
@@ -198,7 +198,7 @@ def test_the_faults_of_several_data_sets_are_told_at_once(here):
     assert [line[:22] for line in lines] == ["mine/mine.csv:3: mine:", "mine/mine.csv:3: yours"]
 
 
-def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(here, monkeypatch):
+def test_message_for_an_unwritable_cache_names_the_remedy(here, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", "small.yaml")
     said = refused("fetch", "small.yaml")
     assert said.startswith("mine: cannot be kept in the cache small.yaml")
@@ -206,7 +206,7 @@ def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(here, monkeypatc
 
 
 @pytest.mark.slow
-def test_results_are_not_touched_when_the_data_have_become_unusable(here):
+def test_results_are_unchanged_if_the_data_are_unusable(here):
     assert probcal("run", "small.yaml", "-o", "results").exit_code == 0
     before = contents(Path("results"))
     shutil.rmtree("cache")

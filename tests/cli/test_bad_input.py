@@ -1,4 +1,4 @@
-"""A user's mistake: one message with the place, exit code 2, no traceback, and nothing lost in the results."""
+"""Test that a user's mistake gives one message with the place and exit code 2, without a traceback or lost results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ methods: [direct, sigmoid]
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
-    """A folder with ``small.yaml`` and, in ``results``, its finished cells."""
+    """Make a folder with ``small.yaml`` and, in ``results``, its finished cells."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.yaml").write_text(CONFIG)
     for words in (("run", folder / "small.yaml", "-o"), ("table",), ("status",)):
@@ -35,7 +35,7 @@ def finished(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def here(finished, tmp_path, monkeypatch) -> Path:
-    """A copy of ``finished`` to work in."""
+    """Make a copy of ``finished`` and work in it."""
     shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
@@ -44,7 +44,7 @@ def here(finished, tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def unchanged(here) -> Iterator[Path]:
-    """The results folder, which must be, byte for byte, as it was."""
+    """Yield the results folder, and check afterwards that no byte of it changed."""
     folder = here / "results"
     before = contents(folder)
     yield folder
@@ -52,7 +52,7 @@ def unchanged(here) -> Iterator[Path]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """For a process of its own, in another folder than this one, that finds this probcal."""
+    """Return an environment in which a process in another folder finds this probcal."""
     found = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": found} | more
 
@@ -61,7 +61,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("command", ["run", "validate", "fetch"])
-def test_every_fault_of_a_config_is_printed_at_once_as_file_line_and_message(here, unchanged, command):
+def test_message_names_all_config_faults_with_file_and_line(here, unchanged, command):
     Path("small.yaml").write_text(CONFIG.replace("wine-first", "wine-fist").replace("[tree]", "[tre]") + "sede: 3\n")
     lines = refused(command, "small.yaml").splitlines()
     assert [line.partition(": ")[0] for line in lines] == ["small.yaml:2", "small.yaml:3", "small.yaml:5"]
@@ -69,7 +69,7 @@ def test_every_fault_of_a_config_is_printed_at_once_as_file_line_and_message(her
 
 
 @pytest.mark.slow
-def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, unchanged):
+def test_a_mistake_ends_the_process_with_2_and_one_message(here, unchanged):
     Path("small.yaml").write_text("name: small\n\tdatasets: []\n")
     done = subprocess.run(
         [sys.executable, "-m", "probcal", "run", "small.yaml", "-o", "results"],
@@ -96,11 +96,11 @@ def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, 
         ("x" * 300 + ".yaml", "cannot be read: File name too long"),
     ],
 )
-def test_a_config_that_is_not_there_is_named(here, unchanged, name, message):
+def test_message_names_a_missing_config(here, unchanged, name, message):
     assert message in refused("run", name, "-o", "results")
 
 
-def test_control_characters_out_of_a_broken_file_do_not_reach_the_terminal(here):
+def test_messages_escape_control_characters(here):
     Path("small.yaml").write_text(CONFIG + '"\\e[2J\\a": 1\n')
     assert 'unknown key "\\x1b[2J\\x07"' in refused("validate", "small.yaml")
 
@@ -108,7 +108,7 @@ def test_control_characters_out_of_a_broken_file_do_not_reach_the_terminal(here)
 # --- the words of the command --------------------------------------------------------------------
 
 
-def test_names_that_are_not_in_the_experiment_are_told_all_at_once_with_near_misses(here, unchanged):
+def test_message_names_all_unknown_selected_names(here, unchanged):
     said = refused("run", "small.yaml", "-o", "results", "-d", "wine", "-l", "treee", "-m", "sigmod", "-m", "direct")
     assert said.splitlines() == [
         'small has no data set "wine"; did you mean "wine-first"? (it has: wine-first)',
@@ -123,19 +123,19 @@ def test_names_that_are_not_in_the_experiment_are_told_all_at_once_with_near_mis
      ("--timeout", "-5"), ("--timeout", ""), ("--timeout", "nan"), ("--timeout", "1e300"), ("--timeout", "500h"),
      ("--no-such-option",)],
 )  # fmt: skip
-def test_an_option_with_a_nonsense_value_is_a_usage_error(here, unchanged, words):
+def test_an_option_with_a_wrong_value_is_a_usage_error(here, unchanged, words):
     said = refused("run", "small.yaml", "-o", "results", *words)
     assert said.startswith("Usage: ") and words[0] in said
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
 @pytest.mark.parametrize("folder", ["absent", "small.yaml"])
-def test_a_data_dir_that_is_no_folder_is_named(here, unchanged, folder, words):
+def test_message_names_a_data_dir_that_is_not_a_folder(here, unchanged, folder, words):
     said = refused("run", "small.yaml", "-o", "results", "--data-dir", folder, *words)
     assert said == f"--data-dir names {folder}, which is not a folder"
 
 
-def test_a_data_dir_in_the_environment_that_is_no_folder_is_named(here, unchanged, monkeypatch):
+def test_message_names_the_variable_of_a_wrong_data_dir(here, unchanged, monkeypatch):
     monkeypatch.setenv("PROBCAL_DATA_DIR", "absent")
     assert refused("fetch", "small.yaml") == "PROBCAL_DATA_DIR names absent, which is not a folder"
 
@@ -144,7 +144,7 @@ def test_a_data_dir_in_the_environment_that_is_no_folder_is_named(here, unchange
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
-def test_the_results_folder_of_another_experiment_is_left_alone(here, unchanged, words):
+def test_results_of_another_experiment_are_not_changed(here, unchanged, words):
     Path("small.yaml").write_text(CONFIG.replace("name: small", "name: other"))
     assert refused("run", "small.yaml", "-o", "results", *words) == (
         'results holds the results of experiment "small", not of "other"; choose another with -o'
@@ -152,7 +152,7 @@ def test_the_results_folder_of_another_experiment_is_left_alone(here, unchanged,
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
-def test_a_folder_of_other_things_is_left_alone(here, words):
+def test_a_folder_without_results_is_not_changed(here, words):
     Path("thesis").mkdir()
     Path("thesis/chapter.tex").write_text("mine")
     said = refused("run", "small.yaml", "-o", "thesis", *words)
@@ -160,13 +160,13 @@ def test_a_folder_of_other_things_is_left_alone(here, words):
     assert contents(Path("thesis")) == {"chapter.tex": b"mine"}
 
 
-def test_an_output_that_is_a_file_is_left_alone(here):
+def test_an_output_that_is_a_file_is_not_changed(here):
     Path("notes").write_text("mine")
     assert refused("run", "small.yaml", "-o", "notes") == "notes is a file; choose a folder with -o"
     assert Path("notes").read_text() == "mine"
 
 
-def test_an_output_below_a_file_is_named(here):
+def test_message_names_an_output_below_a_file(here):
     Path("notes").write_text("mine")
     said = refused("run", "small.yaml", "-o", "notes/below")
     assert said == "cannot write to notes/below: Not a directory; choose another with -o"
@@ -182,7 +182,7 @@ def test_an_output_below_a_file_is_named(here):
         ("empty", "empty holds no results; run an experiment with probcal run first"),
     ],
 )
-def test_a_folder_without_results_is_named(here, unchanged, command, folder, message):
+def test_message_names_a_folder_without_results(here, unchanged, command, folder, message):
     Path("empty").mkdir()
     assert refused(command, folder) == message
 
@@ -198,7 +198,7 @@ BROKEN_LINES = {
 
 @pytest.mark.parametrize(("line", "why"), BROKEN_LINES.items(), ids=range(len(BROKEN_LINES)))
 @pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",)])
-def test_a_broken_line_in_the_middle_of_the_results_is_named_and_nothing_is_changed(here, line, why, command):
+def test_message_names_broken_result_lines_and_nothing_changes(here, line, why, command):
     cells = Path("results/cells.jsonl")
     first, second = cells.read_bytes().splitlines()
     cells.write_bytes(b"\n".join([first, line, second, line, b""]))
@@ -212,7 +212,7 @@ def test_a_broken_line_in_the_middle_of_the_results_is_named_and_nothing_is_chan
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"title": "x"}', "[" * 100_000, "\0"])
 @pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",), ("status",)])
-def test_a_damaged_description_of_the_experiment_is_named_and_nothing_is_changed(here, text, command):
+def test_message_names_a_damaged_experiment_json_and_nothing_changes(here, text, command):
     Path("results/experiment.json").write_text(text)
     before = contents(Path("results"))
     assert refused(*command, "results").startswith("results/experiment.json ")
@@ -220,7 +220,7 @@ def test_a_damaged_description_of_the_experiment_is_named_and_nothing_is_changed
 
 
 @pytest.mark.parametrize("key", ["config", "config_path", "seed", "quick", "columns", "datasets", "repetitions"])
-def test_a_description_that_lacks_a_part_is_named_by_the_command_that_needs_it(here, key):
+def test_message_names_a_missing_part_of_experiment_json(here, key):
     path = Path("results/experiment.json")
     path.write_text(path.read_text().replace(f'"{key}":', '"something_else":', 1))
     results = [probcal(command, "results") for command in ("table", "status")]
@@ -228,7 +228,7 @@ def test_a_description_that_lacks_a_part_is_named_by_the_command_that_needs_it(h
     assert said and all("results/experiment.json" in message and key in message for message in said)
 
 
-def test_the_experiment_of_a_results_folder_that_is_no_longer_sound_is_told_with_its_line(here, unchanged):
+def test_message_names_the_faulty_line_of_a_stored_experiment(here, unchanged):
     path = unchanged / "experiment.json"
     whole = path.read_text()
     path.write_text(whole.replace("wine-first]", "wine-gone]"))
@@ -238,7 +238,7 @@ def test_the_experiment_of_a_results_folder_that_is_no_longer_sound_is_told_with
 
 
 @pytest.mark.slow
-def test_tables_are_printed_where_the_terminal_lacks_their_characters(here):
+def test_tables_are_printed_without_characters_unknown_to_the_terminal(here):
     path = Path("results/experiment.json")
     path.write_text(path.read_text().replace('"title": "small"', '"title": "small \u221e"', 1), encoding="utf-8")
     done = subprocess.run(
@@ -258,12 +258,12 @@ NOBODY = 65534
 
 @pytest.fixture
 def ordinary_user(finished, monkeypatch) -> Iterator[Path]:
-    """A folder with a finished experiment, seen by a user whom permissions bind.
+    """Yield a folder with a finished experiment, for a user with ordinary permissions.
 
-    They do not bind root, as whom tests run in many a container: there this process gives up root's
-    rights (the effective user becomes ``nobody``) until the test is over, so that the kernel itself
-    refuses what it would refuse any user. The folder lies outside pytest's own, which is root's alone,
-    and all modules that the commands need have been imported by ``finished``.
+    In many containers the tests run as root, and root ignores permissions. The process then gives up the rights
+    of root until the end of the test (the effective user becomes ``nobody``). The kernel then rejects what it
+    rejects for any user. The folder is outside pytest's folder, because only root can read that one. The fixture
+    ``finished`` has imported all modules that the commands need.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -289,7 +289,7 @@ def forbid_writing(folder: Path) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
 
 
-def test_a_read_only_results_folder_is_named_and_left_as_it_is(ordinary_user):
+def test_message_names_a_read_only_results_folder(ordinary_user):
     before = contents(ordinary_user / "results")
     forbid_writing(ordinary_user / "results")
     said = refused("run", "small.yaml", "-o", "results", "--seed", "5")
@@ -305,19 +305,19 @@ def test_a_read_only_results_folder_can_still_be_shown(ordinary_user):
     assert contents(ordinary_user / "results") == before
 
 
-def test_a_folder_that_cannot_be_made_is_named(ordinary_user):
+def test_message_names_a_folder_that_cannot_be_made(ordinary_user):
     forbid_writing(ordinary_user)
     said = refused("run", "small.yaml", "-o", "new")
     assert said == "cannot write to new: Permission denied; choose another with -o"
 
 
-def test_a_config_that_may_not_be_read_is_named(ordinary_user):
+def test_message_names_an_unreadable_config(ordinary_user):
     (ordinary_user / "small.yaml").chmod(0)
     assert refused("run", "small.yaml", "-o", "results") == "small.yaml: cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("command", [("table",), ("status",), ("run", "small.yaml", "-o")])
-def test_results_that_may_not_be_read_are_named(ordinary_user, command):
+def test_message_names_unreadable_results(ordinary_user, command):
     (ordinary_user / "results" / "cells.jsonl").chmod(0)
     result = probcal(*command, "results")
     assert result.exit_code == 2 and "Permission denied" in result.stderr and "results" in result.stderr

@@ -1,4 +1,4 @@
-"""What a shell offers after TAB, asked of click and of real shells."""
+"""Test the completion after TAB with click and with real shells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def offered(*words, last=""):
-    """What may stand where ``last`` is being typed."""
+    """Return the completions at the place of ``last``."""
     items = ShellComplete(main, {}, "probcal", "_PROBCAL_COMPLETE").get_completions(list(words), last)
     return [item.value if item.type == "plain" else (item.type, item.value) for item in items]
 
@@ -37,14 +37,14 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_commands_and_their_options_are_offered():
+def test_commands_and_their_options_are_completed():
     assert offered(last="val") == ["validate"]
     assert offered("run", last="--dr") == ["--dry-run"]
     assert offered("list", last="pa") == ["papers"]
     assert offered("table", "x", "-f") == ["markdown", "latex", "csv", "html"]
 
 
-def test_an_experiment_is_offered_by_its_name_or_as_a_file(here):
+def test_experiments_are_completed_by_name_or_file(here):
     written(here)
     (here / "configs").mkdir()
     assert offered("run") == sorted([*config_names(), "small.yaml"])
@@ -53,7 +53,7 @@ def test_an_experiment_is_offered_by_its_name_or_as_a_file(here):
     assert offered("run", last=str(here / "sm")) == [str(here / "small.yaml")]
 
 
-def test_the_parts_of_the_experiment_on_the_line_are_offered(here):
+def test_parts_of_the_named_experiment_are_completed(here):
     path = written(here, ("nb: {type: kernel_nb}", "nb: {type: kernel_nb, variants: {a: , b: {weights: shares}}}"))
     assert offered("run", path.name, "-l") == ["nb", "nb.a", "nb.b", "tree"]
     assert offered("run", "-j", "2", path.name, "--learner", "tree", "-m", last="p") == ["probing"]
@@ -61,7 +61,7 @@ def test_the_parts_of_the_experiment_on_the_line_are_offered(here):
     assert offered("fetch", "uci-random", "-d", last="a") == ["adult", "australian"]
 
 
-def test_the_parts_of_the_experiment_behind_results_are_offered(here):
+def test_parts_of_the_experiment_of_results_are_completed(here):
     kept = {"config": written(here).read_text(encoding="utf-8")}
     (here / "kept").mkdir()
     (here / "kept" / "experiment.json").write_text(json.dumps(kept), encoding="utf-8")
@@ -71,7 +71,7 @@ def test_the_parts_of_the_experiment_behind_results_are_offered(here):
         assert [one.value for one in complete.learners(context, main.commands["run"].params[0], "")] == ["nb", "tree"]
 
 
-def test_all_there_are_is_offered_where_no_experiment_can_be_read(here):
+def test_all_names_are_completed_without_a_readable_experiment(here):
     (here / "torn.yaml").write_text("learners: [", encoding="utf-8")
     for config in ("torn.yaml", "not-there.yaml", "."):
         assert offered("run", config, "-l") == sorted(LEARNERS)
@@ -81,7 +81,7 @@ def test_all_there_are_is_offered_where_no_experiment_can_be_read(here):
     assert offered("test", "probing", "-l", last="tr") == ["tree"]
 
 
-def test_folders_of_results_are_offered(here):
+def test_folders_of_results_are_completed(here):
     for folder in ("results/a", "results/b", "else/c"):
         (here / folder).mkdir(parents=True)
     for folder in ("results/a", "results/b"):
@@ -93,14 +93,14 @@ def test_folders_of_results_are_offered(here):
 
 
 @pytest.mark.parametrize("name", ["a b.yaml", "$(touch x).yaml", "*.yaml", "a\nb.yaml"])
-def test_a_name_that_a_shell_could_misread_is_left_to_the_shell(here, name):
+def test_names_unsafe_for_a_shell_are_not_completed(here, name):
     (here / name).touch()
     assert all(isinstance(one, tuple) or one in config_names() for one in (*offered("run"), *offered("run", last="a")))
 
 
 @pytest.fixture
 def on_the_path(tmp_path, monkeypatch):
-    """A ``probcal`` that a shell finds."""
+    """Write a ``probcal`` command and put it on the PATH."""
     folder = tmp_path / "bin of ours"
     folder.mkdir()
     command = folder / "probcal"
@@ -120,7 +120,7 @@ def in_shell(shell, script):
     return done.stdout.split()
 
 
-def test_bash_completes(on_the_path):
+def test_bash_completes_a_learner(on_the_path):
     script = """
       eval "$(probcal completion bash)"
       COMP_WORDS=(probcal run uci -l sm); COMP_CWORD=4; _probcal_completion probcal; echo "${COMPREPLY[@]}"
@@ -128,7 +128,7 @@ def test_bash_completes(on_the_path):
     assert in_shell("bash", script) == ["smo", "smo_m"]
 
 
-def test_zsh_takes_the_script_and_its_question_is_answered(on_the_path):
+def test_zsh_completes_an_experiment(on_the_path):
     script = """
       eval "$(probcal completion zsh | sed 's/^ *compdef .*/:/')" && which _probcal_completion > /dev/null &&
       COMP_WORDS="probcal run quick" COMP_CWORD=2 _PROBCAL_COMPLETE=zsh_complete probcal
@@ -136,17 +136,17 @@ def test_zsh_takes_the_script_and_its_question_is_answered(on_the_path):
     assert in_shell("zsh", script)[:2] == ["plain", "quickstart"]
 
 
-def test_fish_completes(on_the_path):
+def test_fish_completes_an_experiment(on_the_path):
     assert in_shell("fish", "probcal completion fish | source; complete -C 'probcal validate quick'") == ["quickstart"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_help_says_where_the_line_goes(shell):
+def test_the_help_names_the_line_of_each_shell(shell):
     assert f"probcal completion {shell}" in probcal("completion", "--help").stdout
     assert "_PROBCAL_COMPLETE" in probcal("completion", shell).stdout
 
 
-def test_completing_imports_nothing_heavy():
+def test_completion_imports_no_large_library():
     code = (
         "import sys; from click.shell_completion import ShellComplete; from probcal.cli.main import main\n"
         "one = ShellComplete(main, {}, 'probcal', '_PROBCAL_COMPLETE')\n"

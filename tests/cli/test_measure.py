@@ -1,4 +1,4 @@
-"""``probcal measure``: what it prints and writes, and that a mistake writes nothing."""
+"""Test what ``probcal measure`` prints and writes, and that it writes nothing after a mistake."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_table_has_every_metric_with_an_interval(here):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_calibration_stands_beside_what_was_given(here):
+def test_the_table_compares_values_before_and_after_calibration(here):
     text = measured("a.csv", *CALL, "--calibrate", "beta", "--group", "sex")
     assert " ".join(row("all rows", text).split()) == "all rows before 95 % interval after 95 % interval change"
     assert re.search(r"-0\.\d{4}\*$", row("log loss (bits)", text))
@@ -61,7 +61,7 @@ def test_calibration_stands_beside_what_was_given(here):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_several_classes_have_a_column_each(here):
+def test_several_classes_have_one_calibrated_column_each(here):
     written(three_classes(), here / "t.csv")
     text = measured("t.csv", "-p", "p_*", "-t", "y", "--draws", 20, "-c", "dirichlet", "-o", "o.csv")
     assert "target y: 3 classes; their probabilities: p_cat, p_cow, p_dog" in text
@@ -78,7 +78,7 @@ def test_the_written_column_is_from_a_map_of_all_rows(here):
     np.testing.assert_array_equal(after.p_isotonic, by_hand)
 
 
-def test_a_european_file_is_written_as_it_came(here):
+def test_a_european_file_is_written_in_its_own_format(here):
     written(two_classes(), here / "e.csv", sep=";", decimal=",")
     measured("e.csv", *CALL, "-c", "sigmoid", "-o", "o.csv")
     after = pd.read_csv("o.csv", sep=";", decimal=",")
@@ -87,7 +87,7 @@ def test_a_european_file_is_written_as_it_came(here):
     np.testing.assert_array_equal(after.p_sigmoid, pd.read_csv("points.csv").p_sigmoid)
 
 
-def test_files_are_overwritten_by_force_only(here):
+def test_files_are_overwritten_only_with_force(here):
     for option, name in (("-o", "o.csv"), ("--report", "r.html")):
         (here / name).write_text("mine")
         said = refused("measure", "a.csv", *CALL, "-c", "beta", option, name)
@@ -98,7 +98,7 @@ def test_files_are_overwritten_by_force_only(here):
 
 
 @pytest.mark.slow
-def test_the_page_stands_alone_and_has_table_and_picture(here):
+def test_the_page_is_self_contained_with_table_and_figures(here):
     measured("a.csv", *CALL, "-c", "beta", "-g", "sex", "--report", "r.html")
     page = (here / "r.html").read_text(encoding="utf-8")
     assert page.lstrip().lower().startswith("<!doctype html>")
@@ -134,11 +134,11 @@ def test_an_infinite_log_loss_is_explained(here):
     assert "Slope and intercept have no value: 2 rows have a predicted probability of 0 or 1" in text
 
 
-def test_swapped_labels_are_suspected(here):
+def test_message_suspects_swapped_labels(here):
     assert 'The AUC is below .5. Is "0" the label' in " ".join(measured("a.csv", *CALL, "--positive", "0").split())
 
 
-def test_standard_input_is_measured_as_a_file(here):
+def test_standard_input_is_measured_like_a_file(here):
     words = ["measure", "-", *map(str, CALL)]
     piped = CliRunner().invoke(main, words, input=(here / "a.csv").read_bytes())
     assert piped.exit_code == 0, piped.output
@@ -161,7 +161,7 @@ def test_standard_input_is_measured_as_a_file(here):
         (("done.csv", *CALL, "-c", "beta", "-o", "o.csv"), 'the table already has a column "p_beta"'),
     ],
 )
-def test_a_mistake_is_one_message_and_writes_nothing(here, words, said):
+def test_a_mistake_gives_one_message_and_writes_nothing(here, words, said):
     written(two_classes(20).assign(y=1), here / "one.csv")
     written(two_classes(20).assign(y=[1] * 3 + [0] * 17), here / "few.csv")
     written(two_classes(20).assign(p_beta=0), here / "done.csv")

@@ -1,4 +1,4 @@
-"""The public names of the package."""
+"""Test the public names of the package."""
 
 import subprocess
 import sys
@@ -11,6 +11,6 @@ def test_dir_lists_exactly_the_public_names():
     assert all(hasattr(probcal, name) for name in dir(probcal))
 
 
-def test_dir_imports_nothing_heavy():
+def test_dir_does_not_import_scikit_learn():
     code = "import probcal, sys; dir(probcal); print('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -1,4 +1,4 @@
-"""``probcal try -`` reads a table from standard input."""
+"""Test that ``probcal try -`` reads a table from standard input."""
 
 import io
 
@@ -39,20 +39,20 @@ def test_a_piped_parquet_file_is_read(frame):
     assert "standard input: 60 rows, 2 columns; a Parquet file" in try_from(content.getvalue(), "--dry-run").stdout
 
 
-def test_a_piped_table_is_ranked_and_kept_as_a_file(frame, tmp_path):
+def test_a_piped_table_is_ranked_and_stored_as_a_file(frame, tmp_path):
     done = try_from(frame.to_csv(index=False), "-l", "tree", "-m", "direct", "--splits", 2, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "log loss" in done.stdout
     assert (tmp_path / "out" / "input" / "try-stdin-left-data" / "stdin.csv").is_file()
 
 
-def test_an_empty_standard_input_is_refused():
+def test_an_empty_standard_input_is_rejected():
     refused = try_from("")
     assert refused.exit_code == 2
     assert "error: standard input: is empty" in refused.stderr
 
 
-def test_a_terminal_is_refused_instead_of_waiting_for_it(monkeypatch):
+def test_a_terminal_as_standard_input_is_rejected(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
             return True

@@ -1,4 +1,4 @@
-"""A suggestion is made where it is likely right, and not otherwise."""
+"""Test that a near name is suggested for a typing error and that a distant name is not."""
 
 import pytest
 
@@ -12,17 +12,17 @@ LEARNERS = ("tree", "linear_svm", "kernel_nb", "gaussian_nb", "logistic")
     [("logisitc", "logistic"), ("Tree", "tree"), ("LINEAR-SVM", "linear_svm"), ("svm", "linear_svm"),
      ("gauss", "gaussian_nb"), ("kernelnb", "kernel_nb"), ("tre", "tree"), ("logitsic", "logistic")],
 )  # fmt: skip
-def test_a_slip_or_a_part_of_one_name_is_answered_with_that_name(word, near):
+def test_a_typing_error_or_a_part_gives_a_suggestion(word, near):
     assert did_you_mean(word, LEARNERS) == f'; did you mean "{near}"?'
 
 
 @pytest.mark.parametrize("word", ["forest", "_nb", "nb", "", "x" * 10_000])
-def test_a_word_near_to_none_or_part_of_several_is_not_answered(word):
+def test_unknown_and_ambiguous_words_give_no_suggestion(word):
     assert did_you_mean(word, LEARNERS) == ""
 
 
 @pytest.mark.parametrize("known", ["j48", "smo", "tree", "brier", "quickstart"])
-def test_any_single_slip_is_answered(known):
+def test_any_single_typing_error_gives_a_suggestion(known):
     swapped = [known[:at] + known[at + 1] + known[at] + known[at + 2 :] for at in range(len(known) - 1)]
     changed = [f"{known[:at]}z{known[at + 1 :]}" for at in range(len(known))]
     added = [f"{known[:at]}z{known[at:]}" for at in range(len(known) + 1)]
@@ -36,9 +36,9 @@ def test_any_single_slip_is_answered(known):
     [("title", "table"), ("liver", "brier"), ("digits", "weights"), ("spline", "splits"), ("list", "logistic"),
      ("weight_sweep", "weights"), ("refinement", "arena-segment")],
 )  # fmt: skip
-def test_a_far_fetched_name_is_not_proposed(word, known):
+def test_a_distant_name_is_not_suggested(word, known):
     assert did_you_mean(word, [known]) == ""
 
 
-def test_nothing_known_gives_no_suggestion():
+def test_no_known_names_give_no_suggestion():
     assert did_you_mean("tree", ()) == ""
