@@ -1,4 +1,4 @@
-"""Small files of predictions, and what is read of them."""
+"""Provide small prediction files and a function that reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from probcal.measure.prediction_file import GivenPredictions, PredictionsRequest
 
 
 def two_classes(n: int = 200, seed: int = 0) -> pd.DataFrame:
-    """Overconfident predictions ``p`` of ``y``, with a group and a weight."""
+    """Return overconfident predictions ``p`` of ``y``, with a group and a weight."""
     random = np.random.default_rng(seed)
     z = random.normal(size=n)
     return pd.DataFrame(
@@ -26,7 +26,7 @@ def two_classes(n: int = 200, seed: int = 0) -> pd.DataFrame:
 
 
 def three_classes(n: int = 150, seed: int = 0) -> pd.DataFrame:
-    """Probabilities of three labels with three digits, so that some rows do not sum to 1."""
+    """Return probabilities of three labels with three digits, so that some rows do not sum to 1."""
     random = np.random.default_rng(seed)
     p = random.dirichlet([1, 1, 1], n)
     labels = [random.choice(["cat", "cow", "dog"], p=row) for row in p]

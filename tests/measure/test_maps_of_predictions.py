@@ -1,4 +1,4 @@
-"""Calibration of given probabilities: training and test rows never mix, and every map has a short name."""
+"""Test the calibration of given probabilities, the separation of training and test rows, and the names of maps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.measure.prediction_files import read, three_classes, two_classes, wri
 
 
 class Recorder:
-    """A map that predicts what it was given, and keeps which rows it saw in ``seen``."""
+    """Predict the given scores, and store in ``seen`` the rows of each call."""
 
     def __init__(self, seen):
         self.seen = seen
@@ -38,7 +38,7 @@ def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
     assert set().union(*(test for _, test in seen)) == set(predictions.p.tolist())
 
 
-def test_every_map_but_the_prior_has_the_name_of_its_method():
+def test_every_map_except_prior_has_a_name():
     found = maps.map_paths()
     assert set(found) >= {"sigmoid", "isotonic", "beta", "quadratic", "spline", "venn_abers", "temperature"}
     every = {path for path, family in FAMILIES.items() if family == "maps"}
@@ -60,7 +60,7 @@ def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
             assert found.shape == (60, len(predictions.classes))
 
 
-def test_the_map_of_all_rows_is_that_of_the_library(tmp_path):
+def test_the_map_of_all_rows_equals_the_library(tmp_path):
     from probcal import BetaCalibrator
 
     frame = two_classes()
@@ -69,14 +69,14 @@ def test_the_map_of_all_rows_is_that_of_the_library(tmp_path):
     np.testing.assert_array_equal(cross_fitting.calibrated_by_all_rows("beta", predictions), by_hand)
 
 
-def test_classes_of_few_rows_are_refused(tmp_path):
+def test_classes_with_few_rows_are_rejected(tmp_path):
     frame = two_classes(60)
     frame["y"] = (frame.index < 4).astype(int)
     with pytest.raises(DataError, match='there are 4 of "1"; give more rows, or measure without --calibrate'):
         cross_fitting.cross_fitted("beta", read(written(frame, tmp_path / "a.csv")), 0)
 
 
-def test_an_unknown_map_names_the_nearest():
+def test_message_for_an_unknown_map_suggests_the_nearest():
     with pytest.raises(ProbcalError, match='there is no map "betta"; did you mean "beta"'):
         maps.new_map("betta")
     with pytest.raises(ProbcalError, match="it needs the true base rate"):

@@ -1,4 +1,4 @@
-"""What is measured: golden values of scikit-learn, intervals, groups and weights."""
+"""Test measured values against scikit-learn, and test intervals, groups and weights."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def test_every_metric_of_the_registry_is_a_line(tmp_path):
     assert not {"errors", "log10_loss", "l1"} & found.keys()
 
 
-def test_no_quantity_has_two_lines():
+def test_every_quantity_has_one_line():
     names = [one.name for one in quantities(two_classes=True)]
     assert len(names) == len(set(names))
-    assert "log_loss" not in names  # log_loss_bits and log_loss_nats are it
+    assert "log_loss" not in names  # log_loss_bits and log_loss_nats replace it
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_an_interval_contains_its_value_and_stays_within_the_bounds(tmp_path):
         assert math.isnan(one.low) or metric.least <= one.low <= one.value <= one.high <= metric.most
 
 
-def test_an_interval_of_a_small_error_ends_at_the_value(tmp_path):
+def test_the_interval_of_a_small_error_ends_at_its_value(tmp_path):
     rng = np.random.default_rng(2)
     p = rng.random(400)
     frame = two_classes(400).assign(p=p, y=(rng.random(400) < p).astype(int))
@@ -82,8 +82,8 @@ def test_an_interval_of_a_small_error_ends_at_the_value(tmp_path):
         assert error.low < error.value / 5 and error.high == pytest.approx(error.value, rel=0.1)
 
 
-def test_the_basic_interval_of_c_emp_covers_the_error_of_many_rows():
-    """Percentiles of the same draws cover it in none of these samples, since drawn rows have a larger error."""
+def test_the_basic_interval_of_c_emp_covers_the_true_error():
+    """Check also that percentiles of the same draws rarely cover the error, because drawn rows have a larger error."""
     [shown] = [one for one in quantities(True) if one.name == "c_emp"]
 
     def sample(n, seed):
@@ -106,7 +106,7 @@ def test_the_basic_interval_of_c_emp_covers_the_error_of_many_rows():
     assert basic >= 0.8 * samples > 0.2 * samples >= percentiles
 
 
-def test_groups_are_measured_as_files_of_their_own(tmp_path):
+def test_a_group_is_measured_like_a_separate_file(tmp_path):
     frame = two_classes()
     every, *groups = measured(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
     assert [one.name for one in groups] == ["sex = F", "sex = M"]
@@ -125,7 +125,7 @@ def test_a_row_of_weight_two_counts_as_two_rows(tmp_path):
             assert value == pytest.approx(values(repeated)[name]), name
 
 
-def test_rows_of_weight_zero_count_for_nothing(tmp_path):
+def test_rows_of_weight_zero_are_ignored(tmp_path):
     frame = two_classes(60)
     frame.loc[:9, "w"] = 0
     frame.loc[0, ["p", "y"]] = [0, 1]
@@ -151,7 +151,7 @@ def test_a_group_of_one_class_has_no_auc(tmp_path):
     assert math.isnan(group.line("auc").before.value) and math.isnan(group.line("auc").before.low)
 
 
-def test_large_files_and_many_groups_are_drawn_less_often():
+def test_large_files_and_many_groups_get_fewer_draws():
     def draws(n_rows, n_groups=0):
         groups = {"g": [str(number) for number in range(n_groups)]} if n_groups else {}
         return default_draws(SimpleNamespace(n_rows=n_rows, groups=groups))
@@ -161,7 +161,7 @@ def test_large_files_and_many_groups_are_drawn_less_often():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_picture_is_that_of_the_displays(tmp_path, n_classes):
+def test_the_figure_equals_the_reliability_display(tmp_path, n_classes):
     frame = two_classes() if n_classes == 2 else three_classes().assign(w=1)
     predictions = read(written(frame, tmp_path / "a.csv"), "p" if n_classes == 2 else "p_*", weight="w")
     [section] = measured(predictions, None, 20, 0)

@@ -1,4 +1,4 @@
-"""Files of predictions: what is read, and the line of what cannot be."""
+"""Test what is read from prediction files, and that messages name the line of a fault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_all_columns_are_read_as_they_are_written(tmp_path):
     np.testing.assert_array_equal(found.groups["sex"], frame.sex)
 
 
-def test_decimal_commas_between_semicolons_give_the_same_numbers(tmp_path):
+def test_decimal_commas_with_semicolons_give_the_same_numbers(tmp_path):
     frame = two_classes()
     european = read(written(frame, tmp_path / "e.csv", sep=";", decimal=","))
     np.testing.assert_array_equal(european.p, frame.p)
@@ -73,7 +73,7 @@ def test_the_more_frequent_label_may_be_the_positive_one(tmp_path):
 
 
 @pytest.mark.parametrize(("labels", "needed"), [("01", 4), ("011", 4), ("01234", 10)])
-def test_a_few_rows_are_called_too_few(tmp_path, labels, needed):
+def test_message_says_that_there_are_too_few_rows(tmp_path, labels, needed):
     path = written("p,y\n" + "".join(f".5,{label}\n" for label in labels), tmp_path / "a.csv")
     said = rf'"y" holds \d different labels in {len(labels)} rows, which are too few \(at least {needed} are needed\)'
     with pytest.raises(DataError, match=said):
@@ -93,7 +93,7 @@ def test_other_labels_need_the_option_positive(tmp_path):
 
 
 @pytest.mark.parametrize(("first", "second"), [("1", "2"), ("0", "2"), ("1", "1.5")])
-def test_numbers_other_than_zero_and_one_need_the_option(tmp_path, first, second):
+def test_labels_other_than_zero_and_one_need_the_option(tmp_path, first, second):
     path = written("p,y\n" + ROWS.replace(",1\n", f",{second}\n").replace(",0\n", f",{first}\n"), tmp_path / "a.csv")
     said = f'"y" holds {first}, {second}; name the label whose probability "p" is with --positive'
     with pytest.raises(DataError, match=said):
@@ -132,14 +132,14 @@ def test_rows_of_rounded_probabilities_are_divided_by_their_sum(tmp_path):
     assert "each row was divided by its sum, which is up to 0.001 away from 1" in found.notes
 
 
-def test_two_columns_of_two_classes_keep_both(tmp_path):
+def test_two_columns_of_two_classes_are_both_read(tmp_path):
     frame = two_classes()[["p", "y"]].assign(q=lambda one: 1 - one.p).rename(columns={"p": "p1", "q": "p0"})
     found = read(written(frame, tmp_path / "a.csv"), "p1", "p0")
     assert found.columns == ("p0", "p1")
     np.testing.assert_allclose(found.p[:, 1], frame.p1)
 
 
-def test_columns_that_name_no_label_are_refused(tmp_path):
+def test_columns_that_name_no_label_are_rejected(tmp_path):
     path = written(three_classes(), tmp_path / "a.csv")
     with pytest.raises(DataError, match="do not name them; give one column for each label, named like p_LABEL"):
         read(path, "p_cat", "p_dog")
@@ -164,20 +164,20 @@ def test_missing_groups_are_a_group(tmp_path):
         ('1,"', "a.csv:12: "),
     ],
 )
-def test_a_bad_row_is_named_with_its_line(tmp_path, last, said):
+def test_message_names_the_line_of_a_bad_row(tmp_path, last, said):
     path = written("p,y\n" + ROWS + last + "\n", tmp_path / "a.csv")
     with pytest.raises(DataError) as refused:
         read(path)
     assert said in str(refused.value)
 
 
-def test_a_line_counts_breaks_in_quotes_and_the_separator_line(tmp_path):
+def test_line_numbers_count_quoted_breaks_and_the_separator_line(tmp_path):
     text = 'sep=,\r\np,y,note\r\n.5,1,"two\r\nlines"\r\n.4,0,a\r\n2,1,b\r\n.1,0,c\r\n'
     with pytest.raises(DataError, match=r'a.csv:6: column "p" holds 2,'):
         read(written(text, tmp_path / "a.csv"))
 
 
-def test_percent_are_recognised(tmp_path):
+def test_message_says_that_values_look_like_percent(tmp_path):
     path = written(two_classes().assign(p=lambda one: one.p * 100), tmp_path / "a.csv")
     with pytest.raises(DataError, match="like percent; divide the column by 100"):
         read(path)
@@ -200,7 +200,7 @@ def test_percent_are_recognised(tmp_path):
         ({"target": "w"}, "holds 3 labels (1, 2, 3); give a --probability column for each of them"),
     ],
 )
-def test_a_wrong_option_names_the_way_out(tmp_path, how, said):
+def test_message_for_a_wrong_option_names_the_remedy(tmp_path, how, said):
     from probcal.measure.prediction_file import PredictionsRequest, read_predictions
 
     frame = two_classes()
@@ -217,13 +217,13 @@ def test_a_file_without_names_gets_a_hint(tmp_path, text):
         read(written(text * 5, tmp_path / "a.csv"))
 
 
-def test_a_wrong_name_in_a_file_with_names_gets_no_hint(tmp_path):
+def test_a_wrong_name_beside_a_header_gets_no_hint(tmp_path):
     with pytest.raises(DataError) as refused:
         read(written(two_classes(), tmp_path / "a.csv"), "prob")
     assert "first line" not in str(refused.value)
 
 
-def test_probabilities_that_do_not_sum_to_one_are_refused(tmp_path):
+def test_probabilities_that_do_not_sum_to_one_are_rejected(tmp_path):
     frame = three_classes()
     frame.loc[3, "p_cat"] = 0.9
     with pytest.raises(DataError, match=r"a.csv:5: the probabilities have the sum"):
@@ -231,13 +231,13 @@ def test_probabilities_that_do_not_sum_to_one_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("weights", ["-1", "inf"])
-def test_a_weight_that_is_none_is_refused(tmp_path, weights):
+def test_negative_and_infinite_weights_are_rejected(tmp_path, weights):
     path = written("p,y,w\n" + ROWS.replace("\n", ",1\n") + f".5,1,{weights}\n", tmp_path / "a.csv")
     with pytest.raises(DataError, match=r"a\.csv:12: column"):
         read(path, weight="w")
 
 
-def test_float32_rounding_beyond_one_is_no_fault(tmp_path):
+def test_float32_rounding_beyond_one_is_accepted(tmp_path):
     frame = pd.DataFrame({"p": [1 + 1e-7, -1e-8, 0.5, 0.5], "y": [1, 0, 1, 0]})
     content = io.BytesIO()
     frame.to_parquet(content)
