@@ -1,4 +1,4 @@
-"""Components that each break one promise: ``BROKEN`` says which check is to catch which."""
+"""Provide components that each break one promise. ``BROKEN`` names the checks that must catch each component."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class LearnsTwoOfThree(Centres):
 
 @caught_by(answers.the_same_seed_gives_the_same_predictions)
 class CountsItsFits(Centres):
-    """As random numbers without a seed would, every fit comes out otherwise; but in the same way in every run."""
+    """Change every second fit, like random numbers without a seed, but in the same way in every run."""
 
     fits = count()
 

@@ -1,4 +1,4 @@
-"""Small components that keep every promise, for others to break one each."""
+"""Provide small components that keep every promise, as base classes of the broken components."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 
 class Centres(ClassifierMixin, BaseEstimator):
-    """The nearer a class's mean and the larger its share, the likelier it is. Any number of classes."""
+    """Predict a class with a near mean and a large share as likely, for any number of classes."""
 
     def __init__(self, width=1.0):
         self.width = width
@@ -52,7 +52,7 @@ class Centres(ClassifierMixin, BaseEstimator):
 
 
 class Counting(Centres):
-    """On a stream, half of an estimate is the share of each class in the labels so far."""
+    """Average, on a stream, the prediction with the share of each class in the earlier labels."""
 
     online = True
 
@@ -66,7 +66,7 @@ class Counting(Centres):
 
 
 class Around(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """The learner's own probabilities."""
+    """Return the probabilities of the learner without a change."""
 
     def __init__(self, estimator):
         self.estimator = estimator
@@ -86,7 +86,7 @@ class Around(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 class Bootstrap(Around):
-    """The mean of three learners, each of a bootstrap sample: it draws, and keeps every promise."""
+    """Average three learners of bootstrap samples. The component is random and keeps every promise."""
 
     def __init__(self, estimator, random_state=None):
         super().__init__(estimator)

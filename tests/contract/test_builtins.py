@@ -1,4 +1,4 @@
-"""Every learner and method with a short name keeps every promise; a new one is held to them by being listed."""
+"""Test that every listed learner and method with a short name keeps every promise of the contract."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ WITH_FOLDS = [name for name, one in METHODS.items() if ".calibrators." in one.pa
 
 
 def allowed(name, promise):
-    """The outcomes that a check of a component may have."""
+    """Return the outcomes that a check of a component may have."""
     if promise == ONLY_FOR_STREAMS and name not in LEARN_FROM_STREAMS:
         return {"does not apply"}
     if (name, promise) in KEPT_BY_SCIKIT_LEARN_IN_PART:
-        return {"failed"}  # one that no longer fails is to be taken out of the list
+        return {"failed"}  # remove a check from the list when it no longer fails
     return {"passed", "does not apply"} if promise in MAY_NOT_APPLY.get(name, ()) else {"passed"}
 
 
@@ -63,7 +63,7 @@ COMPONENTS = [
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_it_keeps_the_contract(name):
+def test_every_built_in_component_keeps_the_contract(name):
     if name in NEEDS and not find_spec(NEEDS[name]):
         pytest.skip(f"needs {NEEDS[name]}")
     keeps_the_contract(name, {"cv": 2} if name in WITH_FOLDS else {})
@@ -71,7 +71,7 @@ def test_it_keeps_the_contract(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_FOLDS)
-def test_a_calibrated_classifier_keeps_the_contract_with_its_own_number_of_folds(name):
+def test_calibrated_classifiers_keep_the_contract_with_default_folds(name):
     keeps_the_contract(name, {})
 
 
@@ -100,18 +100,18 @@ def around_a_learner_without_weights(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_keeps_what_concerns_weights_around_a_learner_that_takes_none(name):
+def test_methods_keep_weight_promises_around_learners_without_weights(name):
     assert failures(around_a_learner_without_weights(name), ABOUT_WEIGHTS) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_keeps_the_contract_around_a_learner_that_takes_no_weights(name):
+def test_methods_keep_the_contract_around_learners_without_weights(name):
     assert failures(around_a_learner_without_weights(name)) == {}
 
 
 @pytest.mark.slow
-def test_a_method_that_learns_from_the_rows_asked_about_is_given_them():
+def test_transductive_probing_keeps_the_contract():
     assert failures(component("probing", params={"discretisation": "transductive"}).estimator) == {}
 
 
@@ -124,5 +124,5 @@ def test_a_method_that_learns_from_the_rows_asked_about_is_given_them():
     ],
 )
 @pytest.mark.slow
-def test_a_method_that_learns_from_a_stream_keeps_the_contract_under_other_settings(name, params):
+def test_stream_methods_keep_the_contract_with_other_parameters(name, params):
     assert failures(component(name, params=params).estimator) == {}

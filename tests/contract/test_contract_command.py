@@ -1,4 +1,4 @@
-"""``probcal test``: what it prints, how it ends, and what it says of a name at fault."""
+"""Test the output, the exit code and the messages of ``probcal test``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ HERE = "tests.contract"
 
 
 def lines(*words):
-    """(exit code, the lines printed)"""
+    """Return (exit code, the printed lines)."""
     result = probcal("test", *words)
     assert "Traceback" not in result.stderr
     return result.exit_code, result.stdout.splitlines()
 
 
 @pytest.mark.parametrize("name", ["logistic", "direct", f"{HERE}.sound.Centres", f"{HERE}.sound.Around"])
-def test_each_check_is_a_line_and_all_passed_ends_with_0(name):
+def test_a_sound_component_gives_one_line_per_check(name):
     code, printed = lines(name)
     assert code == 0
     assert len(printed) == 1 + len(PROMISES) + 1
@@ -28,7 +28,7 @@ def test_each_check_is_a_line_and_all_passed_ends_with_0(name):
 
 
 @pytest.mark.slow
-def test_it_says_by_itself_what_is_a_learner_and_what_a_method():
+def test_the_command_tells_learners_from_methods():
     _, learner = lines("logistic")
     _, method = lines(f"{HERE}.sound.Bootstrap")
     _, foreign = lines("sklearn.calibration.CalibratedClassifierCV", "-p", "cv=2")
@@ -40,7 +40,7 @@ def test_it_says_by_itself_what_is_a_learner_and_what_a_method():
         assert "passed          frames reach the learner unchanged" in printed
 
 
-def test_a_failed_check_says_what_was_expected_what_came_and_what_to_do_and_ends_with_1():
+def test_a_failed_check_names_expectation_result_and_remedy():
     code, printed = lines(f"{HERE}.broken.ReturnsNothing")
     assert code == 1
     assert printed[1] == (
@@ -49,7 +49,7 @@ def test_a_failed_check_says_what_was_expected_what_came_and_what_to_do_and_ends
     assert printed[-1] == f"{len(PROMISES) - 4} passed, 1 failed, 3 do not apply"
 
 
-def test_an_unforeseen_exception_is_a_failure_and_its_traceback_is_kept_for_verbose():
+def test_an_unexpected_error_is_a_failure_with_verbose_traceback():
     name = f"{HERE}.broken.CrashesOnOneClass"
     code, printed = lines(name)
     assert code == 1
@@ -60,7 +60,7 @@ def test_an_unforeseen_exception_is_a_failure_and_its_traceback_is_kept_for_verb
     assert any("self.centres_[1]" in line for line in verbose)
 
 
-def test_several_names_are_tested_one_after_the_other_and_one_failure_is_enough_for_1():
+def test_one_failure_among_several_names_gives_exit_code_1():
     code, printed = lines(f"{HERE}.broken.ReturnsNothing", "logistic")
     assert code == 1
     assert [line for line in printed if line.endswith(", a learner")] == [
@@ -69,18 +69,18 @@ def test_several_names_are_tested_one_after_the_other_and_one_failure_is_enough_
     ]
 
 
-def test_a_method_is_built_around_the_learner_that_is_asked_for():
+def test_a_method_is_built_around_the_named_learner():
     _, printed = lines("direct", "--learner", "gaussian_nb")
     assert printed[0] == "direct: DirectClassifier(estimator=GaussianNB()), a method"
 
 
 @pytest.mark.slow
-def test_parameters_are_read_as_yaml_and_few_probes_are_taken_unless_said():
+def test_parameters_are_yaml_and_the_default_has_few_probes():
     assert "n_probes=15" in lines("probing", "-l", "gaussian_nb")[1][0]
     assert "n_probes=3)" in lines("probing", "-l", "gaussian_nb", "-p", "n_probes=3", "-p", "clip=[0.1, 0.9]")[1][0]
 
 
-def test_warnings_do_not_fail_a_check_nor_show(tmp_path, monkeypatch):
+def test_warnings_are_hidden_and_fail_no_check(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("learner_that_warns.py").write_text(
         "import warnings\nfrom sklearn.naive_bayes import GaussianNB\n"
@@ -113,7 +113,7 @@ def test_warnings_do_not_fail_a_check_nor_show(tmp_path, monkeypatch):
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_mistake_in_the_call_is_told_before_anything_is_tried(words, told):
+def test_message_names_the_mistake_in_the_call(words, told):
     assert told in refused("test", *words)
 
 
@@ -132,12 +132,12 @@ def test_a_mistake_in_the_call_is_told_before_anything_is_tried(words, told):
         ),
     ],
 )  # fmt: skip
-def test_a_class_that_cannot_be_copied_is_told_what_it_lacks(module, source, told, tmp_path, monkeypatch):
+def test_message_says_why_a_class_cannot_be_copied(module, source, told, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     methods = "".join(f"    def {name}(self, *given): return self\n" for name in ("fit", "predict", "predict_proba"))
     Path(f"{module}.py").write_text(source + methods)
     assert told in refused("test", f"{module}.Mine")
 
 
-def test_one_name_at_fault_among_several_is_told_before_any_is_tried():
+def test_message_names_one_wrong_name_among_several():
     assert 'no learner or method "nosuch"' in refused("test", "logistic", "nosuch")

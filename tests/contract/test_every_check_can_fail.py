@@ -1,4 +1,4 @@
-"""Each check catches the component that breaks its promise, and no other component."""
+"""Test that each check catches the component that breaks its promise, and no other component."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.contract.sound import Around, Bootstrap, Centres, Counting
 
 
 def tried(component):
-    """(the checks that fail, what each of them says)"""
+    """Return a mapping: each failed check -> its reason."""
     estimator = component(Centres()) if issubclass(component, Around) else component()
     outcomes = {check.promise.__name__: check.outcome() for check in contract_checks(estimator)}
     return {name: outcome.reason for name, outcome in outcomes.items() if outcome.status == "failed"}
@@ -24,7 +24,7 @@ def test_a_sound_component_passes_every_check(component):
 
 
 @pytest.mark.parametrize("component", BROKEN)
-def test_what_is_broken_is_caught_by_the_check_that_is_meant(component):
+def test_each_broken_component_is_caught_by_its_checks(component):
     assert set(tried(component)) == BROKEN[component]
 
 
@@ -44,7 +44,7 @@ class GivesNaNToWeights(Centres):
         return super().near(X) * (np.nan if self.given_ else 1)
 
 
-def test_estimates_that_are_nan_are_told_as_such_and_not_as_a_difference():
+def test_message_counts_nan_predictions_instead_of_a_difference():
     told = tried(GivesNaN)
     assert "4 of 80 predictions are NaN" in told["the_same_seed_gives_the_same_predictions"]
     assert "4 of 80 predictions are NaN" in told["a_pickled_copy_predicts_the_same"]
@@ -53,6 +53,6 @@ def test_estimates_that_are_nan_are_told_as_such_and_not_as_a_difference():
     assert not any("differ by" in reason for reason in told.values())
 
 
-def test_every_check_has_a_component_that_it_alone_catches():
+def test_every_check_alone_catches_some_component():
     alone = {name for names in BROKEN.values() if len(names) == 1 for name in names}
     assert {promise.__name__ for promise in PROMISES} - alone == set()

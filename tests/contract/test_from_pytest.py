@@ -1,4 +1,4 @@
-"""The checks as a user's own tests, and the example of docs/contract.md."""
+"""Test the checks in a user's own test suite and the example of docs/contract.md."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMPLES = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.S)
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """The folder with the files that the page shows."""
+    """Yield a folder with the files that the page shows."""
     for name, text in EXAMPLES:
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -33,7 +33,7 @@ def example(tmp_path, monkeypatch):
     sys.modules.pop("my_module", None)
 
 
-def test_the_method_of_the_page_passes_with_the_learner_and_the_parameter_shown(example):
+def test_the_method_of_the_page_passes(example):
     result = probcal("test", "my_module.MyMethod", "-l", "gaussian_nb", "-p", "share=0.2")
     assert "MyMethod(estimator=GaussianNB(), share=0.2), a method" in result.stdout
     around_logistic = probcal("test", "my_module.MyMethod")
@@ -41,7 +41,7 @@ def test_the_method_of_the_page_passes_with_the_learner_and_the_parameter_shown(
 
 
 @pytest.mark.slow
-def test_the_test_file_of_the_page_passes_with_a_test_for_every_check(example):
+def test_the_test_file_of_the_page_tests_every_check(example):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "-c", "/dev/null"],
         cwd=example, env={"PYTHONPATH": f"{ROOT}:{example}"}, capture_output=True, text=True, timeout=600,
@@ -51,11 +51,11 @@ def test_the_test_file_of_the_page_passes_with_a_test_for_every_check(example):
 
 
 @pytest.mark.parametrize("check", contract_checks(Around(Centres())))
-def test_a_check_is_called_and_raises_nothing_when_it_passes(check):
+def test_a_check_that_passes_raises_nothing(check):
     assert check() is None
 
 
-def test_a_check_raises_what_is_wrong():
+def test_a_check_that_fails_raises_its_reason():
     with pytest.raises(Failed, match=r"expected self; fit returned None; end fit with `return self`"):
         contract_checks(ReturnsNothing())[0]()
 
@@ -71,14 +71,14 @@ def test_a_check_that_does_not_apply_is_skipped_by_pytest(pytester):
     pytester.inline_run("-p", "no:cacheprovider").assertoutcome(skipped=1)
 
 
-def test_checks_are_named_as_claims():
+def test_checks_have_plain_and_unique_names():
     names = [str(check) for check in contract_checks(Centres())]
     assert names[0] == "fit returns the estimator itself"
     assert len(set(names)) == len(PROMISES)
 
 
 @pytest.mark.parametrize("given", [Centres, "probing", None], ids=str)
-def test_anything_but_an_unfitted_estimator_is_refused(given):
+def test_anything_except_an_unfitted_estimator_is_rejected(given):
     with pytest.raises(ValueError, match="takes an unfitted scikit-learn estimator"):
         contract_checks(given)
 
