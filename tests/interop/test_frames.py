@@ -1,4 +1,4 @@
-"""Frames and series of pandas and polars, everywhere an array may stand."""
+"""Test frames and series of pandas and polars in place of arrays."""
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -67,7 +67,7 @@ def no_figure_stays_open():
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_a_method_predicts_for_a_frame_as_for_its_array(method, frame, series):
+def test_a_frame_gives_the_predictions_of_its_array(method, frame, series):
     table = frame(X, ["a", "b"])
     weight = np.arange(100) % 3 + 1.0
     by_frame = method.fit(table, series(NAMES[Y]), sample_weight=series(weight))
@@ -96,7 +96,7 @@ def test_categories_of_polars_reach_the_learner(kind):
 @pytest.mark.parametrize(
     "map_", [BetaCalibrator(), IsotonicCalibrator(), VennAbersCalibrator(), DirichletCalibrator()], ids=str
 )
-def test_a_map_takes_series_and_frames(map_, frame, series):
+def test_maps_accept_series_and_frames(map_, frame, series):
     expected = map_.fit(P, Y).predict_proba(P)
     labels, table = series(NAMES[Y]), frame(BOTH, ["no", "yes"])
     assert np.array_equal(map_.fit(series(P), labels, series(np.ones(100))).predict_proba(series(P)), expected)
@@ -104,7 +104,7 @@ def test_a_map_takes_series_and_frames(map_, frame, series):
 
 
 @library
-def test_metrics_take_series_and_frames(frame, series):
+def test_metrics_accept_series_and_frames(frame, series):
     labels, p, weight = series(NAMES[Y]), series(P), np.arange(100) % 3 + 1
     for metric in (all_metrics, calibration_slope, cross_entropy, score_decomposition):
         found = metric(labels, p, sample_weight=series(weight), pos_label="yes")
@@ -118,7 +118,7 @@ def test_metrics_take_series_and_frames(frame, series):
 
 @library
 @pytest.mark.parametrize("display", [ReliabilityDisplay, DecisionCurveDisplay])
-def test_displays_take_series_and_frames(display, frame, series):
+def test_displays_accept_series_and_frames(display, frame, series):
     table, labels = frame(X, ["a", "b"]), series(NAMES[Y])
     model = LogisticRegression().fit(table, labels)
     one = display.from_estimator(model, table, labels)

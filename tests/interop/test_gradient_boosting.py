@@ -1,4 +1,4 @@
-"""XGBoost, LightGBM and CatBoost as learners: weights, categories, missing values, searches, stacks, fitted models."""
+"""Test XGBoost, LightGBM and CatBoost as learners of calibrated methods."""
 
 import pickle
 
@@ -89,7 +89,7 @@ def test_a_category_reaches_the_learner(learner):
 
 
 @each_learner
-def test_a_fitted_model_is_calibrated_as_it_is(learner):
+def test_a_fitted_model_is_calibrated_without_a_new_fit(learner):
     fitted = clone(learner).fit(X, Y)
     before = fitted.predict_proba(X)
     frozen = IsotonicClassifier(FrozenEstimator(fitted)).fit(X, Y).predict_proba(X)
@@ -99,7 +99,7 @@ def test_a_fitted_model_is_calibrated_as_it_is(learner):
 
 
 @each_learner
-def test_it_is_searched_stacked_and_pickled(learner):
+def test_calibrated_learners_work_in_searches_stacks_and_pickles(learner):
     depth = "estimator__depth" if isinstance(learner, CatBoostClassifier) else "estimator__max_depth"
     search = GridSearchCV(around(learner), {depth: [1, 2]}, cv=2, scoring="neg_log_loss").fit(X, Y)
     stack = StackingClassifier([("one", around(learner)), ("two", around(learner, METHODS[2]))], cv=2).fit(X, Y)

@@ -1,4 +1,4 @@
-"""A network of PyTorch, wrapped by skorch, as learner. PyTorch is too large for the packages that every test needs."""
+"""Test a PyTorch network, wrapped by skorch, as a learner. The tests are skipped without PyTorch."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_a_network_is_fitted_and_calibrated(method, network):
     assert p[X[:, 0] > 0].mean() > p[X[:, 0] < 0].mean() + 0.1
 
 
-def test_a_fitted_network_is_calibrated_as_it_is(network):
+def test_a_fitted_network_is_calibrated_without_a_new_fit(network):
     X, y = rows()
     fitted = clone(network).fit(X, y)
     prefit = TemperatureClassifier(fitted, calibration="prefit").fit(X, y).predict_proba(X)
