@@ -1,4 +1,4 @@
-"""The steps of the GitHub Action, run in a clean folder: green with the accepted numbers, red with a drift."""
+"""Test the steps of the GitHub Action in a clean folder, with accepted numbers and with a drift."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def steps(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
 
 
 def accepted(folder: Path) -> Path:
-    """Accept the numbers of a part of the quickstart in the current ``folder``, and remove all else, as in a clone."""
+    """Accept the numbers of a part of the quickstart in ``folder``, and remove all other results, as in a clone."""
     for words in (("run", "quickstart", *PART.split()), ("check", "results/quickstart", "--accept")):
         assert probcal(*words).exit_code == 0
     for path in (folder / "results" / "quickstart").iterdir():
@@ -42,7 +42,7 @@ def accepted(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_steps_are_green_as_accepted_and_red_with_a_drift(tmp_path, monkeypatch):
+def test_the_action_passes_accepted_numbers_and_fails_a_drift(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
     file = accepted(tmp_path)
@@ -64,20 +64,20 @@ def test_the_steps_are_green_as_accepted_and_red_with_a_drift(tmp_path, monkeypa
 
 
 @pytest.mark.slow
-def test_a_mistake_in_the_experiment_ends_before_anything_runs(tmp_path):
+def test_a_mistake_in_the_experiment_ends_before_any_run(tmp_path):
     (tmp_path / "mine.yaml").write_text("name: mine\n")
     ended = steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="")
     assert ended.returncode == 2 and "Traceback" not in ended.stderr and not (tmp_path / "results").exists()
 
 
-def test_steps_without_a_config_say_what_to_set(tmp_path):
+def test_message_without_a_config_names_the_variable(tmp_path):
     done = steps(tmp_path, CONFIG="")
     assert done.returncode == 2 and done.stderr == (
         "error: set CONFIG to an experiment: CONFIG=quickstart python action/steps.py\n"
     )
 
 
-def test_the_action_gives_its_script_every_variable_that_it_reads():
+def test_the_script_reads_every_variable_of_the_action():
     [step] = [one for one in ACTION["runs"]["steps"] if one.get("id") == "probcal"]
     script = (ROOT / "action" / "steps.py").read_text(encoding="utf-8")
     assert all(f'"{name}"' in script for name in step["env"] if name not in ("STEPS", "PROBCAL_CACHE_DIR"))
@@ -85,7 +85,7 @@ def test_the_action_gives_its_script_every_variable_that_it_reads():
     assert given == set(ACTION["inputs"])
 
 
-def test_every_python_of_the_matrix_is_one_that_the_package_names():
+def test_the_test_matrix_has_the_python_versions_of_the_package():
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -95,14 +95,14 @@ def test_every_python_of_the_matrix_is_one_that_the_package_names():
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_asks_for_no_more_rights_than_it_needs(path):
+def test_a_workflow_has_only_read_permission(path):
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
     assert all("timeout-minutes" in job or "permissions" in job for job in workflow["jobs"].values())
 
 
 @pytest.mark.slow
-def test_the_folder_has_the_name_that_the_experiment_gives_itself(tmp_path, monkeypatch):
+def test_the_results_folder_has_the_name_of_the_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(
         "name: other\ntitle: t\ndatasets: [wine-first]\nlearners: [gaussian_nb]\nmethods: [direct]\n"
@@ -127,13 +127,13 @@ def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["-o", "--dry-run"])
-def test_arguments_that_the_steps_set_themselves_are_refused(tmp_path, word):
+def test_arguments_that_the_action_sets_are_rejected(tmp_path, word):
     ended = steps(tmp_path, ARGUMENTS=f"{PART} {word} elsewhere")
     assert ended.returncode == 2 and f"ARGUMENTS has {word}; " in ended.stderr
 
 
 @pytest.mark.slow
-def test_accepted_numbers_that_were_not_run_are_no_drift(tmp_path, monkeypatch):
+def test_accepted_numbers_that_were_not_run_are_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
     accepted(tmp_path)

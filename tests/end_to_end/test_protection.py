@@ -1,4 +1,4 @@
-"""The figures of the authors' own run on Bank Marketing, from the original file by the command line."""
+"""Test that the command line reproduces the authors' figures on Bank Marketing from the original file."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.commands import probcal
 
 @pytest.fixture(scope="module")
 def folder(original_files, tmp_path_factory):
-    """The columns of which the authors print numbers, with the forest of their seed alone."""
+    """Run the columns with published numbers, with one repetition: the forest of the authors' seed."""
     folder = tmp_path_factory.mktemp("protection")
     config, text = folder / "one.yaml", find_config("protection").read_text(encoding="utf-8")
     assert text.count("repeats: 10 ") == 1
@@ -22,7 +22,7 @@ def folder(original_files, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_printed_numbers_come_back_and_the_gain_is_log10_s(folder):
+def test_the_published_numbers_and_the_gain_are_reproduced(folder):
     printed = probcal("check", folder).stdout
     assert "cells: 7 in band, 0 known deviations, 0 new, 0 not run (of 7)" in printed
     assert "differences: 3 in band, 0 known deviations, 0 new" in printed
@@ -30,13 +30,13 @@ def test_the_printed_numbers_come_back_and_the_gain_is_log10_s(folder):
 
 
 @pytest.mark.slow
-def test_most_is_gained_in_the_last_tenth_of_the_rows(folder):
+def test_most_of_the_gain_is_in_the_last_tenth(folder):
     [curve] = Store(folder).results()["bank-marketing/0/forest/slipped.0.01"].curves["martingale"]
     [before] = [y for x, y in zip(curve["x"], curve["y"], strict=True) if abs(x - 0.9 * 35_211) < 45]
     # 3231.7 at the end, 1321.9 after nine tenths
     assert (curve["x"][-1], curve["y"][-1], before) == (35_211, 3231.7454, pytest.approx(1321.9, abs=25))
 
 
-def test_the_picture_is_drawn(folder):
+def test_the_protection_figure_is_drawn(folder):
     assert probcal("plot", folder, "--kind", "paper").exit_code == 0
     assert {path.name for path in (folder / "figures").iterdir()} == {"protection.png", "protection.svg"}

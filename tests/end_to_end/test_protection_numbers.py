@@ -1,4 +1,4 @@
-"""The numbers in the text of docs/protection.md, from the original file: whole streams, the forest of seed 2021."""
+"""Test the numbers in the text of docs/protection.md on the original file, with the forest of seed 2021."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Streams:
         self.forest, self.p = FrozenEstimator(forest), forest.predict_proba(self.X[self.test])[:, 1]
 
     def protected(self, **settings):
-        """(protected estimates, log10 S before the first row and after each) of a whole stream."""
+        """Return (protected predictions, log10 S before the first row and after each row) of the whole stream."""
         method = ProtectedClassifier(self.forest, **{"passive_weight": 0} | settings).fit(
             self.X[self.train], self.y_train
         )
@@ -43,7 +43,7 @@ class Streams:
         return roc_auc(self.y, p)
 
     def auc_within(self, p):
-        """The mean over fifty blocks of equal length."""
+        """Return the mean AUC over fifty blocks of equal length."""
         blocks = np.array_split(np.arange(len(p)), 50)
         return np.mean([roc_auc(self.y[rows], p[rows]) for rows in blocks])
 
@@ -62,7 +62,7 @@ def said(text):
 
 
 @pytest.mark.slow
-def test_where_it_grows(streams):
+def test_the_page_says_where_the_martingale_grows(streams):
     _, course = streams.protected(truncation=0.1)
     tenths = np.diff(course[np.linspace(0, 35_211, 11).round().astype(int)])
     said(f"With truncation .1 and the first forest, the Simple Jumper gains {course[-1]:.0f}.")
@@ -76,7 +76,7 @@ def test_where_it_grows(streams):
     assert f"{streams.p[29_700:].mean():.0%}" == "4%"
 
 
-def test_ties(streams):
+def test_the_page_says_how_truncation_and_ties_change_the_auc(streams):
     aucs = [roc_auc(streams.y, p) for p in (streams.p, streams.p.clip(0.01, 0.99), streams.p.clip(0.1, 0.9))]
     said(f"{short(aucs[0], 4)} untruncated, {short(aucs[1])} at .01 and {short(aucs[2])} at .1 (seed 2021)")
     said(f"{(streams.p <= 0.01).sum():,} are at most .01 and {(streams.p <= 0.1).sum():,} at most .1")
@@ -84,7 +84,7 @@ def test_ties(streams):
     said(f"{zero.sum():,} predictions are exactly 0, and {streams.y[zero].sum():,} of these rows have the label 1")
 
 
-def test_the_auc_within_blocks_and_over_all_rows(streams):
+def test_the_page_has_the_auc_within_blocks_and_overall(streams):
     for settings in ({"truncation": 0.1}, {"truncation": 0.01, **COMPOSITE}):
         least = settings["truncation"]
         base, (p, _) = streams.p.clip(least, 1 - least), streams.protected(**settings)
@@ -102,13 +102,13 @@ def test_the_auc_within_blocks_and_over_all_rows(streams):
         (0.1, COMPOSITE, "row 8,584 | -.0002, row 5 |", -2e-4, 5, 5e-5),
     ],
 )
-def test_the_lowest_points(streams, truncation, settings, sentence, least, row, digit):
+def test_the_page_has_the_lowest_points_of_the_martingale(streams, truncation, settings, sentence, least, row, digit):
     _, course = streams.protected(truncation=truncation, **settings)
     assert (course.min(), course.argmin()) == (pytest.approx(least, abs=digit), row)
     said(sentence)
 
 
-def test_what_there_is_to_gain_from_the_first_row_on(streams):
+def test_the_page_has_the_subscription_rate_of_low_predictions(streams):
     first = slice(len(streams.y) // 10)
     low = streams.p[first] <= 0.1
     assert round(low.mean(), 1) == 0.9  # "nine tenths of the rows"

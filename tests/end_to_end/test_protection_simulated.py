@@ -1,4 +1,4 @@
-"""Protection of simulated streams, as the committed results and their page have it."""
+"""Test the committed results and the page on the protection of simulated streams."""
 
 import re
 import statistics
@@ -16,18 +16,18 @@ LEARNERS = {"Log": "logistic", "NB": "nb"}
 
 
 def of_gains(title):
-    """Row name -> its cells, of the table under ``title``."""
+    """Return a mapping: row name -> its cells, for the table with the heading ``title``."""
     table = GAINS.split(f"**{title}**\n\n")[1].split("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     return {row[0]: row[1:] for row in rows[2:]}
 
 
-def test_the_committed_table_is_that_of_the_committed_cells():
+def test_the_committed_table_matches_the_committed_cells():
     assert (RESULTS / "tables.md").read_text(encoding="utf-8") == probcal("table", RESULTS).stdout
 
 
 @pytest.mark.parametrize("label", LEARNERS)
-def test_the_gains_are_those_of_the_committed_cells(label):
+def test_the_gains_match_the_committed_cells(label):
     results = Store(RESULTS).results()
     for title, row in of_gains(f"{label}, all test rows").items():
         names = {"ranking turned": "turned", "adversarial labels": "adversarial", "no change": "none"}
@@ -42,7 +42,7 @@ def test_the_gains_are_those_of_the_committed_cells(label):
             assert told == f"{statistics.fmean(gains):+.1f} ± {statistics.stdev(gains):.1f}"
 
 
-def test_what_a_jumper_gains_is_its_martingale():
+def test_the_gain_of_a_jumper_is_its_martingale():
     results = Store(RESULTS).results()
     protected = [one for one in results.values() if one.method in ("jumper", "composite")]
     assert len(protected) == 480
@@ -52,7 +52,7 @@ def test_what_a_jumper_gains_is_its_martingale():
         assert gain == pytest.approx(one.metrics["log10_martingale"], rel=1e-9, abs=1e-9)
 
 
-def test_the_first_draw_of_every_stream_has_a_curve_that_ends_where_the_martingale_does():
+def test_each_curve_ends_at_the_final_martingale():
     drawn = [one for one in Store(RESULTS).results().values() if one.curves]
     assert len(drawn) == 24  # 6 streams, 2 learners, 2 jumpers
     for one in drawn:

@@ -1,4 +1,4 @@
-"""The published numbers of the two standard splits come back from the shipped experiments, by the command line."""
+"""Test that the shipped experiments reproduce the published numbers of the two standard splits."""
 
 import pytest
 
@@ -25,7 +25,7 @@ WEKA_ADULT = [
 ]
 WEKA_COIL = [
     ("j48", "direct", "J48", "direct", ALL),
-    # their AUC goes by chance: over six seeds .51 to .62 [.641] and .711 to .721 [.720]
+    # The AUC of these two methods varies by chance: over six seeds .51 to .62 [.641] and .711 to .721 [.720]
     ("j48", "bagging", "J48", "bagging", ("rms", "cxe")),
     ("j48", "probing", "J48", "probing", ("rms", "cxe")),
 ]
@@ -33,7 +33,7 @@ WEKA_COIL = [
 
 @pytest.fixture(scope="module")
 def run(original_files, tmp_path_factory):
-    """Runs a part of a shipped experiment and gives its results, cell by cell."""
+    """Return a function that runs a part of a shipped experiment and returns its results, cell by cell."""
     folder = tmp_path_factory.mktemp("published")
 
     def run(name, *words):
@@ -48,22 +48,22 @@ def run(original_files, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_trees_and_naive_bayes_of_adult_come_back_from_the_native_learners(run):
-    """``make regression`` has the linear columns of Adult."""
+def test_native_learners_reproduce_trees_and_naive_bayes_on_adult(run):
+    """Check the trees and naive Bayes; ``make regression`` checks the linear columns of Adult."""
     methods = ("-m", "direct", "-m", "sigmoid", "-m", "probing")
     results = run("uci-native", "-d", "adult", "-l", "c45", "-l", "nb", *methods)
     assert too_far(results, "adult", NATIVE) == {}
 
 
 @pytest.mark.slow
-def test_adult_comes_back_from_wekas(run):
+def test_weka_learners_reproduce_adult(run):
     run("uci-random", "-d", "adult", "-l", "j48", "-l", "nb", "-l", "log", "-m", "direct", "-m", "sigmoid")
     results = run("uci-random", "-d", "adult", "-l", "j48", "-m", "probing")
     assert too_far(results, "adult", WEKA_ADULT) == {}
 
 
 @pytest.mark.slow
-def test_the_trees_of_coil_come_back_from_wekas(run):
+def test_weka_trees_reproduce_coil(run):
     assert too_far(run("uci-random", "-d", "coil", "-l", "j48"), "coil", WEKA_COIL) == {}
 
 
