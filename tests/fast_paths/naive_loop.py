@@ -1,4 +1,4 @@
-"""The slow way that every shortcut is held to: each probe cloned, weighted, fitted and asked by itself."""
+"""Provide the naive loop for the comparison with shortcuts: each probe is cloned, weighted and fitted separately."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probcal.methods.importance import importance_weights
 
 
 def labels_one_by_one(learner: Any, X: Any, y: np.ndarray, thresholds: Any, asked: Any, **how: Any) -> np.ndarray:
-    """(n_rows, n) bool: whether the learner fitted for each threshold says the second class of each row ``asked``."""
+    """Return (n_rows, n) bool: whether the learner fitted for each threshold predicts class 2 for each row of asked."""
     positive = y == np.unique(y)[1]
     fits = (clone(learner).fit(X, y, sample_weight=importance_weights(positive, p, **how)) for p in thresholds)
     return np.column_stack([one.predict(asked) == np.unique(y)[1] for one in fits])
@@ -21,7 +21,7 @@ def labels_one_by_one(learner: Any, X: Any, y: np.ndarray, thresholds: Any, aske
 def assert_no_vote_changes(
     learner: Any, X: Any, y: np.ndarray, asked: Any = None, **parameters: Any
 ) -> ProbingClassifier:
-    """Probing with shortcuts, after it was found to be Probing without them, on X and on the rows ``asked``."""
+    """Check that Probing gives the same votes with and without shortcuts, on X and on ``asked``; return the former."""
     parameters = {"n_probes": 40, "weighting": "weight", "random_state": 0, **parameters}
     fast = ProbingClassifier(learner, **parameters).fit(X, y)
     slow = ProbingClassifier(learner, **parameters, shortcuts=False).fit(X, y)

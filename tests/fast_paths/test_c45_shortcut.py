@@ -1,4 +1,4 @@
-"""Trees of many class weights on columns sorted once are the trees of the naive loop, node for node."""
+"""Test that trees of many class weights on columns sorted once equal the trees of the naive loop, node for node."""
 
 import pickle
 
@@ -24,7 +24,7 @@ def same(one, other):
 
 
 def drawn_table(rng, n, kinds):
-    """Numbers and categories, some of them missing, that repeat often."""
+    """Return numbers and categories with many equal and some missing values."""
     X = pd.DataFrame(rng.integers(0, kinds, (n, 4)) / 3, columns=list("abcd"))
     X["b"] = X["b"].where(rng.random(n) > 0.1)
     X["c"] = pd.Categorical(rng.integers(0, min(kinds, 7), n))
@@ -43,7 +43,7 @@ def drawn_table(rng, n, kinds):
     st.booleans(),
     st.integers(1, 5),
 )
-def test_every_tree_is_that_of_the_naive_loop(seed, n, kinds, weighted, binary, pruned, min_leaf):
+def test_every_tree_equals_that_of_the_naive_loop(seed, n, kinds, weighted, binary, pruned, min_leaf):
     rng = np.random.default_rng(seed)
     X, labels = drawn_table(rng, n, kinds), np.array(["no", "yes"])[rng.integers(0, 2, n)]
     labels[:2] = "no", "yes"
@@ -63,18 +63,18 @@ def test_every_tree_is_that_of_the_naive_loop(seed, n, kinds, weighted, binary, 
         assert same(one, clone(tree).fit(X, labels, sample_weight=weights))
 
 
-def test_margins_are_the_labels_without_error():
+def test_margins_are_labels_and_have_no_error():
     X, y = mixed_table(2)
     tree = C45Classifier()
     shortcut = tree.class_weight_shortcut()
     trees = shortcut.fit(tree, X, y, np.array([[1.0, 0.2], [1.0, 5.0]]), None)
-    for rows in (X, X.copy()):  # those that the trees grew on are coded already
+    for rows in (X, X.copy()):  # the training rows are already coded
         margins, error = shortcut.margins(trees, rows)
         assert error == 0
         assert np.array_equal(margins > 0, np.column_stack([one.predict(X) == 1 for one in trees]))
 
 
-def test_a_tree_holds_no_training_rows():
+def test_a_tree_stores_no_training_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 20))
     tree = C45Classifier()
@@ -82,7 +82,7 @@ def test_a_tree_holds_no_training_rows():
     assert len(pickle.dumps(grown)) < 3000
 
 
-def test_the_learner_that_was_given_is_left_unfitted():
+def test_the_given_learner_stays_unfitted():
     X, y = mixed_table(2)
     tree = C45Classifier(min_samples_leaf=3)
     tree.class_weight_shortcut().fit(tree, X, y, np.ones((1, 2)), None)
@@ -90,14 +90,14 @@ def test_the_learner_that_was_given_is_left_unfitted():
 
 
 @pytest.mark.parametrize("weights", [[0.0, 1.0], [1.0, 0.0]])
-def test_a_class_may_weigh_nothing(weights):
+def test_a_class_may_have_weight_zero(weights):
     X, y = mixed_table(2)
     tree = C45Classifier()
     [grown] = tree.class_weight_shortcut().fit(tree, X, y, np.array([weights]), None)
     assert (grown.predict(X) == np.argmax(weights)).all()
 
 
-def test_rows_with_weights_that_are_rescaled_keep_their_votes():
+def test_shortcuts_do_not_change_votes_with_rescaled_weights():
     random = np.random.default_rng(0)
     X, asked = random.normal(size=(300, 4)), random.normal(size=(1000, 4))
     y = (X.sum(axis=1) + random.normal(size=300) > 0).astype(int)

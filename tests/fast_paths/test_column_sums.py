@@ -1,4 +1,4 @@
-"""Kernel naive Bayes under many class weights: one fit gives the votes of a hundred."""
+"""Test that one fit of kernel naive Bayes gives the votes of separate fits for all class weights."""
 
 import pickle
 
@@ -21,7 +21,7 @@ LEVELS = ["a", "b", "c"]
 
 
 def mixed(n_rows=400, seed=0):
-    """(frame, labels): a number, whole numbers with gaps, and a nominal column with gaps."""
+    """Return (frame, labels): a number, whole numbers with gaps, and a nominal column with gaps."""
     rng = np.random.default_rng(seed)
     y = np.array(["no", "yes"])[(rng.random(n_rows) < 0.3).astype(int)]
     n = rng.lognormal(size=n_rows) + (y == "yes")
@@ -31,13 +31,13 @@ def mixed(n_rows=400, seed=0):
 
 
 @pytest.mark.parametrize("total_weight", [None, "n"])
-def test_no_vote_changes(total_weight):
+def test_the_shortcut_does_not_change_votes(total_weight):
     (X, y), (asked, _) = mixed(), mixed(seed=1)
     fitted = assert_no_vote_changes(KernelNaiveBayes(), X, y, asked, total_weight=total_weight)
     assert fitted.probings_[0].together.all()
 
 
-def test_votes_are_those_of_a_loop_over_the_same_thresholds():
+def test_votes_equal_a_loop_over_the_same_thresholds():
     (X, y), (asked, _) = mixed(), mixed(seed=1)
     fitted = ProbingClassifier(KernelNaiveBayes(), 50, random_state=0, weighting="weight").fit(X, y)
     loop = labels_one_by_one(KernelNaiveBayes(), X, y, fitted.thresholds_, asked)
@@ -47,7 +47,7 @@ def test_votes_are_those_of_a_loop_over_the_same_thresholds():
 @pytest.mark.parametrize(
     "method", [ProbingClassifier(KernelNaiveBayes(), 25, weighting="weight"), WeightSweepClassifier(KernelNaiveBayes())]
 )
-def test_rows_with_weights_and_three_classes_keep_their_votes(method):
+def test_weighted_rows_and_three_classes_give_equal_probabilities(method):
     X, _ = mixed()
     y = pd.cut(X["n"], [0, 0.7, 1.5, np.inf], labels=["low", "middle", "high"]).to_numpy()
     weights = np.random.default_rng(0).exponential(size=len(y)) * (np.arange(len(y)) % 5 > 0)
@@ -57,7 +57,7 @@ def test_rows_with_weights_and_three_classes_keep_their_votes(method):
     assert (fast == slow).all()
 
 
-def test_a_step_before_the_learner_is_fitted_once():
+def test_a_pipeline_step_does_not_change_votes():
     X, y = mixed()
     assert_no_vote_changes(make_pipeline(FunctionTransformer(), KernelNaiveBayes()), X, y, n_probes=20)
 
@@ -70,7 +70,7 @@ factors = st.floats(-9, 9).map(lambda power: 10**power)
 
 @given(some_rows, factors, factors)
 @settings(max_examples=200, deadline=None, derandomize=True)
-def test_a_derived_classifier_is_the_fitted_one(rows, first, second):
+def test_a_derived_classifier_equals_a_fitted_one(rows, first, second):
     rows = [(1.0, "a", 1.0, False), (2.0, None, 1.0, True), *rows]
     values, levels, row_weights, y = map(list, zip(*rows, strict=True))
     row_weights, y = np.array(row_weights), np.array(y)
@@ -83,7 +83,7 @@ def test_a_derived_classifier_is_the_fitted_one(rows, first, second):
     np.testing.assert_allclose(derived.predict_proba(frame), fitted.predict_proba(frame), rtol=0, atol=1e-12)
 
 
-def test_a_class_without_values_keeps_its_kernel_under_all_weights():
+def test_a_class_without_values_has_the_same_kernel_after_reweighting():
     X, y = np.array([[np.nan], [np.nan], [1.0], [4.0]]), np.array([0, 0, 1, 1])
     derived = KernelNaiveBayes().fit(X, y).reweighted(9.0, 2.0)
     fitted = KernelNaiveBayes().fit(X, y, np.array([9.0, 9, 2, 2]))
@@ -97,13 +97,13 @@ def test_extreme_weights_are_left_to_the_learner(extreme):
     assert found[0] is None and found[1] is not None
 
 
-def test_mirrored_rows_on_a_boundary_are_left_to_the_learner():
+def test_rows_on_a_boundary_are_left_to_the_learner():
     X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     fitted = assert_no_vote_changes(KernelNaiveBayes(), X, y, n_probes=5)
     assert fitted.probings_[0].together[fitted.order_].tolist() == [False, True, True, True, True]
 
 
-def test_margins_do_not_depend_on_the_blocks(monkeypatch):
+def test_margins_do_not_depend_on_block_size(monkeypatch):
     X, y = mixed()
     shortcut = shortcut_of(KernelNaiveBayes())
     made = shortcut.fit(KernelNaiveBayes(), X, y, np.array([[1.0, 3.0], [1.0, 0.5]]), None)
@@ -116,7 +116,7 @@ def test_margins_do_not_depend_on_the_blocks(monkeypatch):
         assert (np.concatenate(blocks) == expected).all()
 
 
-def test_the_weights_of_one_class_leave_the_other_shared():
+def test_reweighting_one_class_shares_the_other():
     X, y = mixed(50)
     base = KernelNaiveBayes().fit(X, y)
     derived = base.reweighted(1.0, 2.0)
@@ -124,7 +124,7 @@ def test_the_weights_of_one_class_leave_the_other_shared():
         assert new.classes[0] is old.classes[0] and new.classes[1] is not old.classes[1]
 
 
-def test_fitted_classifiers_can_be_kept_and_read_again():
+def test_a_pickled_classifier_predicts_the_same():
     X, y = mixed()
     fitted = ProbingClassifier(KernelNaiveBayes(), 20, random_state=0, weighting="weight").fit(X, y)
     kept = pickle.loads(pickle.dumps(fitted))

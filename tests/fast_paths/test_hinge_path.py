@@ -1,4 +1,4 @@
-"""The path of HingeSVM over class costs goes through the minima that LIBSVM, the dual and single fits have."""
+"""Test that the path of HingeSVM over class costs has the minima of LIBSVM, of the dual and of separate fits."""
 
 import pickle
 import tracemalloc
@@ -46,7 +46,7 @@ def limits_of(labels, pair, row_weights=None):
 
 
 def duality_gap(classifier, X, labels, limits):
-    """Of the multipliers that fit best: primal less dual value, relative, and the imbalance of the classes."""
+    """Return the relative duality gap of the best multipliers and their imbalance between the classes."""
     signs = np.where(labels == classifier.classes_[1], 1.0, -1.0)
     gaps = 1 - signs * classifier.decision_function(X)
     on = np.abs(gaps) < 1e-9
@@ -62,8 +62,8 @@ def duality_gap(classifier, X, labels, limits):
     return abs(primal - dual) / primal, abs(summed[-1]) / multipliers.sum()
 
 
-@pytest.mark.parametrize("name", ["cancer", "wine"])  # on the others LIBSVM takes minutes
-def test_labels_are_those_of_a_tight_libsvm(name):
+@pytest.mark.parametrize("name", ["cancer", "wine"])  # LIBSVM needs minutes for the other sets
+def test_labels_equal_those_of_a_tight_libsvm(name):
     X, labels = sets()[name]
     train, pairs = np.arange(len(X)) % 4 != 0, class_weights(7)
     shortcut = HingeSVMShortcut()
@@ -73,7 +73,7 @@ def test_labels_are_those_of_a_tight_libsvm(name):
 
 
 @pytest.mark.parametrize("name", sets())
-def test_multipliers_prove_every_probe_to_be_the_minimum(name):
+def test_every_probe_has_no_duality_gap(name):
     X, labels = sets()[name]
     row_weights = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)
     for weights in (None, row_weights):
@@ -84,7 +84,7 @@ def test_multipliers_prove_every_probe_to_be_the_minimum(name):
             assert gap < 1e-9 and imbalance < 1e-9
 
 
-def test_single_fits_lie_within_the_margin_error():
+def test_separate_fits_are_within_the_margin_error():
     X, labels = overlapping(n_rows=3000)
     shortcut, pairs = HingeSVMShortcut(), class_weights()
     classifiers = shortcut.fit(HingeSVM(), X, labels, pairs, None)
@@ -97,7 +97,7 @@ def test_single_fits_lie_within_the_margin_error():
 
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(tables, st.booleans(), st.booleans(), st.booleans(), st.floats(-2, 2))
-def test_labels_of_small_tables_are_those_of_single_fits(table, duplicated, collinear, separable, log_c):
+def test_labels_of_small_tables_equal_separate_fits(table, duplicated, collinear, separable, log_c):
     X, labels = table_of(table, duplicated, collinear, separable)
     svm, shortcut, pairs = HingeSVM(C=10**log_c), HingeSVMShortcut(), class_weights(3)
     for pair, fitted in zip(pairs, shortcut.fit(svm, X, labels, pairs, None), strict=True):
@@ -129,7 +129,7 @@ def test_extreme_costs_predict_one_class():
     assert (high.predict(X)[labels == 1] == 1).all()
 
 
-def test_row_weights_are_copies_of_rows():
+def test_a_row_weight_equals_that_many_copies():
     X, labels = overlapping(400, 5)
     counts, pairs = np.random.default_rng(3).integers(0, 4, len(X)), class_weights(7)
     weighted = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, counts.astype(float))
@@ -141,7 +141,7 @@ def test_row_weights_are_copies_of_rows():
 
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @pytest.mark.parametrize("name", ["cancer", "few positives"])
-def test_probing_has_the_votes_of_separate_fits(name, total_weight):
+def test_probing_gives_the_votes_of_separate_fits(name, total_weight):
     X, labels = sets()[name]
     train = np.arange(len(X)) % 3 != 0
     fast = assert_no_vote_changes(
@@ -150,21 +150,21 @@ def test_probing_has_the_votes_of_separate_fits(name, total_weight):
     assert fast.probings_[0].together.all()
 
 
-def test_a_pipeline_scales_once_and_probes_along_the_path():
+def test_a_pipeline_uses_the_path():
     cancer, kinds = load_breast_cancer(return_X_y=True)
     fast = assert_no_vote_changes(make_pipeline(StandardScaler(), HingeSVM()), cancer, kinds, n_probes=10)
     assert fast.probings_[0].together.all()
 
 
-def test_answers_of_probing_are_those_of_the_naive_loop():
+def test_labels_of_probing_equal_the_naive_loop():
     X, labels = overlapping(300)
-    probing = ProbingClassifier(HingeSVM(), 5, random_state=0).fit(X, labels)  # by weights, as it is linear
+    probing = ProbingClassifier(HingeSVM(), 5, random_state=0).fit(X, labels)  # by weights, because it is linear
     assert probing.probings_[0].together.all()
     answers = labels_one_by_one(HingeSVM(), X, labels, probing.thresholds_, X)
     np.testing.assert_array_equal(probing.probings_[0].answers(X), answers)
 
 
-def test_a_failed_search_is_followed_by_one_over_all_rows(monkeypatch):
+def test_a_failed_search_is_repeated_over_all_rows(monkeypatch):
     X, labels = overlapping()
     expected = HingeSVM().fit(X, labels)
     monkeypatch.setattr(hinge_path, "_MAX_JUMPS", 0)
@@ -182,7 +182,7 @@ def test_a_row_on_the_boundary_is_within_the_error():
     assert np.all(np.abs(margins[-1]) <= error)
 
 
-def test_a_class_without_cost_is_left_to_the_learner():
+def test_zero_and_infinite_costs_are_left_to_the_learner():
     X, labels = overlapping()
     pairs = np.array([[1.0, 0.0], [1.0, np.inf], [1.0, 1.0]])
     first, second, third = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, None)
@@ -191,7 +191,7 @@ def test_a_class_without_cost_is_left_to_the_learner():
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.integers(0, 10**6), st.integers(2, 12))
-def test_the_intercept_is_the_middle_of_the_best_ones(seed, n):
+def test_the_intercept_is_the_midpoint_of_the_minima(seed, n):
     random = np.random.default_rng(seed)
     signs, margins = random.choice([-1.0, 1.0], n), random.integers(-3, 4, n) / 2
     signs[:2] = -1, 1
@@ -202,21 +202,21 @@ def test_the_intercept_is_the_middle_of_the_best_ones(seed, n):
     assert best_intercept(margins, signs, limits) == pytest.approx((best.min() + best.max()) / 2)
 
 
-def test_an_intercept_that_multipliers_at_their_limits_determine_is_exact():
+def test_an_intercept_without_free_multipliers_is_exact():
     X, labels = np.array([[1.0], [0.0], [1.0], [-1.0]]), np.array([0, 1, 1, 1])
     (fitted,) = HingeSVMShortcut().fit(HingeSVM(), X, labels, np.array([[1.0, 1 / 3]]), None)
     assert fitted.coef_[0, 0] == pytest.approx(-1, abs=1e-15)
     assert fitted.intercept_[0] == pytest.approx(0, abs=fitted.margin_error_)
 
 
-def test_bad_rows_are_refused_as_by_the_learner():
+def test_rows_with_nan_are_rejected():
     X, labels = overlapping(50)
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         HingeSVMShortcut().fit(HingeSVM(), X, labels, class_weights(2), None)
 
 
-def test_a_classifier_keeps_names_and_holds_no_rows():
+def test_a_classifier_stores_column_names_and_no_rows():
     X, labels = overlapping(n_rows=3000)
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     svm = HingeSVM()
@@ -227,7 +227,7 @@ def test_a_classifier_keeps_names_and_holds_no_rows():
     assert len(pickle.dumps(fitted)) < 3000
 
 
-def test_a_solved_probe_keeps_little_memory():
+def test_a_solved_probe_needs_little_memory():
     X, labels = overlapping(n_rows=20_000, n_columns=20)
     shortcut = HingeSVMShortcut()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""The shortcut of LinearSVC says what LinearSVC says at a tight tolerance, and only where it can know."""
+"""Test that the shortcut of LinearSVC gives the labels of LinearSVC at a tight tolerance, or gives none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def overlapping(n_rows=600, n_columns=8, seed=0):
 
 
 def assert_same_labels(X, labels, estimator=TIGHT, row_weights=None, pairs=None):
-    """Of every probe it vouches for; the share of those."""
+    """Check the labels of every probe that the shortcut accepts, and return the share of these probes."""
     pairs = class_weights() if pairs is None else pairs
     shortcut = LinearSVCShortcut()
     vouched = 0
@@ -81,7 +81,7 @@ def test_columns_far_from_0_are_left_to_liblinear():
 
 
 @pytest.mark.parametrize("name", sets())
-def test_labels_are_those_of_the_tight_loop(name):
+def test_labels_equal_those_of_the_tight_loop(name):
     assert assert_same_labels(*sets()[name]) > 0.8
 
 
@@ -92,13 +92,13 @@ def test_labels_are_the_same_under_other_parameters(parameters):
     assert assert_same_labels(*overlapping(), estimator=clone(TIGHT).set_params(**parameters)) > 0.9
 
 
-def test_labels_are_the_same_with_row_weights_some_of_them_zero():
+def test_labels_are_the_same_with_zero_row_weights():
     X, labels = overlapping(400, 5)
     row_weights = np.random.default_rng(3).integers(0, 4, len(X)).astype(float)
     assert assert_same_labels(X, labels, row_weights=row_weights, pairs=class_weights(7)) > 0.8
 
 
-def test_labels_are_the_same_with_weights_that_sum_to_the_number_of_rows():
+def test_labels_are_the_same_with_normalised_weights():
     X, labels = overlapping()
     pairs = class_weights()
     pairs *= (len(X) / (pairs @ np.bincount(labels)))[:, None]
@@ -112,7 +112,7 @@ def test_labels_are_the_same_on_small_tables(table, duplicated, collinear, separ
     assert_same_labels(X, labels, pairs=class_weights(5))
 
 
-def test_the_gradient_vanishes_and_no_point_nearby_is_lower():
+def test_the_solution_is_a_minimum():
     X, labels = overlapping()
     (classifier,) = LinearSVCShortcut().fit(clone(TIGHT).set_params(C=3.0), X, labels, np.array([[1.0, 2.5]]), None)
     rows, signs = np.column_stack([X, np.ones(len(X))]), np.where(labels == 1, 1, -1)
@@ -128,7 +128,7 @@ def test_the_gradient_vanishes_and_no_point_nearby_is_lower():
     assert all(value(w + 1e-3 * random.standard_normal(len(w))) > value(w) for _ in range(50))
 
 
-def test_labels_do_not_depend_on_rounds():
+def test_labels_do_not_depend_on_the_order_of_probes():
     X, labels = overlapping(n_rows=2000)
     pairs = class_weights(30)
     at_once = LinearSVCShortcut().fit(TIGHT, X, labels, pairs, None)
@@ -140,7 +140,7 @@ def test_labels_do_not_depend_on_rounds():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_liblinear_stays_within_the_error_where_labels_are_in_doubt(seed):
+def test_the_margin_error_covers_differences_from_liblinear(seed):
     X, labels = overlapping(n_rows=3000, seed=seed)
     pairs = class_weights(9)
     shortcut = LinearSVCShortcut()
@@ -184,12 +184,12 @@ def test_a_row_on_the_boundary_is_within_the_error():
     ],
     ids=str,
 )
-def test_it_is_not_usable_with(parameters):
+def test_the_shortcut_rejects_other_parameters(parameters):
     assert usable(TIGHT)
     assert not usable(clone(TIGHT).set_params(**parameters))
 
 
-def test_it_is_not_usable_for_the_defaults_nor_for_a_subclass():
+def test_the_shortcut_rejects_defaults_and_subclasses():
     class Other(LinearSVC):
         pass
 
@@ -198,7 +198,7 @@ def test_it_is_not_usable_for_the_defaults_nor_for_a_subclass():
     assert usable(LinearSVC(tol=1e-8, max_iter=100_000, fit_intercept=False, intercept_scaling=0))
 
 
-def test_it_vouches_for_none_of_sparse_rows_wide_rows_and_a_class_of_weight_zero():
+def test_sparse_wide_and_zero_weight_cases_are_left_to_liblinear():
     X, labels = overlapping()
     pairs = class_weights(3)
     assert LinearSVCShortcut().fit(TIGHT, csr_array(X), labels, pairs, None) == [None] * 3
@@ -207,14 +207,14 @@ def test_it_vouches_for_none_of_sparse_rows_wide_rows_and_a_class_of_weight_zero
     assert LinearSVCShortcut().fit(TIGHT, X, labels, np.array([[1.0, 0.0]]), None) == [None]
 
 
-def test_it_vouches_for_none_where_the_classes_are_all_but_separated():
+def test_nearly_separated_classes_are_left_to_liblinear():
     X, labels = overlapping()
     X[:, 0] = 100 * (2 * labels - 1)
     assert LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(3), None) == [None] * 3
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_value_that_is_no_number_is_refused_as_by_scikit_learn(value):
+def test_nan_and_infinity_give_the_message_of_scikit_learn(value):
     X, labels = overlapping()
     X[3, 2] = value
     with pytest.raises(ValueError) as expected:
@@ -224,7 +224,7 @@ def test_a_value_that_is_no_number_is_refused_as_by_scikit_learn(value):
     assert str(refused.value) == str(expected.value)
 
 
-def test_a_classifier_has_what_scikit_learn_gives_it_keeps_names_and_holds_no_rows():
+def test_a_classifier_has_the_attributes_of_scikit_learn():
     X, labels = overlapping(n_rows=3000)
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     (classifier,) = LinearSVCShortcut().fit(TIGHT, frame, labels, np.array([[1.0, 2.0]]), None)
@@ -238,7 +238,7 @@ def test_a_classifier_has_what_scikit_learn_gives_it_keeps_names_and_holds_no_ro
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(classifier)).predict(frame), slow.predict(frame))
 
 
-def test_more_probes_take_no_more_rows_of_memory():
+def test_memory_does_not_grow_with_the_number_of_probes():
     X, labels = overlapping(n_rows=20_000, n_columns=20)
 
     def peak(n_thresholds):

@@ -1,4 +1,4 @@
-"""Where scikit-learn's newton-cholesky stops is known without asking, and so what it says of rows beside the line."""
+"""Test that the replay predicts where scikit-learn's newton-cholesky stops and how it labels rows near the boundary."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def table(n_rows, n_columns=12):
 
 
 def stop(X, y, p, row_weights=None, tol=1e-8):
-    """Coefficients and intercept where scikit-learn's solver stops."""
+    """Return the coefficients and the intercept where scikit-learn's solver stops."""
     weights = np.where(y == 1, (1 - p) / p, 1.0) * (1.0 if row_weights is None else row_weights)
     fitted = clone(LEARNER).set_params(tol=tol).fit(X, y, sample_weight=weights)
     return np.append(fitted.coef_[0], fitted.intercept_)
 
 
 def replayed(X, y, p, *, samples, tol=1e-8):
-    """The search of p's minimum, and the lists of its ends."""
+    """Return the search of the minimum for p, and the lists of its ends."""
     weighting = np.array([1.0, (1 - p) / p])
     total = weighting @ np.bincount(y)
     penalties = np.append(np.full(X.shape[1], 1 / total), 0.0)
@@ -42,33 +42,36 @@ def replayed(X, y, p, *, samples, tol=1e-8):
 
 
 def beyond_error(search, ends, real):
-    """How much farther than its error the nearest of ``ends`` lies from the ``real`` one."""
+    """Return the smallest distance of ``ends`` from the ``real`` end, less the stated error."""
     return min(search.length(one.offset - real) - one.error for one in ends)
 
 
 @pytest.mark.parametrize("tol", [1e-8, 1e-11])
 @pytest.mark.parametrize("p", THRESHOLDS)
-def test_steps_on_all_rows_end_where_those_of_scikit_learn_do(p, tol):
+def test_steps_on_all_rows_end_as_in_scikit_learn(p, tol):
     X, y = table(4000)
     search, [ends] = replayed(X, y, p, samples=False, tol=tol)
-    assert beyond_error(search, ends, stop(X, y, p, tol=tol) - search.point) <= 1e-11  # the search's own accuracy
+    assert beyond_error(search, ends, stop(X, y, p, tol=tol) - search.point) <= 1e-11  # accuracy of the search
 
 
 @pytest.mark.parametrize("p", THRESHOLDS)
-def test_samples_say_how_far_they_are_to_be_trusted(p):
+def test_sampled_ends_are_within_their_stated_error(p):
     X, y = table(150_000)
     search, lists = replayed(X, y, p, samples=True)
     assert len(lists) == 3  # 4,096 rows, 16,384 and all
     real = stop(X, y, p) - search.point
     for ends in lists:
-        assert not ends or beyond_error(search, ends, real) <= 1e-11  # how near the search itself comes to the minimum
+        assert not ends or beyond_error(search, ends, real) <= 1e-11  # accuracy of the search
     assert lists[1]
 
 
 @pytest.fixture(scope="module")
 def on_the_line():
-    """A table, that threshold of many for which scikit-learn stops farthest away, a row that is on its minimum's line,
-    a direction in which scores grow by 1 and the score that scikit-learn gives to the row instead of 0."""
+    """Return a table, a threshold, a row, a direction and a score.
+
+    At this threshold of many, scikit-learn stops farthest from the minimum. The row is on the boundary of the
+    minimum. Along the direction scores grow by 1. The score is that of scikit-learn for the row, in place of 0.
+    """
     X, y = table(4000)
     found = []
     for p in np.linspace(0.05, 0.95, 40):
@@ -81,9 +84,9 @@ def on_the_line():
 
 
 def beside(on_the_line, times):
-    """The shortcut's classifier and the learner's score of a row whose score at the minimum is ``times`` the shift."""
+    """Return the classifier, the rows and the learner's scores; the last row has ``times`` the shift at the minimum."""
     X, y, p, row, direction, shift = on_the_line
-    # weighing next to nothing it moves neither the minimum nor where scikit-learn stops
+    # the tiny weight of the row moves neither the minimum nor the end of scikit-learn
     rows, labels = np.vstack([X, row + times * shift * direction]), np.append(y, 0)
     weights = np.append(np.ones(len(y)), 1e-9)
     (one,) = LogisticShortcut().fit(LEARNER, rows, labels, np.array([[1.0, (1 - p) / p]]), weights)
@@ -92,7 +95,7 @@ def beside(on_the_line, times):
 
 
 @pytest.mark.parametrize("times", [-50, -10, -3, -2, 1, 3, 10, 50])
-def test_a_row_nearer_to_the_line_than_the_tolerance_gets_the_label_of_the_learner(on_the_line, times):
+def test_rows_near_the_boundary_get_the_label_of_the_learner(on_the_line, times):
     *_, shift = on_the_line
     assert abs(shift) > 3e-9
     one, rows, scores = beside(on_the_line, times)
@@ -100,7 +103,7 @@ def test_a_row_nearer_to_the_line_than_the_tolerance_gets_the_label_of_the_learn
 
 
 @pytest.mark.parametrize("times", [-0.7, -0.5, -0.3])
-def test_a_row_between_the_line_of_the_minimum_and_that_of_the_learner_is_left_to_it(on_the_line, times):
+def test_a_row_between_both_boundaries_is_left_to_the_learner(on_the_line, times):
     one, _, scores = beside(on_the_line, times)
     *_, shift = on_the_line
     assert np.sign(scores[-1]) == np.sign(shift) == -np.sign(times * shift)
@@ -108,7 +111,7 @@ def test_a_row_between_the_line_of_the_minimum_and_that_of_the_learner_is_left_t
 
 
 @pytest.mark.slow
-def test_few_probes_of_many_overlapping_rows_are_left_to_the_learner():
+def test_few_probes_of_overlapping_rows_are_left_to_the_learner():
     X, y = table(100_000, 20)
     (probing,) = ProbingClassifier(LEARNER, 40, random_state=0).fit(X, y).probings_
     assert (~probing.together).sum() <= 1

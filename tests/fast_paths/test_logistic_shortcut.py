@@ -1,4 +1,4 @@
-"""The shortcut for LogisticRegression says what the learner itself says, or declines."""
+"""Test that the shortcut of LogisticRegression gives the labels of the learner, or gives none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THRESHOLDS = np.array([0.5, 0.2, 0.8, 0.07, 0.35, 0.65, 0.93, 0.028, 0.13, 0.27,
 
 
 def class_weights(thresholds, y=None):
-    """(k, 2): 1 and (1-p)/p; with ``y``, scaled so that the rows weigh n in all."""
+    """Return (k, 2): 1 and (1-p)/p; with ``y``, the total weight of the rows is n."""
     pairs = np.column_stack([np.ones(len(thresholds)), (1 - thresholds) / thresholds])
     if y is None:
         return pairs
@@ -48,7 +48,7 @@ def in_rounds(estimator, X, y, pairs, row_weights=None, sizes=(1, 2, 4, 8, 100))
 
 
 def assert_same_labels(estimator, X, y, pairs, row_weights=None, *, at_least):
-    """Whoever is not declined says what the learner says, and says it by ``margins`` too; ``at_least`` so many are."""
+    """Check labels and margins of all accepted probes against the learner; ``at_least`` so many are accepted."""
     shortcut, fitted = in_rounds(estimator, X, y, pairs, row_weights)
     kept = [(one, pair) for one, pair in zip(fitted, pairs, strict=True) if one is not None]
     assert len(kept) >= at_least
@@ -71,40 +71,40 @@ def table():
 @pytest.mark.parametrize("estimator", [LEARNER, NEXT_TO_NO_PENALTY])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("scaled", [True, False])
-def test_labels_are_those_of_the_learner(table, estimator, intercept, scaled):
+def test_labels_equal_those_of_the_learner(table, estimator, intercept, scaled):
     X, y = table
     estimator = clone(estimator).set_params(fit_intercept=intercept)
     assert_same_labels(estimator, X, y, class_weights(THRESHOLDS, y if scaled else None), at_least=13)
 
 
-def test_labels_are_those_of_the_learner_on_tumours():
+def test_labels_on_breast_cancer_equal_those_of_the_learner():
     X, y = load_breast_cancer(return_X_y=True)
     assert_same_labels(LEARNER, StandardScaler().fit_transform(X), y, class_weights(THRESHOLDS), at_least=13)
 
 
-def test_columns_of_very_different_size_do_no_harm():
+def test_labels_are_the_same_with_columns_of_different_scale():
     X, y = load_breast_cancer(return_X_y=True)
     assert_same_labels(LEARNER, X, y, class_weights(THRESHOLDS), at_least=10)
 
 
-def test_rows_may_have_weights(table):
+def test_labels_are_the_same_with_row_weights(table):
     X, y = table
     row_weights = np.random.default_rng(0).gamma(1.0, size=len(y)) + 0.01
     assert_same_labels(LEARNER, X, y, class_weights(THRESHOLDS), row_weights, at_least=13)
 
 
-def test_labels_may_be_words(table):
+def test_text_labels_equal_those_of_the_learner(table):
     X, y = table
     words = np.array(["no", "yes"])[y]
     assert_same_labels(LEARNER, X, words, class_weights(THRESHOLDS), at_least=13)
 
 
-def test_one_column_for_each_value_and_an_intercept_are_collinear():
+def test_labels_are_the_same_with_collinear_columns():
     random = np.random.default_rng(0)
     kinds = random.integers(0, 8, size=(3000, 3))
     X = np.column_stack([kinds[:, [j]] == np.arange(8) for j in range(3)]).astype(float)
     y = (random.random(3000) < 1 / (1 + np.exp(1 - X @ random.normal(size=24)))).astype(int)
-    # equal rows have equal scores, near 0 or not, so some thresholds are in doubt at every row of a kind
+    # Equal rows have equal scores. Some thresholds are therefore uncertain for all rows with equal values.
     assert_same_labels(NEXT_TO_NO_PENALTY, X, y, class_weights(THRESHOLDS, y), at_least=12)
 
 
@@ -118,7 +118,7 @@ def test_one_column_for_each_value_and_an_intercept_are_collinear():
     st.sampled_from(["as drawn", "rows twice", "a column twice"]),
     st.sampled_from([0.1, 1.0, 100.0, 1e8]),
 )
-def test_small_tables_of_any_kind_get_the_labels_of_the_learner(seed, n_rows, n_columns, intercept, kind, C):
+def test_labels_of_small_tables_equal_those_of_the_learner(seed, n_rows, n_columns, intercept, kind, C):
     random = np.random.default_rng(seed)
     X = random.integers(-3, 4, size=(n_rows, n_columns)).astype(float)
     y = random.permutation(np.arange(n_rows) % 2)
@@ -128,7 +128,7 @@ def test_small_tables_of_any_kind_get_the_labels_of_the_learner(seed, n_rows, n_
     assert_same_labels(estimator, X, y, class_weights(THRESHOLDS[:6]), at_least=0)
 
 
-def test_rounds_change_no_label(table):
+def test_rounds_do_not_change_labels(table):
     X, y = table
     pairs = class_weights(THRESHOLDS)
     by_rounds = [in_rounds(LEARNER, X, y, pairs, sizes=sizes)[1] for sizes in [(100,), (1,) * 15, (2, 3, 10)]]
@@ -139,7 +139,7 @@ def test_rounds_change_no_label(table):
             assert all((one.predict(X) == alike[0].predict(X)).all() for one in alike)
 
 
-def test_scores_are_near_those_of_a_tighter_tolerance(table):
+def test_margins_are_close_to_those_of_a_tighter_tolerance(table):
     X, y = table
     pairs = class_weights(THRESHOLDS)
     shortcut, fitted = in_rounds(LEARNER, X, y, pairs)
@@ -151,7 +151,7 @@ def test_scores_are_near_those_of_a_tighter_tolerance(table):
 
 
 @pytest.mark.parametrize("frame", [True, False])
-def test_a_classifier_is_like_one_that_was_fitted(table, frame):
+def test_a_classifier_has_the_attributes_of_a_fitted_one(table, frame):
     X, y = table
     X = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)]) if frame else X
     (one,) = LogisticShortcut().fit(LEARNER, X, y, np.array([[1.0, 2.0]]), None)
@@ -166,7 +166,7 @@ def test_a_classifier_is_like_one_that_was_fitted(table, frame):
     assert len(pickle.dumps(one)) < 3000
 
 
-def test_whole_numbers_are_taken_for_what_they_are():
+def test_labels_are_the_same_with_whole_numbers():
     random = np.random.default_rng(1)
     X = random.integers(-5, 6, size=(2000, 5))
     y = (random.random(2000) < 1 / (1 + np.exp(-X @ np.array([0.3, -0.2, 0.1, 0, 0.4])))).astype(int)
@@ -192,13 +192,13 @@ def spoiled(X, value):
     ],
     ids=["float32", "sparse", "nan", "inf", "a row short", "words"],
 )
-def test_X_that_it_does_not_handle_is_left_to_the_learner(table, change):
+def test_unsupported_rows_are_left_to_the_learner(table, change):
     X, y = table
     assert LogisticShortcut().fit(LEARNER, change(X), y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
-def test_weights_that_are_not_above_0_are_left_to_the_learner(table, value):
+def test_weights_not_above_0_are_left_to_the_learner(table, value):
     X, y = table
     row_weights = np.ones(len(y))
     row_weights[5] = value
@@ -221,7 +221,7 @@ def test_a_singular_hessian_is_left_to_the_learner(table):
     assert LogisticShortcut().fit(unpenalised, np.hstack([X, X]), y, np.ones((1, 2)), None) == [None]
 
 
-def test_a_row_on_the_line_between_the_classes_is_left_to_the_learner():
+def test_a_row_on_the_boundary_is_left_to_the_learner():
     X = np.array([[-1.0], [1.0], [-1.0], [1.0], [0.0], [0.0]])
     y = np.array([0, 1, 0, 1, 0, 1])
     assert LogisticShortcut().fit(LEARNER, X, y, np.ones((1, 2)), None) == [None]
@@ -247,13 +247,13 @@ def test_a_row_on_the_line_between_the_classes_is_left_to_the_learner():
         {"penalty": "l1"},
     ],
 )
-def test_other_parameters_are_not_for_the_shortcut(parameters):
+def test_the_shortcut_rejects_other_parameters(parameters):
     estimator = clone(LEARNER).set_params(**parameters)
     assert not usable(estimator)
     assert shortcut_of(estimator) is None
 
 
-def test_a_subclass_is_not_for_the_shortcut():
+def test_the_shortcut_rejects_a_subclass():
     class Mine(LogisticRegression):
         pass
 

@@ -1,4 +1,4 @@
-"""A pipeline is as fast as its last step, and as exact."""
+"""Test that a pipeline uses the shortcut of its last step without a change of votes."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-8)
 
 
 @pytest.mark.parametrize("last", [GaussianNB(), LOGISTIC], ids=["naive Bayes", "logistic"])
-def test_no_vote_changes(last):
+def test_the_pipeline_shortcut_does_not_change_votes(last):
     X, y = load_breast_cancer(return_X_y=True)
     learner = make_pipeline(StandardScaler(), SelectKBest(k=8), last)
     fitted = assert_no_vote_changes(learner, X[::2], y[::2], X[1::2])
@@ -30,7 +30,7 @@ def test_no_vote_changes(last):
 
 
 @pytest.mark.slow
-def test_frames_are_imputed_and_encoded_once():
+def test_imputed_and_encoded_frames_have_the_same_votes():
     X, y = make_classification(500, 4, flip_y=0.2, random_state=1)
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame.loc[::5, "a"] = np.nan
@@ -40,7 +40,7 @@ def test_frames_are_imputed_and_encoded_once():
 
 
 @pytest.mark.slow
-def test_steps_see_all_rows_at_once():
+def test_steps_transform_all_rows_at_once():
     def centred(X):
         return X - X.mean(axis=0)
 
@@ -59,5 +59,5 @@ def test_steps_see_all_rows_at_once():
     ],
     ids=["the last step has none", "a step draws from a seed of its own", "one step", "it says what it does"],
 )
-def test_there_is_none_where_it_could_be_told(learner):
+def test_unsupported_pipelines_have_no_shortcut(learner):
     assert shortcut_of(learner) is None

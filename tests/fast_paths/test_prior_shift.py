@@ -1,4 +1,4 @@
-"""One fit of naive Bayes gives the votes of a hundred."""
+"""Test that one fit of naive Bayes gives the votes of separate fits for all class weights."""
 
 import pickle
 
@@ -18,7 +18,7 @@ from probcal.methods._probes import _LogOdds
 
 
 class Twin(GaussianNB):
-    """A subclass may do anything, so that what holds for its parent is not assumed of it."""
+    """Stand for a subclass, which may change anything, so that no shortcut is allowed for it."""
 
 
 def data(name):
@@ -36,13 +36,13 @@ KERNEL = pytest.param(KernelNaiveBayes(weights="shares"), id="kernel", marks=pyt
 @pytest.mark.parametrize("learner", [pytest.param(GaussianNB(), id="gaussian"), KERNEL])
 @pytest.mark.parametrize("name", ["breast cancer", "text labels", "one in twenty"])
 @pytest.mark.parametrize("total_weight", [None, "n"])
-def test_no_vote_changes(learner, name, total_weight):
+def test_prior_shift_does_not_change_votes(learner, name, total_weight):
     X, y = data(name)
     fitted = assert_no_vote_changes(learner, X[::2], y[::2], X[1::2], total_weight=total_weight)
     assert fitted.probings_[0].together.all()
 
 
-def test_votes_are_those_of_a_loop_over_the_same_thresholds():
+def test_votes_equal_a_loop_over_the_same_thresholds():
     X, y = data("one in twenty")
     fitted = ProbingClassifier(GaussianNB(), 60, random_state=0, weighting="weight").fit(X[:1500], y[:1500])
     loop = labels_one_by_one(GaussianNB(), X[:1500], y[:1500], fitted.thresholds_, X[1500:])
@@ -50,7 +50,7 @@ def test_votes_are_those_of_a_loop_over_the_same_thresholds():
 
 
 @pytest.mark.slow
-def test_frames_with_nominal_columns_keep_their_votes():
+def test_votes_are_the_same_with_nominal_columns():
     X, y = data("text labels")
     frame = pd.DataFrame(X[:, :4]).set_axis(list("abcd"), axis=1)
     frame["kind"] = pd.Categorical(np.where(X[:, 4] > 0.4, "u", "v"))
@@ -61,7 +61,7 @@ def test_frames_with_nominal_columns_keep_their_votes():
 @pytest.mark.parametrize(
     "method", [ProbingClassifier(GaussianNB(), 25, weighting="weight"), WeightSweepClassifier(GaussianNB())]
 )
-def test_rows_with_weights_and_several_classes_keep_their_votes(method):
+def test_weighted_rows_and_several_classes_give_equal_probabilities(method):
     X, y = load_iris(return_X_y=True)
     weights = np.random.default_rng(0).exponential(size=len(y))
     fast, slow = (
@@ -76,8 +76,8 @@ cells = st.sampled_from([0.0, 0.5, 1.0])
 @pytest.mark.slow
 @given(st.lists(st.tuples(cells, cells, st.integers(0, 1)), min_size=4, max_size=24))
 @settings(max_examples=60, derandomize=True, deadline=None)
-def test_where_rounding_could_decide_the_learner_itself_is_asked(rows):
-    # few values and mirrored rows: log-odds that are exactly those of a threshold
+def test_rows_on_a_threshold_have_the_votes_of_the_learner(rows):
+    # few values and mirrored rows give log-odds exactly at a threshold
     rows = [(0.0, 1.0, 0), (1.0, 0.0, 0), (0.0, 1.0, 1), (1.0, 0.0, 1), (0.5, 0.0, 0), (0.5, 1.0, 1), *rows]
     X, y = np.array([row[:2] for row in rows]), np.array([row[2] for row in rows])
     assert_no_vote_changes(GaussianNB(), X, y, n_probes=15)
@@ -95,18 +95,18 @@ def test_a_tie_at_one_half_is_left_to_the_learner():
     [Twin(), GaussianNB(priors=[0.3, 0.7])],
     ids=["a subclass", "priors that weights leave alone"],
 )
-def test_there_is_no_shortcut_where_it_would_not_be_exact(learner):
+def test_subclasses_and_fixed_priors_have_no_shortcut(learner):
     assert shortcut_of(learner) is None
 
 
 @pytest.mark.parametrize("error", [0.1, np.array([0.1, 0.1])])
-def test_a_point_within_the_error_of_a_value_is_doubtful(error):
+def test_a_threshold_within_the_error_is_uncertain(error):
     log_odds = _LogOdds(np.array([1.0, 0.0]), error)
     assert not any(map(log_odds.all_on_one_side, (-0.05, 0.05, 0.95, 1.05)))
     assert all(map(log_odds.all_on_one_side, (-0.2, 0.5, 1.2)))
 
 
-def test_a_value_that_is_no_number_leaves_every_point_doubtful():
+def test_nan_log_odds_make_every_threshold_uncertain():
     assert not _LogOdds(np.array([0.0, np.nan]), 0.1).all_on_one_side(0.5)
 
 
@@ -121,7 +121,7 @@ def test_a_value_that_is_no_number_leaves_every_point_doubtful():
     ],
     ids=["float32", "far from 0", "further still", "weights next to 0", "large"],
 )
-def test_where_sums_round_coarsely_no_vote_changes(change, weight):
+def test_coarse_rounding_does_not_change_votes(change, weight):
     X, y = data("one in twenty")
     parameters = {"n_probes": 60, "random_state": 0}
     fast, slow = (
@@ -132,13 +132,13 @@ def test_where_sums_round_coarsely_no_vote_changes(change, weight):
     assert (fast.votes(change(X)) == slow.votes(change(X))).all()
 
 
-def test_a_class_that_weighs_next_to_nothing_is_left_to_the_learner():
+def test_tiny_class_weights_are_left_to_the_learner():
     random = np.random.default_rng(0)
     X, y = np.vstack([random.normal(-4, size=(500, 3)), random.normal(4, size=(500, 3))]), np.arange(1000) // 500
     assert not assert_no_vote_changes(GaussianNB(), X, y, n_probes=100).probings_[0].together.all()
 
 
-def test_what_was_fitted_can_be_kept_and_read_again():
+def test_pickled_classifiers_predict_the_same():
     X, y = data("text labels")
     for learner in (GaussianNB(), KernelNaiveBayes(weights="shares")):
         fitted = ProbingClassifier(learner, 20, random_state=0, weighting="weight").fit(X, y)
@@ -147,7 +147,7 @@ def test_what_was_fitted_can_be_kept_and_read_again():
         assert (kept.estimators_[3].predict(X) == fitted.estimators_[3].predict(X)).all()
 
 
-def test_stages_are_those_of_fewer_probes():
+def test_a_stage_equals_a_fit_with_fewer_probes():
     X, y = data("text labels")
     fitted = ProbingClassifier(GaussianNB(), 12, random_state=0, weighting="weight").fit(X, y)
     for n, stage in enumerate(fitted.staged_predict_proba(X), start=1):
