@@ -1,4 +1,4 @@
-"""The answer of the arena: who wins at equal fits, at equal seconds, and on the other half of the tables."""
+"""Test which methods win in the arena with equal fits, with equal seconds and on held-out tables."""
 
 import dataclasses
 import runpy
@@ -44,7 +44,7 @@ def test_two_methods_with_equal_losses_share_the_tables():
     ]
 
 
-def test_a_rival_takes_no_longer():
+def test_a_rival_needs_no_more_seconds():
     losses = random_losses(better=[3])
     [row, _] = SCRIPT["equal_seconds"](candidates(losses))
     assert row[:4] == ["probing.fits20", "a", "20", "bagging.fits20"] and row[5].value == 0
@@ -52,7 +52,7 @@ def test_a_rival_takes_no_longer():
     assert row[3] in ("direct", "isotonic")
 
 
-def test_tables_count_in_the_group_of_their_training_rows():
+def test_tables_are_grouped_by_their_training_rows():
     losses = random_losses()
     losses[:, :, 2] = np.where(np.arange(40) < 10, 0.0, 1.0)[:, None]
     of = of_losses(losses)
@@ -65,7 +65,7 @@ def test_tables_count_in_the_group_of_their_training_rows():
 
 
 @pytest.mark.slow
-def test_the_best_method_of_half_of_the_tables_is_recommended():
+def test_the_best_method_of_half_the_tables_is_recommended():
     losses = random_losses()
     losses[:, 0, 1] -= 0.5
     losses[:, 1, 3] -= 0.5
@@ -77,7 +77,7 @@ def test_the_best_method_of_half_of_the_tables_is_recommended():
 
 
 @pytest.mark.slow
-def test_without_a_real_difference_the_recommendation_gains_nothing():
+def test_a_recommendation_without_a_real_difference_gains_nothing():
     rows = {row[0]: [*map(str, row[1:])] for row in SCRIPT["held_out"](candidates(random_losses()))}
     low, high = (float(one.strip("()")) for one in rows["recommended for each learner"][0].split()[2::2])
     assert low < 50 < high
@@ -85,7 +85,7 @@ def test_without_a_real_difference_the_recommendation_gains_nothing():
 
 
 @pytest.mark.slow
-def test_a_method_that_many_tables_lack_is_not_recommended():
+def test_a_method_missing_on_many_tables_is_not_recommended():
     losses = random_losses(better=[2])
     losses[:10, :, 2] = np.nan
     rows = {row[0]: [*map(str, row[1:])] for row in SCRIPT["held_out"](candidates(losses))}
@@ -93,5 +93,5 @@ def test_a_method_that_many_tables_lack_is_not_recommended():
     assert rows["best in hindsight"][0] != "100 % (100 to 100)"
 
 
-def test_variants_that_repeat_an_earlier_study_are_no_candidates():
+def test_variants_of_an_earlier_study_are_not_candidates():
     assert candidates(random_losses()).methods == METHODS[:-1]

@@ -1,4 +1,4 @@
-"""The comparison with CalArena: its published order, and Kendall's tau by hand."""
+"""Test the comparison with CalArena by its published order and by a hand calculation of Kendall's tau."""
 
 import runpy
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_every_map_has_a_published_calibrator():
     assert both == set(MAPS)
 
 
-def test_the_reading_names_every_variant_of_the_arena():
+def test_the_mapping_names_every_variant_of_the_arena():
     variants = yaml.safe_load((ROOT / "configs" / "arena.yaml").read_text())["methods"]["as_calarena"]["variants"]
     assert {name: settings["map"] for name, settings in variants.items()} == {name: name for name in SCRIPT["READING"]}
     published = pd.read_csv(SCRIPT["PUBLISHED"], comment="#")
@@ -51,12 +51,12 @@ def test_the_same_order_on_every_table_has_tau_one():
 
 
 @pytest.mark.slow
-def test_the_report_has_a_tau_for_each_learner_with_all_maps():
+def test_each_learner_with_all_maps_has_a_tau():
     text = SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "binary", "log_loss")
     assert "12 tables, 7 learners" in text
     assert "| tabrepo        | forest" in text and "| svm " not in text
 
 
-def test_a_folder_without_several_classes_is_refused():
+def test_a_folder_without_several_classes_is_rejected():
     with pytest.raises(SystemExit, match="fewer than three"):
         SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "multiclass", "log_loss")

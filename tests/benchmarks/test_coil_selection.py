@@ -1,4 +1,4 @@
-"""The search for the inputs of COIL: correlation-based selection natively and by Weka, and the tables."""
+"""Test the search for the inputs of COIL, with correlation-based selection in Python and in Weka, and its tables."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ DEFAULT = "CFS, codes nominal"
 
 
 def small_table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Rows of two or three classes with twelve columns: numbers, whole numbers and levels, some of no use."""
+    """Return rows of two or three classes with twelve columns: numbers, whole numbers and levels, some useless."""
     random = np.random.default_rng(seed)
     n_rows = int(random.integers(60, 400))
     y = random.integers(0, int(random.integers(2, 4)), n_rows)
@@ -51,19 +51,19 @@ def test_a_separable_column_is_cut_halfway():
     assert cut_points(np.array([1.0, 2, 3, 7, 8, 9] * 5), np.array([0, 0, 0, 1, 1, 1] * 5)) == [5.0]
 
 
-def test_a_column_that_tells_nothing_is_not_cut():
+def test_an_uninformative_column_is_not_cut():
     assert cut_points(np.arange(40.0), np.arange(40) % 2) == []
 
 
-def test_uncertainty_is_one_of_equal_and_zero_of_independent_columns():
+def test_uncertainty_is_one_if_equal_and_zero_if_independent():
     a = np.array([0, 0, 1, 1])
     assert symmetrical_uncertainty(a, 1 - a) == pytest.approx(1)
     assert symmetrical_uncertainty(a, np.array([0, 1, 0, 1])) == pytest.approx(0)
     assert symmetrical_uncertainty(a, np.zeros(4, dtype=int)) == 0
 
 
-def test_the_merit_is_that_of_hall():
-    """Equation 4.4 with k = 2: k times the mean with the class, over sqrt(k + k (k - 1) times the mean between)."""
+def test_the_merit_equals_the_formula_of_hall():
+    """Check equation 4.4 for k = 2: k mean(with the class) / sqrt(k + k (k - 1) mean(between the columns))."""
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 200)
     levels = np.column_stack([y ^ (random.random(200) < noise) for noise in (0.1, 0.2)])
@@ -73,18 +73,18 @@ def test_the_merit_is_that_of_hall():
     assert Correlations(levels, y).merit(frozenset({0, 1})) == pytest.approx(expected)
 
 
-def test_of_two_equal_columns_the_first_is_selected():
+def test_the_first_of_two_equal_columns_is_selected():
     y = np.array([0, 1] * 30)
     assert best_first(Correlations(np.column_stack([y, y]), y)) == {0}
 
 
-def test_missing_values_are_refused():
+def test_missing_values_are_rejected():
     with pytest.raises(ValueError, match="column 'b' has missing values"):
         selected(pd.DataFrame({"a": [1.0, 2], "b": [np.nan, 1]}), np.array([0, 1]))
 
 
 @pytest.mark.slow
-def test_the_card_has_the_inputs_that_are_selected(original_files):
+def test_the_card_has_the_selected_inputs(original_files):
     card = shipped_card("coil")
     data = assemble(card, read_original_files(card, original_files))
     X = codings(data.X)["codes nominal"][:5822]
@@ -97,24 +97,24 @@ def subsets() -> dict[str, list[str]]:
     return found
 
 
-def test_a_half_chooses_and_the_other_confirms():
+def test_halves_of_the_columns_are_complementary():
     assert len(halves()) == 20
     assert all(sorted((*half, *others(half))) == sorted(EXACT) for half in halves())
     assert drawn_half() in halves()
 
 
-def test_the_printed_numbers_have_distance_zero():
+def test_the_published_numbers_have_distance_zero():
     numbers = {("as printed", column): published(column) for column in EXACT}
     assert distance(numbers, "as printed", EXACT) == 0
 
 
-def test_the_committed_table_follows_from_the_committed_numbers():
+def test_the_committed_table_matches_the_committed_numbers():
     numbers, tried = read_numbers(OUT / "numbers.csv"), subsets()
     assert (OUT / "table.md").read_text(encoding="utf-8") == tables(numbers, tried, DEFAULT)
 
 
-def test_with_the_inputs_of_the_card_four_columns_are_within_the_tolerances():
-    """Weka 3.4.1, .010 for CXE and .005 for RMS and AUC. The AUC of SigSVM and BagJ48 remain further off."""
+def test_four_columns_agree_with_the_inputs_of_the_card():
+    """Check Weka 3.4.1 within .010 for CXE and .005 for RMS and AUC. The AUC of SigSVM and BagJ48 differs more."""
     numbers = read_numbers(OUT / "numbers.csv")
     near = [
         column

@@ -1,4 +1,4 @@
-"""The gate of defaults: what fails, and against what a method is compared."""
+"""Test which losses the gate of the default parameters rejects and how it compares methods."""
 
 import runpy
 from pathlib import Path
@@ -29,7 +29,7 @@ def judged(method, loss, **others):
         ("bagging", 0.9, {}, False),
     ],
 )
-def test_a_method_fails_above_the_better_of_the_learner_and_scikit_learn(method, loss, others, failed):
+def test_a_loss_above_learner_and_scikit_learn_fails(method, loss, others, failed):
     assert judged(method, loss, **others)["failed"] == failed
 
 

@@ -1,4 +1,4 @@
-"""A published number has a place among draws, and a page counts those that are inside."""
+"""Test the place of a published number among draws and the page that counts the numbers inside."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def script(monkeypatch):
     return import_module("drawn_columns")
 
 
-def test_a_published_number_has_a_place_among_the_draws(script):
+def test_a_published_number_gets_its_place_among_the_draws(script):
     found = script.place_of(np.arange(101) / 1000, 0.02, 3)
     assert (found.low, found.high, found.published) == (pytest.approx(0.0025), pytest.approx(0.0975), 0.02)
     assert (found.inside, found.below) == (True, pytest.approx(20.5 / 101))
     assert not script.place_of(np.arange(101) / 1000, 0.12, 3).inside
 
 
-def test_few_draws_put_out_only_what_one_more_draw_would_not_give(script):
+def test_few_draws_reject_only_numbers_beyond_one_more_draw(script):
     few = np.array([0.36, 0.361, 0.362])
     assert script.place_of(few, 0.365, 3).inside
     assert not script.place_of(few, 0.367, 3).inside
@@ -38,7 +38,7 @@ def test_a_number_within_its_rounding_is_inside(script):
     assert script.place_of(np.full(10, 1.2149), 1.21, 2).inside
 
 
-def test_the_page_counts_what_is_inside(script):
+def test_the_page_counts_the_numbers_inside(script):
     draws = {
         ("ProbJ48", "hepatitis", "rms"): [0.36 + seed / 1000 for seed in range(20)],
         ("ProbJ48", "hepatitis", "cxe"): [0.6] * 20,
@@ -49,7 +49,7 @@ def test_the_page_counts_what_is_inside(script):
     assert "**outside**" in page
 
 
-def test_the_committed_page_is_that_of_the_committed_results(script):
+def test_the_committed_page_matches_the_committed_results(script):
     committed = (script.FOLDER / "placement.md").read_text(encoding="utf-8")
     assert committed == script.page("Drawn columns on the published splits", script.HEAD, script.read(script.FOLDER))
     assert script.DISTRIBUTIONS.read_text(encoding="utf-8") == script.distributions(script.read(script.FOLDER))

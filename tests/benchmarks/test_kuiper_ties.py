@@ -1,4 +1,4 @@
-"""The benchmark of ties: equal predictions alone make the two statistics differ."""
+"""Test the benchmark of ties, in which the two statistics differ only because of equal predictions."""
 
 import re
 import runpy
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = runpy.run_path(str(ROOT / "benchmarks" / "kuiper_ties.py"))
 
 
-def test_without_ties_both_are_the_same_and_with_ties_not():
+def test_both_statistics_differ_only_with_ties():
     header, *body = SCRIPT["lines"](2)
     cells = {line[0]: dict(zip(header, line, strict=True)) for line in body}
     assert cells["logistic regression"]["unpooled"].endswith("(+0 %)")
@@ -24,12 +24,12 @@ def test_an_unpooled_sum_depends_on_the_order_of_equal_predictions():
     assert SCRIPT["unpooled"](np.array([1, 0, 1, 0]), p) == pytest.approx(0.125)
 
 
-def test_the_committed_table_is_about_these_predictions():
+def test_the_committed_table_has_all_predictions():
     text = (ROOT / "results/kuiper-ties/table.md").read_text(encoding="utf-8")
     assert all(f"| {name} " in text for name in SCRIPT["predictions"](0)[1])
 
 
-def test_the_page_says_how_far_other_packages_are_off():
+def test_the_page_states_the_error_of_other_packages():
     lines = (ROOT / "results/kuiper-ties/table.md").read_text(encoding="utf-8").splitlines()
     tied = [line for line in lines if re.match(r"\| [^|]+\| \d+ ", line) and "| 1000 " not in line]
     off = [int(percent) for line in tied for percent in re.findall(r"\(([+-]\d+) %\)", line)]

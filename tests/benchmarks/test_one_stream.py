@@ -1,4 +1,4 @@
-"""One random stream for all probes: the samples of their thresholds share nearly all rows."""
+"""Test one random stream for all probes, with which the samples of all thresholds share most rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SampledWeka(WekaClassifier):
 
 
 @pytest.mark.slow
-def test_numbered_rows_give_the_votes_of_the_rows_themselves(script):
+def test_numbered_rows_give_the_votes_of_a_direct_fit(script):
     pytest.importorskip("jpype", reason="needs probcal[weka]")
     X, y, train, test = eighty_rows()
     ours = script.probabilities("ProbJ48", 7, script.Table(X, y, train, test))
@@ -58,7 +58,7 @@ def test_numbered_rows_give_the_votes_of_the_rows_themselves(script):
     assert len(np.unique(ours)) > 3
 
 
-def test_one_stream_draws_the_same_rows_for_each_threshold(script, monkeypatch):
+def test_samples_of_one_stream_are_nested(script, monkeypatch):
     pytest.importorskip("jpype", reason="needs probcal[weka]")
     table = script.Table(*eighty_rows())
     samples = []
@@ -72,7 +72,7 @@ def test_one_stream_draws_the_same_rows_for_each_threshold(script, monkeypatch):
     assert len(positive) > 10 and all(a <= b for a, b in pairwise(positive))
 
 
-def test_draws_are_read_again_without_a_line_that_was_cut_off(script, tmp_path):
+def test_reading_draws_skips_an_incomplete_line(script, tmp_path):
     path = tmp_path / "draws.csv"
     draws = [script.Draw("ProbJ48", "hepatitis", seed, 0.36, 0.6, 0.7) for seed in range(3)]
     for one in draws:
@@ -82,11 +82,11 @@ def test_draws_are_read_again_without_a_line_that_was_cut_off(script, tmp_path):
     assert script.read(path) == draws
 
 
-def test_another_weka_is_refused(script):
+def test_a_missing_jar_of_weka_3_4_1_is_rejected(script):
     with pytest.raises(script.ProbcalError, match=r"must name the jar file of Weka 3\.4\.1; it names nothing"):
         script.require_release()
 
 
-def test_the_committed_table_is_that_of_the_committed_draws(script):
+def test_the_committed_table_matches_the_committed_draws(script):
     committed = (script.FOLDER / "table.md").read_text(encoding="utf-8")
     assert committed == script.table(script.read(script.FOLDER / "draws.csv"))

@@ -1,4 +1,4 @@
-"""Every method and metric stays as near to its peer as the table of peers says."""
+"""Test that every method and metric agrees with its peer within the bound of the table of peers."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def run(*words, **environment):
 
 
 def rows_of(text):
-    """(ours, peer) -> {column: cell}."""
+    """Return a mapping: (ours, peer) -> {column: cell}."""
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
     return {(cells[0], cells[1]): dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]}
 
@@ -34,7 +34,7 @@ def bundled(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_every_method_and_metric_keeps_its_bound(bundled):
+def test_every_method_and_metric_is_within_its_bound(bundled):
     said, out = bundled
     assert said.returncode == 0, said.stdout + said.stderr
     table = rows_of(said.stdout)
@@ -50,14 +50,14 @@ def test_every_method_and_metric_keeps_its_bound(bundled):
 
 
 @pytest.mark.slow
-def test_so_they_do_on_data_of_nominal_columns(original_files, tmp_path):
+def test_bounds_hold_on_data_with_nominal_columns(original_files, tmp_path):
     said = run("breast", "-o", "-", PROBCAL_DATA_DIR=str(original_files), PROBCAL_CACHE_DIR=str(tmp_path))
     assert said.returncode == 0, said.stdout + said.stderr
     assert {row["breast"] for row in rows_of(said.stdout).values()} != {"0"}
 
 
 @pytest.mark.slow
-def test_the_table_that_is_kept_is_of_the_same_pairs(bundled):
+def test_the_committed_table_has_the_same_pairs(bundled):
     said, _ = bundled
     kept = rows_of((ROOT / "results/peers.md").read_text(encoding="utf-8"))
     assert list(kept) == list(rows_of(said.stdout))
@@ -100,7 +100,7 @@ def test_help_has_an_example():
 
 
 @pytest.mark.slow
-def test_a_data_set_that_is_not_at_hand_is_told(tmp_path):
+def test_message_names_a_data_set_without_files(tmp_path):
     said = run("biology", "-o", "-", PROBCAL_CACHE_DIR=str(tmp_path))
     assert said.returncode == 1
     assert "biology is left out: biology: has no data files here" in said.stderr

@@ -1,4 +1,4 @@
-"""What a user sees who asks for the gains before there is a run to take them from."""
+"""Test the messages of the script for gains when the experiment has not been run."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from probcal.store.folder import CellResult, Store
 RUN = "run the experiment first, into a folder of its own:\nprobcal run protection-simulated -j 2 -o DIR"
 
 
-def test_without_results_it_says_to_run_the_experiment(tmp_path):
+def test_message_without_results_names_the_command(tmp_path):
     with pytest.raises(SystemExit) as ended:
         main([str(tmp_path)])
     assert "holds no result of stream-none/0/" in ended.value.code and RUN in ended.value.code
 
 
-def test_without_the_estimates_of_a_result_it_says_so_too(tmp_path):
+def test_message_without_predictions_names_the_cell(tmp_path):
     store = Store(tmp_path)
     with store.writing("protection-simulated"):
         store.add(CellResult("stream-none", 0, "logistic", "base", "done", "run1", 1.0))
@@ -24,7 +24,7 @@ def test_without_the_estimates_of_a_result_it_says_so_too(tmp_path):
     assert RUN in ended.value.code
 
 
-def test_help_is_help(capsys):
+def test_help_shows_the_usage(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
     assert ended.value.code == 0 and "usage: python -m benchmarks.protection_gains" in capsys.readouterr().out

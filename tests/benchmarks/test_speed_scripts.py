@@ -1,4 +1,4 @@
-"""The scripts on speed run on a few rows and say what they found in a table."""
+"""Test that the speed scripts run on a few rows and write their results in a table."""
 
 import sys
 from importlib import import_module
@@ -14,7 +14,7 @@ assert find_spec("weka"), "these tests need the extra: pip install probcal[weka]
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    """(exit code, lines of the table's cells) of a script in this process; it starts others."""
+    """Return a function that runs a script in this process and returns (exit code, rows of the table's cells)."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
@@ -31,7 +31,7 @@ def run(monkeypatch, tmp_path):
     return run_script
 
 
-def test_metrics_of_other_packages_have_our_values_or_are_named_as_missing(run):
+def test_metrics_of_other_packages_agree_or_are_missing(run):
     code, rows = run("metrics_speed", "--rows", 2000, "--runs", 1)
     assert code == 0
     said = {row[0]: row[5] for row in rows}
@@ -41,7 +41,7 @@ def test_metrics_of_other_packages_have_our_values_or_are_named_as_missing(run):
 
 
 @pytest.mark.slow
-def test_maps_are_timed_by_themselves(run):
+def test_maps_are_timed_separately(run):
     code, rows = run("maps_speed", "--map", "sigmoid", "--rows", 500, "--runs", 1)
     assert code == 0
     assert [row[0] for row in rows] == ["sigmoid"] and rows[0][5] == ""
@@ -58,7 +58,7 @@ def test_probing_gives_the_labels_of_the_plain_loop(run):
 
 
 @pytest.mark.slow
-def test_two_processes_give_what_one_gives(run):
+def test_two_processes_give_the_results_of_one(run):
     words = ["--learner", "sklearn_tree", "--rows", 200, "--probes", 4, "--repeats", 1, "--runs", 1]
     code, rows = run("runs", *words)
     assert code == 0
@@ -66,7 +66,7 @@ def test_two_processes_give_what_one_gives(run):
 
 
 @pytest.mark.slow
-def test_the_lines_of_two_cores_add_up(run):
+def test_the_times_of_two_cores_add_up(run):
     code, rows = run("two_cores", "--learner", "sklearn_tree", "--rows", 200, "--probes", 4, "--runs", 1)
     assert code == 0
     said = dict(rows)
@@ -77,7 +77,7 @@ def test_the_lines_of_two_cores_add_up(run):
 
 
 @pytest.mark.slow
-def test_memory_is_held_against_its_limit(run):
+def test_memory_is_compared_with_its_limit(run):
     code, rows = run("memory", "--rows", 500, "--probes", 3)
     assert code == 0
     assert [(row[0], row[2], row[3]) for row in rows] == [
@@ -87,7 +87,7 @@ def test_memory_is_held_against_its_limit(run):
 
 
 @pytest.mark.slow
-def test_wekas_command_line_gives_the_labels_of_the_bridge(run, original_files, monkeypatch):
+def test_the_command_line_of_weka_is_timed(run, original_files, monkeypatch):
     monkeypatch.setenv("PROBCAL_DATA_DIR", str(original_files))
     code, rows = run("weka_command_line", "--rows", 300, "--runs", 1)
     assert code == 0

@@ -1,4 +1,4 @@
-"""The search for unknown splits: its generators, its naive Bayes, and that it finds a split that was planted."""
+"""Test the search for unknown splits, with its generators and its naive Bayes, and that it finds a planted split."""
 
 import sys
 from dataclasses import replace
@@ -24,7 +24,7 @@ def script(monkeypatch):
 
 @pytest.fixture
 def rows(script):
-    """Nominal rows with holes; the first columns tell of the class."""
+    """Return nominal rows with gaps; the first two columns depend on the class."""
     rng = np.random.default_rng(5)
     y = (np.arange(N) % 7 < 3).astype(int)
     codes = rng.integers(-1, 4, (N, 6))
@@ -34,7 +34,7 @@ def rows(script):
 
 
 def weka_rows(rows):
-    """The rows' numbers as an Instances object of Weka with the same classes."""
+    """Return the row numbers as an Instances object of Weka with the same classes."""
     from probcal.learners.weka.classifier import Header
 
     ids = pd.DataFrame({"id": np.arange(rows.n, dtype=float)})
@@ -52,7 +52,7 @@ def java(name):
     return java_class(name)
 
 
-def test_java_shuffle_is_that_of_weka(script, rows):
+def test_java_shuffle_equals_that_of_weka(script, rows):
     generators, streams = script("split_generators"), script("split_streams")
     seeds = np.array([1, 42])
     orders = generators.shuffled_down(streams.Java(seeds), rows.n)
@@ -64,7 +64,7 @@ def test_java_shuffle_is_that_of_weka(script, rows):
 
 @pytest.mark.parametrize("stratified", [True, False])
 @pytest.mark.parametrize("seed", [0, 3])
-def test_folds_are_those_of_weka(script, rows, stratified, seed):
+def test_folds_equal_those_of_weka(script, rows, stratified, seed):
     found = dict(script("split_generators").GENERATORS["weka-folds"].candidates(rows, np.array([seed])))
     theirs = weka_rows(rows)
     if seed:
@@ -76,14 +76,14 @@ def test_folds_are_those_of_weka(script, rows, stratified, seed):
         assert np.flatnonzero(train).tolist() == sorted(ids_of(theirs.trainCV(3, fold)))
 
 
-def test_random_splits_are_those_of_wekas_experimenter(script, rows):
+def test_random_splits_equal_those_of_wekas_experimenter(script, rows):
     seen = experimenter_splits(weka_rows(rows), runs=(1, 2, 3))
     ours = dict(script("split_generators").GENERATORS["weka-experiment"].candidates(rows, np.array([1, 2, 3])))
     assert [np.flatnonzero(train).tolist() for train in ours["66 %"]] == seen
 
 
 def experimenter_splits(instances, runs):
-    """The training rows that RandomSplitResultProducer hands to the object that evaluates a split."""
+    """Return the training rows that RandomSplitResultProducer passes to the split evaluator."""
     import jpype
 
     producer, seen = java("weka.experiment.RandomSplitResultProducer")(), []
@@ -128,7 +128,7 @@ def test_every_shuffle_is_a_permutation(script, rows):
         assert (orders[:, 0] != orders[:, 1]).any()
 
 
-def test_shuffles_up_and_down_swap_as_written(script):
+def test_shuffles_swap_the_specified_places(script):
     generators, streams = script("split_generators"), script("split_streams")
 
     def by_hand(pairs):
@@ -154,7 +154,7 @@ def test_every_generator_yields_training_rows_for_each_seed(script, rows):
             assert train.dtype == bool, (name, variant)
 
 
-def test_counting_gives_the_log_odds_of_kernel_naive_bayes(script, rows):
+def test_counts_give_the_log_odds_of_kernel_naive_bayes(script, rows):
     train = np.array([np.random.default_rng(k).random(rows.n) < 0.6 for k in range(3)])
     odds = script("split_scores").naive_bayes(rows.X, rows.y).log_odds(train)
     for one, found in zip(train, odds, strict=True):
@@ -177,7 +177,7 @@ def test_kernels_give_the_numbers_of_weka_3_4_1(script):
     assert found[~train] == pytest.approx(weka, abs=1e-8)
 
 
-def test_numbers_of_a_split_are_those_of_the_metrics(script, rows):
+def test_numbers_of_a_split_equal_the_metrics(script, rows):
     scores = script("split_scores")
     train = np.random.default_rng(1).random((2, rows.n)) < 0.6
     odds = scores.naive_bayes(rows.X, rows.y).log_odds(train)
@@ -192,7 +192,7 @@ def test_numbers_of_a_split_are_those_of_the_metrics(script, rows):
 
 @pytest.fixture
 def planted(script, rows, monkeypatch, tmp_path):
-    """A search whose printed numbers are those of the seed 137 of glibc, and how to read what it wrote."""
+    """Return the module and a search whose published numbers are those of seed 137 of glibc."""
     search, scores = script("split_search"), script("split_scores")
     variants = dict(script("split_generators").GENERATORS["glibc"].candidates(rows, np.array([137])))
     [train] = variants["up, below, first 80"]
@@ -216,7 +216,7 @@ def test_a_planted_split_is_found(planted):
     assert int(tried["all_columns"]) == len(passed) == int(tried["j48"])
 
 
-def test_a_second_search_tries_only_what_is_new(planted, capsys):
+def test_a_second_search_tries_only_new_seeds(planted, capsys):
     module, search = planted
     module.run(search, "file", range(1))
     module.run(search, "glibc", range(30))
@@ -237,7 +237,7 @@ def test_a_candidate_that_j48_misses_is_counted_but_not_listed(planted, monkeypa
     assert not (search.out / "passed.csv").exists()
 
 
-def test_misprints_and_infinities_are_no_targets(script):
+def test_misprints_and_infinities_are_not_targets(script):
     printed = script("split_confirm").printed
     assert printed("ionosphere", "NB") == {"rms": 0.259, "auc": 0.960}
     assert set(printed("ionosphere", "Log")) == {"rms", "auc"}
@@ -247,7 +247,7 @@ def test_misprints_and_infinities_are_no_targets(script):
 
 @pytest.fixture
 def inference(script, rows, monkeypatch):
-    """The script of the inference, its random splits, and printed numbers that are in their middle."""
+    """Return the script of the inference, its naive Bayes, and published numbers in the middle of random splits."""
     module = script("split_inference")
     numbers = {"NB": {"rms": 0.4, "cxe": 0.8, "auc": 0.7}, "SigNB": {"rms": 0.4, "auc": 0.7}}
     monkeypatch.setattr(module, "printed", lambda dataset, column: numbers[column])
@@ -267,7 +267,7 @@ def test_numbers_in_the_middle_of_random_splits_are_typical(inference, rows):
     assert {line[-1] for line in module.single_lines(rows, by_share[0.66])} == {"50%"}
 
 
-def test_the_mlc_split_is_compared_with_random_ones(inference, rows):
+def test_the_mlc_split_is_compared_with_random_splits(inference, rows):
     module, bayes, _ = inference
     draws = module.draw(rows, bayes, 0.66, 60)
     [best] = [np.argmin(draws.units_off[:, draws.of_nb()].max(axis=1))]
@@ -275,7 +275,7 @@ def test_the_mlc_split_is_compared_with_random_ones(inference, rows):
     assert module.mlc_line(with_parts, bayes, draws)[2] == "1 of 60"
 
 
-def test_a_number_that_no_random_split_has_gets_a_small_p(inference, rows):
+def test_an_extreme_number_has_a_small_p_value(inference, rows):
     module, bayes, numbers = inference
     numbers["SigNB"]["rms"] += 0.2
     by_share = {share: module.draw(rows, bayes, share, 60) for share in module.SHARES}
@@ -284,7 +284,7 @@ def test_a_number_that_no_random_split_has_gets_a_small_p(inference, rows):
 
 
 @pytest.mark.parametrize("text", ["5", "5:5", "-1:4", "a:b"])
-def test_a_wrong_range_of_seeds_is_refused(script, monkeypatch, capsys, text):
+def test_a_wrong_range_of_seeds_is_rejected(script, monkeypatch, capsys, text):
     search = script("split_search")
     monkeypatch.setattr(sys, "argv", ["split_search.py", "kr-vs-kp", f"--seeds={text}"])
     with pytest.raises(SystemExit) as ended:
@@ -292,7 +292,7 @@ def test_a_wrong_range_of_seeds_is_refused(script, monkeypatch, capsys, text):
     assert ended.value.code == 2 and "0:4000" in capsys.readouterr().err
 
 
-def test_touching_blocks_of_seeds_are_one_range(script):
+def test_adjacent_blocks_of_seeds_are_one_range(script):
     ranges = script("split_report")._ranges
     assert list(ranges([(100, 200), (0, 100), (400, 500)])) == ["0:200", "400:500"]
 
@@ -308,7 +308,7 @@ def test_mlc_parts_are_found_among_the_rows(script, tmp_path):
     assert found.order.tolist() == [1, 3, 2, 0]
 
 
-def test_the_committed_table_is_that_of_the_committed_lines(script, tmp_path):
+def test_the_committed_table_matches_the_committed_lines(script, tmp_path):
     folder = ROOT / "results/split-search"
     for name in ("tried.csv", "passed.csv"):
         if (folder / name).exists():

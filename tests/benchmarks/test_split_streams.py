@@ -1,4 +1,4 @@
-"""Each random number generator of the split search, against the real one or its documented numbers."""
+"""Test each random number generator of the split search against the original or its documented numbers."""
 
 import json
 import random
@@ -47,7 +47,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def libc():
-    """Numbers of the C library of this system: name and seed -> 100 draws. In a process of its own, for its state."""
+    """Return 100 draws of the C library for each name and seed, from a separate process because of its state."""
     code = f"SEEDS = {SEEDS.tolist()}\n{IN_C}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -56,15 +56,15 @@ def libc():
 
 
 def table(stream, draw, n=100):
-    """(n_seeds, n) draws."""
+    """Return (n_seeds, n) draws."""
     return np.array([draw(stream) for _ in range(n)]).T
 
 
-def test_java_draws_as_java_util_random(streams):
+def test_java_draws_equal_java_util_random(streams):
     from probcal.learners.weka.jvm import java_class, start
 
     start()
-    bounds = [10, 16, 3196, 2**30 + 1]  # a power of two, and one that is often drawn again
+    bounds = [10, 16, 3196, 2**30 + 1]  # 16 is a power of two; the last bound often needs a second draw
     ours = streams.Java(SEEDS)
     theirs = [java_class("java.util.Random")(int(seed)) for seed in SEEDS]
     for _ in range(30):
@@ -83,7 +83,7 @@ def test_java_draws_as_java_util_random(streams):
         ("Bsd", "raw", "random of 8 bytes"),
     ],
 )
-def test_c_generators_draw_as_those_of_this_system(streams, libc, name, draw, source):
+def test_c_generators_draw_the_numbers_of_this_system(streams, libc, name, draw, source):
     seeds = SEEDS[1:]  # glibc takes 0 as 1 where it seeds random, but not for all sizes
     ours = table(getattr(streams, name)(seeds), lambda stream: getattr(stream, draw)())
     assert ours.tolist() == [libc[f"{source} {seed}"] for seed in seeds.tolist()]
@@ -99,13 +99,13 @@ def test_c_generators_draw_as_those_of_this_system(streams, libc, name, draw, so
         ("Msvc", 1, [41 / 2**15, 18467 / 2**15, 6334 / 2**15]),  # rand() of a new program
     ],
 )
-def test_first_numbers_are_the_documented_ones(streams, name, seed, numbers):
+def test_first_numbers_equal_the_documented_numbers(streams, name, seed, numbers):
     stream = getattr(streams, name)(np.array([seed]))
     found = [stream.uniform()[0] for _ in numbers]
     assert found == pytest.approx(numbers, abs=6e-5 if name == "Matlab" else 6e-7)
 
 
-def test_twisters_draw_as_python_and_numpy(streams):
+def test_twisters_draw_the_numbers_of_python_and_numpy(streams):
     python = table(streams.Python(SEEDS), lambda stream: stream.uniform(), 3000)
     numpy = table(streams.Twister(SEEDS), lambda stream: stream.uniform(), 3000)
     for place, seed in enumerate(SEEDS.tolist()):

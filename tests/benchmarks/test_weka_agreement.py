@@ -1,4 +1,4 @@
-"""The agreement script on a small set that comes with scikit-learn."""
+"""Test the script of agreement with Weka on a small data set of scikit-learn."""
 
 import csv
 import os
@@ -37,7 +37,7 @@ def lines(out):
 
 
 @pytest.mark.slow
-def test_every_pair_has_its_line_of_sane_numbers(printed, out):
+def test_every_pair_has_a_line_with_plausible_numbers(printed, out):
     found = lines(out)
     assert set(found) == PAIRS
     for pair, line in found.items():
@@ -55,7 +55,7 @@ def test_kernel_naive_bayes_gives_wekas_labels(printed, out):
 
 
 @pytest.mark.slow
-def test_what_is_in_the_file_is_not_run_again_unless_asked(printed, out):
+def test_stored_pairs_are_run_again_only_on_request(printed, out):
     before = out.read_text()
     assert agreement("wisconsin", "--out", out).stdout == printed.stdout
     assert out.read_text() == before
@@ -65,7 +65,7 @@ def test_what_is_in_the_file_is_not_run_again_unless_asked(printed, out):
 
 
 @pytest.mark.slow
-def test_a_data_set_that_is_not_at_hand_is_told_and_left_out(tmp_path):
+def test_message_names_a_data_set_that_is_skipped(tmp_path):
     said = agreement("biology", "--out", tmp_path / "none.csv")
     assert "biology: has no data files here" in said.stderr
     assert not (tmp_path / "none.csv").exists()
