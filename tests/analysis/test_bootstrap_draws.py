@@ -1,4 +1,4 @@
-"""The results drawn again."""
+"""Test the bootstrap of results over splits."""
 
 import math
 
@@ -31,32 +31,32 @@ def course(drawn, place=0):
 
 
 @pytest.mark.parametrize("n", [3, 5, 10])
-def test_the_middle_95_percent_is_as_wide_as_the_corrected_interval(drawn, n):
-    """The draws are 1,000, so that their ends are sure to a tenth or so; of three splits there are ten means only."""
+def test_the_bootstrap_interval_is_as_wide_as_the_corrected_interval(drawn, n):
+    """Compare widths. The ends of 1,000 draws are exact to about a tenth; three splits have only ten means."""
     low, high = corrected_interval(NUMBERS[:n], 0.25)
     found = np.quantile(course(drawn({"j48.direct": NUMBERS[:n]})).means, [0.025, 0.975])
     assert found[1] - found[0] == pytest.approx(high - low, rel=0.12 if n > 3 else 0.3)
     assert found.mean() == pytest.approx(np.mean(NUMBERS[:n]), abs=0.1 * (high - low))
 
 
-def test_all_columns_are_on_the_same_splits(drawn):
+def test_all_columns_use_the_same_drawn_splits(drawn):
     one = drawn({"j48.direct": NUMBERS, "j48.probing": tuple(number + 0.1 for number in NUMBERS)})
     assert course(one, 1).means - course(one, 0).means == pytest.approx(np.full(SAMPLES, 0.1))
 
 
-def test_a_mean_is_infinite_where_a_split_that_is_was_drawn(drawn):
-    """One split of ten: not drawn with .9^10 = .349."""
+def test_a_draw_with_an_infinite_split_has_infinite_mean(drawn):
+    """Check one infinite split of ten, which is not drawn with probability .9^10 = .349."""
     found = course(drawn({"j48.direct": (math.inf, *NUMBERS[1:])}))
     assert np.isinf(found.means).mean() == pytest.approx(1 - 0.9**10, abs=0.05)
     assert np.isfinite(found.finite).all()
 
 
-def test_always_infinite_is_infinite_in_every_draw(drawn):
+def test_infinite_splits_give_infinite_means_in_all_draws(drawn):
     found = course(drawn({"j48.direct": (math.inf, math.inf)}))
     assert np.isinf(found.means).all()
 
 
-def test_one_split_is_drawn_by_its_rows_and_without_them_stays_as_it_is(drawn):
+def test_one_split_is_drawn_only_by_its_rows(drawn):
     rows = np.linspace(0.4, 0.6, SAMPLES)
     kept = CompareData({"adult": {"cxe": {"j48/direct": rows}}})
     assert np.array_equal(course(drawn({"j48.direct": (0.5,)}, kept)).means, rows)
@@ -67,7 +67,7 @@ def test_one_split_is_drawn_by_its_rows_and_without_them_stays_as_it_is(drawn):
     ("numbers", "infinite", "half"),
     [((0.5, 0.5), False, False), ((math.inf, math.inf), True, True), ((math.inf, 0.5, 0.5, 0.5), None, None)],
 )
-def test_a_draw_tells_the_claims_whether_any_and_whether_half_of_the_splits_are_infinite(
+def test_a_draw_has_the_share_of_infinite_splits(
     drawn, numbers, infinite, half
 ):
     one = drawn({"j48.direct": numbers}, paper="langford-zadrozny-2005")
@@ -80,14 +80,14 @@ def test_a_draw_tells_the_claims_whether_any_and_whether_half_of_the_splits_are_
     assert half in (None, bool((shares >= 0.5).all()))
 
 
-def test_what_was_not_run_is_in_no_draw(drawn):
+def test_cells_that_were_not_run_are_in_no_draw(drawn):
     one = drawn({"j48.direct": NUMBERS}, paper="langford-zadrozny-2005")
     assert BootstrapDraw(one, 0).splits("breast", "J48", "cxe") == {}
     assert BootstrapDraw(one, 0).splits("adult", "NB", "cxe") == {}
 
 
-def test_the_middle_holds_the_true_mean_as_often_as_it_says_and_plain_resampling_does_not():
-    """Splits that share rows as Nadeau & Bengio model it: any two of correlation n_test / (n_train + n_test) = .34."""
+def test_the_bootstrap_covers_and_plain_resampling_does_not():
+    """Check splits with shared rows as modelled by Nadeau & Bengio: correlation n_test / (n_train + n_test) = .34."""
     share, n, times = 0.34, 10, 600
     random = np.random.default_rng(4)
     row = Row(name="adult", title="Adult", split="holdout")

@@ -1,4 +1,4 @@
-"""The bootstrap of test rows: metrics of weighted rows, and its interval against scipy's."""
+"""Test the bootstrap of test rows: the metrics of weighted rows, and the interval against scipy."""
 
 import math
 
@@ -22,7 +22,7 @@ P = np.clip(np.round(0.4 * Y + 0.6 * RANDOM.random((2, N)), 2), 0.01, 0.99)  # t
 
 
 def both(p):
-    """Both columns of (..., n) probabilities of class 1."""
+    """Return both columns of (..., n) probabilities of class 1."""
     return np.stack([1 - p, p], axis=-1)
 
 
@@ -30,14 +30,14 @@ def drawn(p=P, n=2000, seed=1):
     return bootstrap_rows(Y, both(p), n, np.random.default_rng(seed))
 
 
-def test_with_every_row_once_they_are_the_metrics_themselves():
+def test_weights_of_one_give_the_unweighted_metrics():
     [found] = metrics_of_weighted_rows(Y, both(P), np.ones((1, N)))
     for place in range(2):
         known = [cross_entropy(Y, P[place]), rms_error(Y, P[place]), roc_auc(Y, P[place]), cross_entropy(Y, P[place])]
         assert found[place] == pytest.approx(known)
 
 
-def test_a_weight_is_as_many_rows():
+def test_a_weight_equals_that_many_rows():
     weights = RANDOM.integers(0, 4, (5, N)).astype(float)
     found = metrics_of_weighted_rows(Y, both(P[:1]), weights)[:, 0]
     for weight, numbers in zip(weights.astype(int), found, strict=True):
@@ -45,8 +45,8 @@ def test_a_weight_is_as_many_rows():
         assert numbers[:3] == pytest.approx([cross_entropy(y, p), rms_error(y, p), roc_auc_score(y, p)])
 
 
-def test_the_interval_of_a_paired_difference_is_scipys():
-    """Percentile bootstrap of the AUC of two columns on the same rows; both are drawn, hence a tolerance of .008."""
+def test_the_interval_of_a_paired_difference_equals_scipy():
+    """Compare percentile bootstraps of the AUC of two columns on the same rows. Both are random: tolerance .008."""
 
     def difference(rows):
         return roc_auc(Y[rows], P[1, rows]) - roc_auc(Y[rows], P[0, rows])
@@ -58,13 +58,13 @@ def test_the_interval_of_a_paired_difference_is_scipys():
     assert np.quantile(ours, [0.025, 0.975]) == pytest.approx([known.low, known.high], abs=0.008)
 
 
-def test_both_columns_are_on_the_same_rows():
+def test_both_columns_use_the_same_rows():
     found = drawn(np.array([P[0], P[0]]), 50)
     assert np.array_equal(found[:, 0], found[:, 1])
 
 
-def test_one_row_of_infinite_loss_is_in_two_samples_of_three():
-    """1 - 1/e = .632 of the samples have it."""
+def test_an_infinite_row_is_in_63_percent_of_samples():
+    """Check that 1 - 1/e = .632 of the samples have the row."""
     p = P[:1].copy()
     p[0, 0] = 1.0 - Y[0]
     found = drawn(p, 3000)[:, 0]
@@ -72,19 +72,19 @@ def test_one_row_of_infinite_loss_is_in_two_samples_of_three():
     assert np.isfinite(found[:, 1:]).all()
 
 
-def test_a_small_probability_of_the_other_class_is_no_infinite_loss():
+def test_a_tiny_probability_gives_a_finite_loss():
     p = both(P[:1])
     p[0, 0] = [2.0**-80, 1.0] if Y[0] == 0 else [1.0, 2.0**-80]
     assert np.isfinite(metrics_of_weighted_rows(Y, p, np.ones((1, N)))).all()
 
 
-def test_clipped_to_a_thousandth_a_sure_error_costs_ten_bits():
+def test_the_clipped_loss_of_a_certain_error_is_ten_bits():
     assert clipped_cross_entropy(np.array([1, 0]), both(np.array([0.0, 0.0]))) == pytest.approx(
         (-math.log2(0.001) - math.log2(0.999)) / 2
     )
 
 
-def test_a_sample_of_one_class_is_drawn_again_and_rows_of_one_class_are_refused():
+def test_samples_of_one_class_are_drawn_again():
     y, p = np.array([1, 0, 0], dtype=np.int8), both(np.array([[0.9, 0.1, 0.2]]))
     found = bootstrap_rows(y, p, 200, np.random.default_rng(0))
     assert len(found) == 200 and np.isfinite(found).all()

@@ -1,4 +1,4 @@
-"""Claims under the draws of small results: what is sure, what is chance, what was not run."""
+"""Test whether bootstrap draws support the claims of a paper, with small results and missing data sets."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ NOISE = np.random.default_rng(3).normal(0, 0.02, (15, 10)).tolist()
 
 @pytest.fixture
 def survival(small):  # noqa: F811
-    """``survival(label, gain, n)``: ProbJ48 is better than J48 by ``gain`` and noise, in ``n`` data sets."""
+    """Return ``survival(label, gain, n)``: ProbJ48 is better than J48 by ``gain`` and noise on ``n`` data sets."""
 
     def survival(label, gain, n=15, columns=("j48.direct", "j48.probing")):
         cells = {}
@@ -49,12 +49,12 @@ def test_a_clear_difference_on_every_data_set_is_supported(survival):
     assert count.wilcoxon < 0.001
 
 
-def test_its_contrary_is_not_supported(survival):
+def test_the_opposite_difference_is_not_supported(survival):
     found = survival("probing-beats-j48", -0.1)
     assert (found.verdict, found.counts["auc"].worse) == ("not supported", 14)
 
 
-def test_a_count_that_chance_could_tip_is_undecided_though_the_means_decide_it(survival):
+def test_an_uncertain_count_is_undecided_although_the_means_decide(survival):
     found = survival("probing-beats-bagging", 0.002, columns=("j48.bagging", "j48.probing"))
     assert found.measured.verdict != "undecided"
     assert found.verdict == "undecided"
@@ -63,7 +63,7 @@ def test_a_count_that_chance_could_tip_is_undecided_though_the_means_decide_it(s
     assert sum(found.shares.values()) == pytest.approx(1)
 
 
-def test_data_sets_that_were_not_run_leave_it_undecided_and_are_taken_to_be_like_the_others(survival):
+def test_missing_data_sets_can_make_a_claim_undecided(survival):
     found = survival("probing-beats-j48", 0.1, n=11)
     assert found.verdict == "undecided"
     assert found.counts["cxe"].on_all == pytest.approx((14, 14, 14), abs=0.1)
@@ -71,7 +71,7 @@ def test_data_sets_that_were_not_run_leave_it_undecided_and_are_taken_to_be_like
 
 
 @pytest.mark.slow
-def test_of_the_data_sets_that_were_run_it_is_judged_besides_as_if_they_were_all(survival):
+def test_a_claim_is_also_judged_on_data_sets_run(survival):
     assert survival("probing-beats-j48", 0.1).on_those_run is None
     found = survival("probing-beats-j48", 0.1, n=11)
     assert (found.verdict, found.on_those_run.verdict) == ("undecided", "supported")
@@ -81,20 +81,20 @@ def test_of_the_data_sets_that_were_run_it_is_judged_besides_as_if_they_were_all
     ] == pytest.approx(0.5, abs=0.49)
 
 
-def test_a_number_that_is_asked_for_is_its_share_of_those_run():
+def test_the_required_number_scales_with_the_data_sets_run():
     [claim] = [one for one in PAPER.claims if one.label == "probing-wins-20"]
     assert [claim.of_a_part(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
     [most] = [one for one in PAPER.claims if one.label == "probing-beats-bagging"]
     assert most.of_a_part(("adult", "sick"), 2 / 15).needed(2) == 2
 
 
-def test_claims_of_columns_that_are_not_there_are_not_judged(survival):
+def test_claims_about_missing_columns_are_not_judged(survival):
     with pytest.raises(ValueError):
         survival("probing-beats-nb", 0.1)
 
 
 def every_claim(small, columns, spread):  # noqa: F811
-    """Verdicts and shares of all claims, of random numbers that differ from split to split by ``spread``."""
+    """Return all supported claims for random numbers that differ between splits by ``spread``."""
     random = np.random.default_rng(11)
     numbers = {
         (dataset, column): [
@@ -113,7 +113,7 @@ def every_claim(small, columns, spread):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_without_spread_the_verdict_is_that_of_the_means(small, ten_columns):  # noqa: F811
+def test_without_spread_the_means_give_the_verdict(small, ten_columns):  # noqa: F811
     found = every_claim(small, ten_columns, 0.0)
     assert len(found) > 15
     for one in found.values():
@@ -123,7 +123,7 @@ def test_without_spread_the_verdict_is_that_of_the_means(small, ten_columns):  #
 
 
 @pytest.mark.slow
-def test_the_order_of_the_columns_changes_no_verdict(small, ten_columns):  # noqa: F811
+def test_column_order_does_not_change_verdicts(small, ten_columns):  # noqa: F811
     one, other = every_claim(small, ten_columns, 0.05), every_claim(small, ten_columns[::-1], 0.05)
     assert {label: (of.verdict, of.shares) for label, of in one.items()} == {
         label: (of.verdict, of.shares) for label, of in other.items()
@@ -142,7 +142,7 @@ def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa:
     assert (place.winners, place.printed) == (("ProbJ48", "ProbNB"), "ProbJ48")
 
 
-def test_first_places_of_one_split_without_its_rows_are_not_drawn(small, ten_columns):  # noqa: F811
+def test_one_split_without_rows_gives_no_drawn_place(small, ten_columns):  # noqa: F811
     cells = {(name, one): [{"cxe": 0.5}] * n for name, n in (("adult", 1), ("sick", 2)) for one in ten_columns}
     store = small(paper=NAME, datasets={"adult": 1, "sick": 2}, columns=ten_columns, metrics=("cxe",)).write(cells)
     assert [one.drawn for one in first_places(Bootstrap(CheckedResults.of(store), CompareData()))] == [False, True]

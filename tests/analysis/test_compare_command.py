@@ -1,4 +1,4 @@
-"""probcal compare, as a user meets it."""
+"""Test the command ``probcal compare``."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ def folder(small, cxe):  # noqa: F811
     return small(datasets={"adult": 3, "sick": 3}, columns=COLUMNS, metrics=("cxe",)).write(cells).folder
 
 
-def test_it_prints_ranks_pairs_and_best_methods(folder):
+def test_compare_prints_ranks_pairs_and_best_methods(folder):
     result = probcal("compare", folder)
     assert result.exit_code == 0
     for title in ("Mean ranks", "Pairs of methods over the data sets", "Cross entropy (bits)", "Best methods"):
@@ -29,7 +29,7 @@ def test_it_prints_ranks_pairs_and_best_methods(folder):
     assert "\N{MINUS SIGN}∞ (?)" in result.output
 
 
-def test_csv_is_one_line_a_test(folder):
+def test_csv_has_one_line_for_each_test(folder):
     rows = list(csv.DictReader(io.StringIO(probcal("compare", folder, "-f", "csv").output)))
     assert [(row["dataset"], row["later"], row["how"]) for row in rows] == [
         ("adult", "j48/probing", "none"), ("sick", "j48/probing", "splits")
@@ -37,7 +37,7 @@ def test_csv_is_one_line_a_test(folder):
     assert rows[0]["difference"] == "-inf"
 
 
-def test_json_is_strict_and_has_everything(folder):
+def test_json_is_strict_and_has_ranks_pairs_and_winners(folder):
     def refuse(constant):
         raise AssertionError(constant)
 
@@ -47,7 +47,7 @@ def test_json_is_strict_and_has_everything(folder):
     assert found["best"][1]["winners"] == ["ProbJ48"]
 
 
-def test_one_data_set_has_no_ranks_but_pairs(small, cxe):  # noqa: F811
+def test_one_data_set_has_pairs_but_no_ranks(small, cxe):  # noqa: F811
     cells = {("adult", "j48.direct"): cxe(0.5, 0.6), ("adult", "j48.probing"): cxe(0.4, 0.5)}
     result = probcal("compare", small(datasets={"adult": 2}, columns=COLUMNS).write(cells).folder)
     assert result.exit_code == 0
@@ -56,13 +56,13 @@ def test_one_data_set_has_no_ranks_but_pairs(small, cxe):  # noqa: F811
 
 
 @pytest.mark.parametrize("cells", [{}, {("adult", "j48.direct"): [{"cxe": 0.5}]}, {("adult", "j48.direct"): ["no"]}])
-def test_without_two_methods_it_says_so(small, cells):  # noqa: F811
+def test_message_says_that_two_methods_are_needed(small, cells):  # noqa: F811
     result = probcal("compare", small(columns=COLUMNS).write(cells).folder)
     assert result.exit_code == 2
     assert "nothing to compare" in result.stderr
 
 
-def test_a_first_place_of_one_split_without_its_rows_has_no_share(small, cxe):  # noqa: F811
+def test_one_split_without_predictions_has_no_share(small, cxe):  # noqa: F811
     cells = {("adult", "j48.direct"): cxe(0.5), ("adult", "j48.probing"): cxe(0.4)}
     folder = small(datasets={"adult": 1}, columns=COLUMNS, metrics=("cxe",)).write(cells).folder
     output = probcal("compare", folder).output
@@ -72,7 +72,7 @@ def test_a_first_place_of_one_split_without_its_rows_has_no_share(small, cxe):  
     assert found["best"][0]["drawn"] is False
 
 
-def test_what_holds_on_the_data_sets_that_were_run_stands_beside_the_verdict(small, cxe):  # noqa: F811
+def test_claims_have_a_verdict_on_the_data_sets_run(small, cxe):  # noqa: F811
     cells = {("adult", "j48.direct"): cxe(0.5, 0.6), ("adult", "j48.probing"): cxe(0.4, 0.5)}
     paper = "langford-zadrozny-2005"
     folder = small(datasets={"adult": 2}, columns=COLUMNS, metrics=("cxe",), paper=paper).write(cells).folder
@@ -82,14 +82,14 @@ def test_what_holds_on_the_data_sets_that_were_run_stands_beside_the_verdict(sma
     assert (infinite["verdict"], infinite["on_those_run"]["verdict"]) == ("undecided", "not supported")
 
 
-def test_many_pairs_of_one_data_set_are_a_line_each(small, cxe, ten_columns):  # noqa: F811
+def test_many_pairs_of_one_data_set_have_one_line_each(small, cxe, ten_columns):  # noqa: F811
     cells = {("adult", one): cxe(0.5, 0.6) for one in ten_columns}
     lines = probcal("compare", small(datasets={"adult": 2}, columns=ten_columns).write(cells).folder).output.split("\n")
     assert not [line for line in lines if "over the data sets**" in line]
     assert sum(line.startswith("| Prob") and "\N{MINUS SIGN}" in line for line in lines) == 6
 
 
-def test_titles_are_escaped_and_nothing_moves_the_cursor(small, cxe):  # noqa: F811
+def test_titles_are_escaped(small, cxe):  # noqa: F811
     cells = {("adult", column): cxe(0.5, 0.6) for column in COLUMNS}
     store = small(datasets={"adult": 2}, columns=COLUMNS, titles={"adult": "a|b<script>\x1b[2J"}).write(cells)
     output = probcal("compare", store.folder).output
@@ -98,7 +98,7 @@ def test_titles_are_escaped_and_nothing_moves_the_cursor(small, cxe):  # noqa: F
     assert "a|b" not in output
 
 
-def test_a_folder_that_is_no_results_folder_is_named(tmp_path: Path):
+def test_message_names_a_folder_without_results_to_compare(tmp_path: Path):
     assert "holds no results" in probcal("compare", tmp_path).stderr
 
 
@@ -108,6 +108,6 @@ def test_plot_draws_the_ranks(folder):
     assert [Path(line).name for line in result.stdout.split()] == ["ranks-cxe.png", "ranks-cxe.svg"]
 
 
-def test_plot_refuses_ranks_of_one_data_set_and_names_that_are_not_there(folder):
+def test_plot_rejects_ranks_of_one_data_set_and_unknown_names(folder):
     assert "has no ranks: they need two columns" in refused("plot", folder, "--kind", "ranks", "-d", "adult")
     assert 'there is no data set "adul"; did you mean "adult"?' in refused("plot", folder, "-k", "ranks", "-d", "adul")

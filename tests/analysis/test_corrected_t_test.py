@@ -1,4 +1,4 @@
-"""The corrected resampled t-test, by hand and against scikit-learn's worked example."""
+"""Test the corrected resampled t-test against hand calculations and scikit-learn's example."""
 
 import math
 
@@ -15,7 +15,7 @@ SHARES = st.sampled_from([0.1, 0.25, 0.34, 0.5])
 
 
 def by_the_printed_formula(values, n_train, n_test):
-    """An oracle in plain Python: Nadeau & Bengio's variance, t with n - 1 degrees of freedom."""
+    """Compute t and p in plain Python: Nadeau & Bengio's variance, t with n - 1 degrees of freedom."""
     n = len(values)
     mean = sum(values) / n
     variance = sum((value - mean) ** 2 for value in values) / (n - 1)
@@ -23,9 +23,12 @@ def by_the_printed_formula(values, n_train, n_test):
     return t, 2 * stats.t.sf(abs(t), n - 1)
 
 
-def test_the_variance_by_hand():
-    """Two thirds train: n_test/n_train = 1/2. Of 1, 2, 3, 4, 5 the mean is 3, the variance 2.5 and so t is
-    3 / sqrt((1/5 + 1/2) 2.5) = 2.268, which for 4 degrees of freedom has p = .0859; 95 % is t = 2.776."""
+def test_the_variance_equals_a_hand_calculation():
+    """Check the values 1, 2, 3, 4, 5 with two thirds of training rows, so that n_test/n_train = 1/2.
+
+    The mean is 3 and the variance 2.5. So t = 3 / sqrt((1/5 + 1/2) 2.5) = 2.268, with p = .0859 for 4 degrees of
+    freedom. The 95 % interval uses t = 2.776.
+    """
     found = corrected_t_test([1, 2, 3, 4, 5], test_share=1 / 3)
     assert found.error == pytest.approx(math.sqrt(0.7 * 2.5))
     assert found.p == pytest.approx(0.0859, abs=5e-5)
@@ -34,13 +37,16 @@ def test_the_variance_by_hand():
     )
 
 
-def test_the_share_is_of_all_rows_and_not_of_the_training_rows():
+def test_the_test_share_is_relative_to_all_rows():
     assert inflation(10, test_share=0.25) == pytest.approx(1 / 10 + 1 / 3)
 
 
-def test_scikit_learns_worked_example():
-    """Of "Statistical comparison of models using grid search" (scikit-learn's examples): linear SVC against RBF, ten
-    times tenfold on 100 points of two moons; the page prints t = .750 and p = .227, one-sided."""
+def test_the_test_equals_the_example_of_scikit_learn():
+    """Check the example "Statistical comparison of models using grid search" of scikit-learn.
+
+    It compares a linear SVC with RBF, ten times tenfold, on 100 points of two moons. Its page prints t = .750 and
+    a one-sided p = .227.
+    """
     from sklearn.datasets import make_moons
     from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
     from sklearn.svm import SVC
@@ -58,7 +64,7 @@ def test_scikit_learns_worked_example():
 
 @settings(derandomize=True, deadline=None)
 @given(NUMBERS, st.sampled_from([(90, 10), (66, 34), (50, 50)]))
-def test_it_is_the_printed_formula(values, sizes):
+def test_the_test_equals_the_published_formula(values, sizes):
     n_train, n_test = sizes
     if np.std(values) < 1e-6:
         return
@@ -70,7 +76,7 @@ def test_it_is_the_printed_formula(values, sizes):
 
 @settings(derandomize=True, deadline=None)
 @given(NUMBERS, SHARES)
-def test_the_interval_holds_zero_exactly_when_the_test_does_not_reject(values, share):
+def test_interval_contains_zero_exactly_when_test_does_not_reject(values, share):
     found = corrected_t_test(values, share)
     low, high = corrected_interval(values, share)
     if abs(found.p - 0.05) > 1e-9:
@@ -79,14 +85,14 @@ def test_the_interval_holds_zero_exactly_when_the_test_does_not_reject(values, s
 
 @settings(derandomize=True, deadline=None)
 @given(NUMBERS, SHARES)
-def test_the_other_way_round_is_the_same_verdict(values, share):
+def test_the_sign_of_differences_does_not_change_p(values, share):
     one, other = corrected_t_test(values, share), corrected_t_test([-value for value in values], share)
     assert (one.p, one.low) == pytest.approx((other.p, -other.high))
 
 
 @settings(derandomize=True, deadline=None)
 @given(NUMBERS)
-def test_independent_draws_have_students_interval(values):
+def test_independent_draws_give_students_interval(values):
     if np.std(values) < 1e-6:
         return
     known = stats.ttest_1samp(values, 0.0)
@@ -94,12 +100,12 @@ def test_independent_draws_have_students_interval(values):
     assert corrected_t_test(values, 0.0).p == pytest.approx(known.pvalue, abs=1e-9)
 
 
-def test_no_difference_on_any_split_is_none_and_the_same_one_on_every_split_is_sure():
+def test_zero_differences_have_p_1_and_constant_ones_p_0():
     assert corrected_t_test([0.0, 0.0, 0.0], 0.3).p == 1.0
     assert corrected_t_test([0.1, 0.1, 0.1], 0.3).p == 0.0
 
 
 @pytest.mark.parametrize("values", [[0.1], [], [0.1, math.inf], [0.1, math.nan]])
-def test_what_has_no_spread_has_no_test(values):
+def test_one_or_non_finite_differences_are_rejected(values):
     with pytest.raises(ValueError):
         corrected_t_test(values, 0.3)

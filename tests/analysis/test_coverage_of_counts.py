@@ -1,4 +1,4 @@
-"""How often the 95 % of a count hold the true one, on splits that share rows: what docs/statistics.md says of it."""
+"""Test how often the 95 % interval of a count covers the true count, as stated in docs/statistics.md."""
 
 import math
 from pathlib import Path
@@ -15,7 +15,7 @@ MOST = DATASETS // 2 + 1
 
 
 def wins(truth, random):
-    """(n_draws,): in how many data sets the first method is ahead; ``truth``: differences in sd of a split."""
+    """Return (n_draws,): the number of data sets where method 1 wins; ``truth``: differences in sd of a split."""
     found = np.zeros(1, dtype=int)
     for place, one in enumerate(truth):
         values = one + math.sqrt(SHARE) * random.normal() + math.sqrt(1 - SHARE) * random.normal(size=SPLITS)
@@ -46,7 +46,7 @@ def held_and_wrongly_supported(truth_of):
         ("six clear differences and six of a hundredth", lambda _: [3] * 6 + [-0.01] * 6, (0.05, 0.35), (0.65, 0.95)),
     ],
 )
-def test_how_far_a_count_and_its_verdict_can_be_trusted(said, truth_of, held, wrongly):
+def test_coverage_of_counts_matches_the_page(said, truth_of, held, wrongly):
     assert said in " ".join(PAGE.read_text(encoding="utf-8").split())
     for value, (least, most) in zip(held_and_wrongly_supported(truth_of), (held, wrongly), strict=True):
         assert least <= value <= most

@@ -1,4 +1,4 @@
-"""Leaderboards over tables, against Demsar (2006), closed forms and by hand."""
+"""Test leaderboards over tables against Demsar (2006), closed forms and hand calculations."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ COLUMNS = ("j48.direct", "j48.bagging", "j48.probing")
 
 
 def scored(losses, alone=0, methods=None, **facts):
-    """Scores of ``losses``, (n_tables, n_learners, n_methods)."""
+    """Make the scores of ``losses``, (n_tables, n_learners, n_methods)."""
     losses = np.asarray(losses, dtype=float)
     n, learners, k = losses.shape
     given = {"n_train": [None] * n, "n_classes": [None] * n, "balance": [None] * n, **facts}
@@ -49,13 +49,13 @@ def test_two_infinite_losses_are_a_tie():
     assert wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
 
 
-def test_the_strength_of_two_methods_is_the_log_of_their_odds():
+def test_strength_of_two_methods_is_the_log_of_odds():
     found = bradley_terry(np.array([[0.0, 30.0], [10.0, 0.0]]))
     assert found[0] - found[1] == pytest.approx(math.log(3))
 
 
-def test_at_the_maximum_expected_wins_are_the_observed_ones():
-    """The likelihood equations of Bradley & Terry (1952)."""
+def test_expected_wins_equal_observed_wins_at_the_maximum():
+    """Check the likelihood equations of Bradley & Terry (1952)."""
     won = np.random.default_rng(1).integers(1, 9, (6, 6)).astype(float)
     np.fill_diagonal(won, 0)
     strengths = bradley_terry(won)
@@ -63,12 +63,12 @@ def test_at_the_maximum_expected_wins_are_the_observed_ones():
     assert ((won + won.T) * likely).sum(axis=1) - np.diag(won + won.T) * 0.5 == pytest.approx(won.sum(axis=1))
 
 
-def test_many_fits_at_once_are_the_same_as_one_by_one():
+def test_batched_fits_equal_single_fits():
     won = np.random.default_rng(2).integers(0, 5, (3, 4, 4)).astype(float) + 0.1
     assert bradley_terry(won) == pytest.approx(np.array([bradley_terry(one) for one in won]))
 
 
-def test_odds_of_ten_are_four_hundred_points_of_elo():
+def test_odds_of_ten_are_400_points_of_elo():
     found = elo(np.array([[0.0, 1e6], [1e5, 0.0]]), anchor=1)
     assert found == pytest.approx([1400.0, 1000.0], abs=1e-3)
 
@@ -78,12 +78,12 @@ def test_a_method_that_always_wins_has_a_finite_rating():
     assert found[0] == pytest.approx(1000 + 400 * math.log10(12.05 / 0.05))
 
 
-def test_a_mean_leaves_unknown_tables_out_with_their_weight():
+def test_a_weighted_mean_ignores_missing_tables():
     values = np.array([[1.0], [math.nan], [4.0]])
     assert weighted_mean(np.array([[2.0, 5.0, 1.0]]), values).tolist() == [[2.0]]
 
 
-def test_one_learner_gives_the_mean_ranks_and_the_test_of_demsar():
+def test_one_learner_gives_the_ranks_and_test_of_demsar():
     board = leaderboard(scored(-TABLE_6[:, None, :], alone=None, methods=NAMES))
     demsar = ranked(TABLE_6, NAMES, "auc")
     ranks = {one.method: one.rank.value for one in board.standings}
@@ -93,8 +93,8 @@ def test_one_learner_gives_the_mean_ranks_and_the_test_of_demsar():
     assert [one.win_rate.value for one in board.standings] == pytest.approx([(4 - rank) / 3 for rank in ranks.values()])
 
 
-def test_a_table_counts_once_whatever_its_learners():
-    """On one table both learners prefer a, on the other the only learner prefers b."""
+def test_a_table_counts_once_for_any_number_of_learners():
+    """Check two tables: on one table both learners prefer a, on the other the only learner prefers b."""
     nan = math.nan
     board = leaderboard(scored([[[1, 2], [1, 2]], [[2, 1], [nan, nan]]]))
     assert (board.n_tables, board.n_pairs) == (2, 3)
@@ -102,7 +102,7 @@ def test_a_table_counts_once_whatever_its_learners():
     assert of_method(board, "b").better.value == 0.5
 
 
-def test_a_method_without_a_number_takes_no_part_there():
+def test_a_method_is_not_ranked_on_tables_without_its_number():
     nan = math.nan
     board = leaderboard(scored([[[2, 1, 3]], [[2, 1, nan]], [[2, 1, 3]]]))
     assert of_method(board, "c").n_tables == 2 and board.n_complete == 2
@@ -110,15 +110,15 @@ def test_a_method_without_a_number_takes_no_part_there():
     assert of_method(board, "c").rank.value == 3.0
 
 
-def test_the_learner_alone_has_a_thousand_and_no_comparison():
+def test_the_learner_alone_has_elo_1000_and_no_comparison():
     board = leaderboard(scored(np.random.default_rng(0).random((9, 2, 4)), alone=2))
     alone = of_method(board, "c")
     assert (alone.elo.value, alone.elo.low, alone.elo.high) == (1000, 1000, 1000)
     assert math.isnan(alone.better.value)
 
 
-def test_an_interval_is_as_wide_as_the_standard_error_says():
-    """Random ranks of three methods have variance 2/3."""
+def test_the_width_of_an_interval_matches_the_standard_error():
+    """Check the width with random ranks of three methods, which have variance 2/3."""
     board = leaderboard(scored(np.random.default_rng(3).random((60, 1, 3)), alone=None))
     for one in board.standings:
         assert one.rank.high - one.rank.low == pytest.approx(2 * 1.96 * math.sqrt(2 / 3 / 60), rel=0.15)
@@ -143,12 +143,12 @@ def test_tables_are_split_by_size_balance_and_classes():
     assert groups["classes"] == {"2 classes": 1, "3 to 5 classes": 1, "6 classes or more": 1, "unknown": 1}
 
 
-def test_each_learner_has_a_leaderboard_of_its_own():
+def test_each_learner_has_its_own_leaderboard():
     found = leaderboards(scored([[[1, 2], [2, 1]], [[1, 2], [2, 1]]]), "learner")
     assert [(one.group, one.standings[0].method) for one in found] == [("l0", "a"), ("l1", "b")]
 
 
-def test_the_share_of_the_rarest_class_is_stored_with_the_results():
+def test_the_share_of_the_rarest_class_is_stored():
     store = Store("results/defaults")
     of = scores(Outline.of(store), store.results(), "cxe")
     mammography = next(one for one in of.tables if one.name == "mammography")
@@ -158,7 +158,7 @@ def test_the_share_of_the_rarest_class_is_stored_with_the_results():
 
 @pytest.fixture
 def folder(small, cxe):  # noqa: F811
-    """Three tables, on which probing is best and bagging is better than the learner alone twice."""
+    """Write three tables. Probing is best on two; bagging is better than the learner alone on two."""
     numbers = {"adult": (0.6, 0.5, 0.4), "sick": (0.6, 0.5, 0.4), "liver": (0.6, 0.7, math.inf)}
     cells = {
         (dataset, column): cxe(value, value)
@@ -198,7 +198,7 @@ def test_the_learner_alone_stays_in_a_selection(folder):
     assert {row["method"] for row in rows} == {"direct", "probing"}
 
 
-def test_a_metric_that_nobody_measured_is_refused(folder):
+def test_a_metric_that_was_not_measured_is_rejected(folder):
     assert 'there is no metric "smece"' in refused("leaderboard", folder, "--metric", "smece")
 
 

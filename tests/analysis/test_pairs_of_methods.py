@@ -1,4 +1,4 @@
-"""Two methods of a learner: who is better in which data set, and when nothing can be said."""
+"""Test the comparison of two methods of a learner on each data set, with undecided cases."""
 
 import math
 
@@ -19,7 +19,7 @@ INF = math.inf
 
 @pytest.fixture
 def pair(small):  # noqa: F811
-    """``pair({data set: (numbers of J48, numbers of ProbJ48)})``: the one pair, by cross entropy."""
+    """Return ``pair({data set: (numbers of J48, numbers of ProbJ48)})``, which compares the pair by cross entropy."""
 
     def pair(numbers, rows=None, metric="cxe", columns=("j48.direct", "j48.probing")):
         cells = {
@@ -35,7 +35,7 @@ def pair(small):  # noqa: F811
     return pair
 
 
-def test_it_is_the_corrected_t_test_of_the_differences_and_holm_over_the_data_sets(pair):
+def test_a_pair_has_corrected_t_tests_and_holm_correction(pair):
     before, after = [0.5, 0.6, 0.55, 0.52], [0.4, 0.45, 0.41, 0.43]
     one = pair({"adult": (before, after), "breast": (before, before[::-1])})
     found = one.tested[0]
@@ -46,7 +46,7 @@ def test_it_is_the_corrected_t_test_of_the_differences_and_holm_over_the_data_se
     assert one.tested[1].verdict == "undecided"
 
 
-def test_better_is_by_the_good_end_of_the_metric(pair):
+def test_better_depends_on_the_direction_of_the_metric(pair):
     numbers = {"adult": ([0.5, 0.5, 0.51], [0.9, 0.9, 0.91])}
     assert pair(numbers).tested[0].verdict == "worse"
     assert pair(numbers, metric="auc").tested[0].verdict == "better"
@@ -63,7 +63,7 @@ def test_better_is_by_the_good_end_of_the_metric(pair):
         ([INF, INF, INF], [INF, INF, INF], "none", "undecided"),
     ],
 )
-def test_infinity_decides_where_the_other_never_has_it_and_leaves_no_t_test(pair, before, after, how, verdict):
+def test_infinite_losses_of_one_method_replace_the_t_test(pair, before, after, how, verdict):
     found = pair({"adult": (before, after)}).tested[0]
     assert (found.how, found.verdict, found.p) == (how, verdict, None)
 
@@ -83,19 +83,19 @@ def test_one_split_is_tested_by_its_rows(pair, shift, verdict):
         assert (found.low, found.high) == pytest.approx((shift - 0.0196, shift + 0.0196), abs=2e-3)
 
 
-def test_rows_of_infinite_loss_in_both_are_no_difference(pair):
+def test_infinite_loss_in_both_is_no_difference(pair):
     rows = {"adult": {"cxe": {"j48/direct": np.full(1000, INF), "j48/probing": np.full(1000, INF)}}}
     found = pair({"adult": ([INF], [INF])}, rows).tested[0]
     assert (found.difference, found.p, found.verdict) == (0.0, 1.0, "undecided")
 
 
-def test_of_splits_only_those_that_both_have_are_compared(pair):
+def test_only_splits_of_both_methods_are_compared(pair):
     found = pair({"adult": ([0.5, 0.6, None, 0.7], [0.4, None, 0.1, 0.6])}).tested[0]
     assert found.n_splits == 2
     assert found.difference == pytest.approx(-0.1)
 
 
-def test_a_data_set_that_one_of_them_lacks_is_left_out(pair):
+def test_a_data_set_of_only_one_method_is_omitted(pair):
     one = pair({"adult": ([0.5, 0.6], [0.4, 0.5]), "sick": ([0.5, 0.6], [None, None])})
     assert [tested.row.name for tested in one.tested] == ["adult"]
     assert one.p is None  # one data set has no signed ranks
@@ -107,7 +107,7 @@ SPLITS = st.lists(st.sampled_from([0.1, 0.11, 0.2, 0.3, 0.35, INF]), min_size=6,
 @pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.lists(SPLITS, min_size=4, max_size=4))
-def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers):
+def test_column_order_only_changes_the_sign(tmp_path_factory, numbers):
     from tests.reporting.conftest import Written
 
     data = {"adult": numbers[:2], "sick": numbers[2:]}
@@ -129,11 +129,11 @@ def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers)
     assert one.p == pytest.approx(other.p)
 
 
-def test_without_two_methods_of_a_learner_all_columns_are_paired(small, cxe):  # noqa: F811
+def test_columns_of_different_learners_are_all_paired(small, cxe):  # noqa: F811
     columns = ("j48.direct", "nb.direct", "log.direct")
     store = small(datasets={"adult": 2}, columns=columns).write({("adult", one): cxe(0.5, 0.6) for one in columns})
     assert len(pairs(Bootstrap(CheckedResults.of(store), CompareData()), "cxe")) == 3
 
 
-def test_how_a_p_is_written():
+def test_p_values_have_a_fixed_format():
     assert [p_text(one) for one in (None, 0.0004, 0.0314, 1.0)] == ["\N{EN DASH}", "< .001", ".031", "1"]

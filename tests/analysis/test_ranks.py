@@ -1,4 +1,4 @@
-"""Mean ranks and who is told apart, against Demsar (2006), scipy and by hand."""
+"""Test mean ranks and groups against Demsar (2006), scipy, R and hand calculations."""
 
 import math
 
@@ -13,8 +13,8 @@ from probcal.analysis.ranks import labels_of, ranked, ranks
 from probcal.store.outline import Outline
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
-# Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets. The ranks printed beside it put .975 of the
-# third column on voting above that of the fourth: a digit that is not printed.
+# Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets. On voting, the third and the fourth column
+# both have .975, and the published ranks put the third above the fourth. Hence the digit that is not published.
 NAMES = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 TABLE_6 = np.array([
     [0.763, 0.768, 0.771, 0.798], [0.599, 0.591, 0.590, 0.569], [0.954, 0.971, 0.968, 0.967],
@@ -31,7 +31,7 @@ TABLES = st.integers(2, 14).flatmap(
 )  # fmt: skip
 
 
-def test_the_mean_ranks_of_demsars_table_6():
+def test_mean_ranks_equal_demsars_table_6():
     found = ranked(TABLE_6, NAMES, "auc")
     assert dict(zip(found.labels, found.mean_ranks, strict=True)) == pytest.approx(
         {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
@@ -39,8 +39,8 @@ def test_the_mean_ranks_of_demsars_table_6():
     assert (found.n_datasets, found.permuted) == (14, False)
 
 
-def test_without_the_correction_for_ties_it_would_be_the_chi_square_and_f_that_demsar_prints():
-    """9.28 and 3.69. With the correction, as scipy has it, ties count less and both are larger."""
+def test_demsars_chi_square_and_f_lack_the_tie_correction():
+    """Check Demsar's 9.28 and 3.69 without the correction. With scipy's correction for ties both are larger."""
     table = stats.rankdata(-TABLE_6, axis=1)
     n, k = table.shape
     uncorrected = 12 * n / (k * (k + 1)) * (float((table.mean(axis=0) ** 2).sum()) - k * (k + 1) ** 2 / 4)
@@ -49,8 +49,8 @@ def test_without_the_correction_for_ties_it_would_be_the_chi_square_and_f_that_d
     assert friedman(table)[0] == pytest.approx(stats.friedmanchisquare(*TABLE_6.T).statistic)
 
 
-def test_ranks_without_ties_as_r_has_them():
-    """R's friedman.test and scmamp's Iman-Davenport on nine methods and two data sets: 11.733 and 2.75."""
+def test_friedman_without_ties_equals_r():
+    """Check R's friedman.test and scmamp's Iman-Davenport on nine methods and two data sets: 11.733 and 2.75."""
     table = np.array([[1, 8, 6, 4, 7, 2, 5, 3, 9], [1, 6, 3, 9, 7, 2, 8, 4, 5]], float)
     assert friedman(table) == pytest.approx((11.733, 2.75), abs=5e-4)
 
@@ -59,14 +59,16 @@ def test_ranks_without_ties_as_r_has_them():
     ("k", "q"),
     [*zip(range(2, 11), [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164], strict=True)],
 )
-def test_the_critical_values_of_demsars_table_5(k, q):
-    """q.05; that of 2.569 gives a critical difference of 1.25 for his 14 data sets."""
+def test_critical_differences_equal_demsars_table_5(k, q):
+    """Check q.05; the value 2.569 gives a critical difference of 1.25 for Demsar's 14 data sets."""
     assert critical_difference(k, 6) == pytest.approx(q * math.sqrt(k * (k + 1) / 36), abs=1e-3)
 
 
-def test_who_is_told_apart_by_hand():
-    """12 data sets, k = 3: the critical difference is 2.343 sqrt(3 4 / 72) = .957, so that ranks of 1, 2 and 3 are
-    all told apart, and two that share the second place are one group."""
+def test_groups_equal_a_hand_calculation():
+    """Check 12 data sets and k = 3. The critical difference is 2.343 sqrt(3 4 / 72) = .957.
+
+    The ranks 1, 2 and 3 then differ significantly. Two methods that share the second place are one group.
+    """
     apart = ranked(np.tile([0.1, 0.2, 0.3], (12, 1)), ["a", "b", "c"], "cxe")
     assert (apart.mean_ranks, apart.groups) == ((1, 2, 3), ())
     assert (apart.f, apart.p) == (math.inf, 0.0)
@@ -74,33 +76,33 @@ def test_who_is_told_apart_by_hand():
     assert (shared.labels, shared.groups) == (("a", "b", "c"), (("b", "c"),))
 
 
-def test_without_a_difference_shown_none_is_told_apart():
+def test_without_a_significant_difference_all_are_one_group():
     numbers = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]] * 6)
     found = ranked(numbers, ["a", "b", "c"], "cxe")
     assert found.p > 0.9
     assert found.groups == (("a", "b", "c"),)
 
 
-def test_all_equal_says_nothing():
+def test_equal_numbers_have_p_1():
     found = ranked(np.full((12, 3), 0.5), ["a", "b", "c"], "cxe")
     assert (found.chi_square, found.p, found.mean_ranks) == (0.0, 1.0, (2, 2, 2))
 
 
-def test_few_data_sets_that_agree_are_no_certainty():
-    """F would be infinite and its p 0; of 6 x 6 ways to order three methods on two data sets, 6 agree: p = 1/6."""
+def test_few_data_sets_get_a_permutation_p_value():
+    """Check p = 1/6: of 6 x 6 orders of three methods on two data sets, 6 agree. F is infinite with p 0."""
     found = ranked(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]), ["a", "b", "c"], "cxe")
     assert (found.f, found.permuted) == (math.inf, True)
     assert found.p == pytest.approx(1 / 6, abs=0.012)
 
 
-def test_infinity_ranks_last_and_two_of_them_share_it():
+def test_infinite_numbers_share_the_last_rank():
     found = ranked(np.array([[math.inf, 0.2, math.inf], [0.9, 0.2, math.inf]]), ["a", "b", "c"], "cxe")
     assert dict(zip(found.labels, found.mean_ranks, strict=True)) == {"b": 1.0, "a": 2.25, "c": 2.75}
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(TABLES, st.randoms(use_true_random=False))
-def test_neither_the_order_of_columns_nor_that_of_data_sets_changes_anything(table, random):
+def test_order_of_columns_and_data_sets_does_not_matter(table, random):
     numbers = np.array(table)
     names = [f"m{place}" for place in range(numbers.shape[1])]
     columns, rows = random.sample(range(len(names)), len(names)), random.sample(range(len(numbers)), len(numbers))
@@ -109,21 +111,21 @@ def test_neither_the_order_of_columns_nor_that_of_data_sets_changes_anything(tab
     assert other.labels == one.labels
     assert other.mean_ranks == pytest.approx(one.mean_ranks)
     assert other.f == pytest.approx(one.f)
-    if abs(one.p - 0.05) > 0.02:  # nearer, where ranks are permuted at random, it is drawn
+    if abs(one.p - 0.05) > 0.02:  # nearer to .05, the permutation p-value is random
         assert other.groups == one.groups
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(TABLES)
-def test_only_the_order_within_a_data_set_counts(table):
+def test_ranks_depend_only_on_order_within_data_sets(table):
     numbers = np.array(table)
     names = [f"m{place}" for place in range(numbers.shape[1])]
     scale = np.arange(1, len(numbers) + 1)[:, None]
     assert ranked(numbers, names, "cxe") == ranked(numbers**3 * scale, names, "cxe")
 
 
-def test_groups_are_as_large_as_they_can_be_and_no_group_is_within_another():
-    """Ranks 1, 1.5, ..., of a critical difference of 1.25 by hand."""
+def test_groups_are_maximal_and_not_nested():
+    """Check groups of ranks for a critical difference of 1.25 by hand."""
     from probcal.analysis.ranks import _groups
 
     assert _groups(list("abcd"), [1.0, 2.0, 2.2, 3.4], 1.25) == [("a", "b", "c"), ("c", "d")]
@@ -135,7 +137,7 @@ def ranks_of(store, metric="cxe"):
     return ranks(Outline.of(store), store.results(), metric)
 
 
-def test_a_data_set_without_all_columns_is_left_out_by_name(small, cxe):  # noqa: F811
+def test_an_incomplete_data_set_is_omitted_and_named(small, cxe):  # noqa: F811
     cells = {
         (dataset, column): cxe(0.5, 0.6) for dataset in ("adult", "breast") for column in ("j48.direct", "nb.direct")
     }
@@ -145,7 +147,7 @@ def test_a_data_set_without_all_columns_is_left_out_by_name(small, cxe):  # noqa
     assert (found.n_datasets, found.left_out) == (2, ("Sick",))
 
 
-def test_only_splits_that_all_columns_have_are_ranked(small, cxe):  # noqa: F811
+def test_only_splits_of_all_columns_are_ranked(small, cxe):  # noqa: F811
     cells = {
         (dataset, column): cxe(*numbers)
         for dataset in ("adult", "breast")
@@ -169,7 +171,7 @@ def test_two_readings_of_a_data_set_count_once(small, cxe):  # noqa: F811
     assert ranks_of(store).n_datasets == 2
 
 
-def test_columns_of_one_label_are_told_by_learner_and_method():
+def test_equal_labels_are_extended_by_learner_and_method():
     columns = [{"learner": name, "method": "direct", "label": "J48", "group": "J48"} for name in ("a", "b")]
     outline = Outline(name="x", title="x", metrics=[], datasets=[], columns=columns, repetitions={})
     assert labels_of(outline) == ["J48 (a direct)", "J48 (b direct)"]

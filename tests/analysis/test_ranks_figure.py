@@ -1,4 +1,4 @@
-"""The critical-difference diagram."""
+"""Test the critical-difference diagram."""
 
 import numpy as np
 import pytest
@@ -20,28 +20,28 @@ def texts(one):
 
 
 def bars(one):
-    """The ends of the thick lines."""
+    """Return the ends of the thick lines."""
     return [tuple(line.get_xdata()) for line in one.axes[0].get_lines() if line.get_linewidth() == 3]
 
 
-def test_every_label_stands_with_its_mean_rank_the_better_half_on_the_left():
+def test_labels_have_mean_ranks_with_better_ones_left():
     one = figure([[0.1, 0.2, 0.3, 0.4]] * 12, ["a", "b", "c", "d"])
     assert texts(one)[-4:] == ["a  1.00", "b  2.00", "3.00  c", "4.00  d"]
 
 
-def test_a_bar_joins_each_group_that_is_not_told_apart():
+def test_a_bar_joins_each_group():
     one = figure([[0.1, 0.1, 0.4, 0.4]] * 12, ["a", "b", "c", "d"])
     assert [(round(low, 1), round(high, 1)) for low, high in bars(one)] == [(1.5, 1.5), (3.5, 3.5)]
 
 
-def test_demsars_figure_has_one_bar_over_all_four():
-    """His section 3.2.4: the ranks differ (p < .05), yet the best and the worst are 1.18 apart, less than 1.25."""
+def test_demsars_figure_has_one_bar_over_all_methods():
+    """Check section 3.2.4: the ranks differ (p < .05), but the best and the worst differ by 1.18, less than 1.25."""
     one = figure(TABLE_6, NAMES, "auc")
     [(low, high)] = bars(one)
     assert (low, high) == pytest.approx((1.964, 3.143), abs=0.03)
 
 
-def test_where_no_difference_shows_it_says_so_and_joins_none():
+def test_without_a_significant_difference_there_is_no_bar():
     one = figure([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]] * 6, ["a", "b", "c"])
     assert bars(one) == []
     assert "no significant difference" in one.get_suptitle().replace("\n", " ")
@@ -52,7 +52,7 @@ def test_the_heading_names_metric_test_and_number_of_data_sets():
     assert heading.startswith("T: mean ranks over 12 data sets by area under the ROC curve (Friedman's test: p < .001)")
 
 
-def test_thirty_columns_and_long_hostile_names_fit(tmp_path):
+def test_thirty_columns_and_long_names_fit(tmp_path):
     labels = [f"{'x' * 300}\x1b[2J$_{place}" for place in range(30)]
     one = figure(np.random.default_rng(1).random((12, 30)), labels, title="t" * 5000)
     assert "\x1b" not in "".join(texts(one)) + one.get_suptitle()
@@ -62,7 +62,7 @@ def test_thirty_columns_and_long_hostile_names_fit(tmp_path):
             assert path.stat().st_size > 1000
 
 
-def test_it_is_drawn_for_each_metric_the_same_to_the_byte(small, cxe):  # noqa: F811
+def test_figures_of_each_metric_are_identical_to_the_byte(small, cxe):  # noqa: F811
     columns = ("j48.direct", "nb.direct", "log.direct")
     cells = {
         (dataset, column): [{"cxe": 0.1 * place + 0.01 * row, "auc": 0.5}]

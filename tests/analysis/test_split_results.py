@@ -1,4 +1,4 @@
-"""compare.json: what a comparison needs of predictions, when these are gone."""
+"""Test compare.json, which stores what a comparison needs from predictions, in case they are removed."""
 
 import json
 import math
@@ -20,7 +20,7 @@ COLUMNS = ("j48.direct", "j48.probing")
 
 @pytest.fixture
 def store(small):  # noqa: F811
-    """Adult with one split and Breast with three, each with its predictions; J48 is once sure and wrong on Adult."""
+    """Write Adult with one split and Breast with three, with predictions; on Adult J48 once predicts 1 wrongly."""
     written = small(datasets={"adult": 1, "breast": 3}, columns=COLUMNS, metrics=("cxe", "rms", "auc"))
     store = written.write({})
     random = np.random.default_rng(5)
@@ -43,7 +43,7 @@ def of(store):
     return compare_data(store, Outline.of(store), store.results())
 
 
-def test_it_has_samples_of_the_set_with_one_split_and_a_clipped_cross_entropy_of_every_cell(store):
+def test_compare_data_has_samples_and_clipped_losses(store):
     found = of(store)
     assert list(found.rows) == ["adult"]
     assert set(found.rows["adult"]) == set(ROW_METRICS)
@@ -53,7 +53,7 @@ def test_it_has_samples_of_the_set_with_one_split_and_a_clipped_cross_entropy_of
     assert math.isfinite(found.clipped["adult/0/j48/direct"])
 
 
-def test_without_the_predictions_it_says_the_same(store):
+def test_the_comparison_is_the_same_without_predictions(store):
     before = probcal("compare", store.folder)
     text = (store.folder / FILE).read_text()
     (store.folder / "predictions.bin").unlink()
@@ -62,7 +62,7 @@ def test_without_the_predictions_it_says_the_same(store):
     assert (store.folder / FILE).read_text() == text
 
 
-def test_what_was_kept_of_other_predictions_does_not_count(store):
+def test_samples_of_other_predictions_are_ignored(store):
     of(store)
     text = (store.folder / FILE).read_text()
     digest = json.loads(text)["rows"]["adult"]["digests"]["j48/direct"]
@@ -73,7 +73,7 @@ def test_what_was_kept_of_other_predictions_does_not_count(store):
     assert "adult/0/j48/probing" in found.clipped
 
 
-def test_with_neither_predictions_nor_file_the_split_is_taken_as_it_is(store):
+def test_message_says_that_the_predictions_are_missing(store):
     (store.folder / "predictions.bin").unlink()
     assert of(store).lacking == {"Adult": ["j48/direct", "j48/probing"]}
     assert not (store.folder / FILE).exists()
@@ -86,14 +86,14 @@ def test_with_neither_predictions_nor_file_the_split_is_taken_as_it_is(store):
     ["", "[]", '{"rows": {}}', '{"rows": {}, "clipped": {"a": 1}}', '{"rows": {}, "clipped": {}, "more": 1}',
      '{"rows": {"adult": {"digests": {"j48/direct": "a"}, "samples": {"cxe": {"j48/direct": [1]}}}}, "clipped": {}}'],
 )  # fmt: skip
-def test_another_file_in_its_place_is_named_and_not_overwritten(store, text):
+def test_message_names_a_foreign_file_and_it_stays(store, text):
     (store.folder / FILE).write_text(text)
     with pytest.raises(StoreError, match="was not written by probcal compare; remove it"):
         of(store)
     assert (store.folder / FILE).read_text() == text
 
 
-def test_a_pipe_in_its_place_does_not_hang(store):
+def test_a_pipe_in_place_of_the_file_is_rejected(store):
     import os
 
     os.mkfifo(store.folder / FILE)
@@ -101,7 +101,7 @@ def test_a_pipe_in_its_place_does_not_hang(store):
         of(store)
 
 
-def test_columns_of_other_rows_are_no_pair(store):
+def test_columns_with_other_test_rows_are_not_compared(store):
     y = np.array([0, 1] * 40, dtype=np.int8)
     with store.writing("small"):
         store.add(
