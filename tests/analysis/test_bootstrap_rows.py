@@ -18,7 +18,7 @@ from probcal.metrics import cross_entropy, rms_error, roc_auc
 RANDOM = np.random.default_rng(7)
 N = 120
 Y = (RANDOM.random(N) < 0.4).astype(np.int8)
-P = np.clip(np.round(0.4 * Y + 0.6 * RANDOM.random((2, N)), 2), 0.01, 0.99)  # two decimals: with ties
+P = np.clip(np.round(0.4 * Y + 0.6 * RANDOM.random((2, N)), 2), 0.01, 0.99)  # two decimals give ties
 
 
 def both(p):

@@ -58,7 +58,7 @@ def test_better_depends_on_the_direction_of_the_metric(pair):
         ([INF] * 6 + [0.5] * 6, [0.4] * 12, "∞", "better"),
         ([0.4] * 6, [INF] * 6, "∞", "worse"),
         ([INF] * 6 + [0.5] * 7, [0.4] * 13, "none", "undecided"),  # on less than half of the splits
-        ([INF] * 5, [0.4] * 5, "none", "undecided"),  # five of five come of a coin with .06
+        ([INF] * 5, [0.4] * 5, "none", "undecided"),  # a fair coin gives five of five with p = .06
         ([INF, INF, 0.5], [INF, 0.4, 0.4], "none", "undecided"),
         ([INF, INF, INF], [INF, INF, INF], "none", "undecided"),
     ],

@@ -45,7 +45,7 @@ def test_the_page_counts_the_numbers_inside(script):
         ("ProbJ48", "hepatitis", "auc"): [0.7 + seed / 1000 for seed in range(20)],
     }
     page = script.page("Draws", "", draws)
-    assert "1 of 3 published numbers are inside" in page  # .368 is, .665 and .662 are not
+    assert "1 of 3 published numbers are inside" in page  # .368 is inside, .665 and .662 are not
     assert "**outside**" in page
 
 

@@ -170,7 +170,7 @@ def test_kernels_give_the_numbers_of_weka_3_4_1(script):
     whole = np.where(k % 11 == 3, np.nan, k * 37 % 29)
     X = pd.DataFrame({"whole": whole, "skewed": np.exp(k * 17 % 23 / 4.0), "nominal": nominal})
     y, train = ((k * k + k // 3) % 5 < 2).astype(int), k % 3 != 0
-    # java -cp weka.jar (3.4.1) weka.classifiers.bayes.NaiveBayes -K on these rows; 3.9 is up to .03 off
+    # java -cp weka.jar (3.4.1) weka.classifiers.bayes.NaiveBayes -K on these rows; 3.9 differs by up to .03
     weka = [0.107958186, -0.060923171, -0.263779991, 0.090105028, 0.954860411, 0.147117121, -0.623155252]
     weka += [-0.488231478, -0.107273409, 0.622227489, 0.18283022, 0.152521449, -0.014899678, -0.075979466]
     found = script("split_scores").naive_bayes(X, y).log_odds(train[None])[0]
@@ -261,7 +261,7 @@ def inference(script, rows, monkeypatch):
 def test_numbers_in_the_middle_of_random_splits_are_typical(inference, rows):
     module, bayes, _ = inference
     by_share = {share: module.draw(rows, bayes, share, 60) for share in module.SHARES}
-    assert by_share[0.66].names == ["NB rms", "NB cxe", "NB auc", "SigNB rms"]  # the AUC of SigNB is that of NB
+    assert by_share[0.66].names == ["NB rms", "NB cxe", "NB auc", "SigNB rms"]  # SigNB has the AUC of NB
     assert by_share[0.66].test.sum(axis=1).tolist() == [rows.n - round(0.66 * rows.n)] * 60
     assert float(module.joint_line(rows, by_share)[3]) > 0.9
     assert {line[-1] for line in module.single_lines(rows, by_share[0.66])} == {"50%"}

@@ -78,4 +78,4 @@ def test_cards_agree_with_the_index_of_the_benchmark(original_files):
 def test_the_experiment_names_every_table_once():
     names = [card.name for card in read_experiment(find_config("arena")).cards]
     assert len(names) == len(set(names)) == 103
-    assert set(CARDS) - set(names) == {"arena-hypothyroid"}  # the patients of sick
+    assert set(CARDS) - set(names) == {"arena-hypothyroid"}  # it has the patients of sick

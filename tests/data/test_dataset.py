@@ -87,7 +87,7 @@ class TestSeveralClasses:
             ([10.0, 9, 2, 10], [2, 1, 0, 2]),
             (["0.5", "-1", "1e1", "2"], [1, 0, 3, 2]),
             (["red", "blue", "green", "red"], [2, 0, 1, 2]),
-            (["10", "9", "other", "10"], [0, 1, 2, 0]),  # not all are numbers: as text
+            (["10", "9", "other", "10"], [0, 1, 2, 0]),  # not all are numbers, so text order
             (["b", "B", "a", "a"], [2, 0, 1, 1]),
         ],
     )

@@ -46,7 +46,7 @@ def test_documents_have_the_size_and_lengths_of_the_paper(documents):
 
 
 def test_label_frequency_equals_the_closed_form(documents):
-    assert pytest.approx(0.3448, abs=0.00005) == BASE_RATE  # as printed
+    assert pytest.approx(0.3448, abs=0.00005) == BASE_RATE  # as published
     # The labels of a document are 10 balls in 20 boxes. The number of occupied boxes has an sd of 1.205.
     # The share over 20,000 documents then has an sd of 1.205 / 20 / sqrt(20,000) = .0004.
     assert documents.y.mean() == pytest.approx(BASE_RATE, abs=0.0013)
@@ -58,7 +58,7 @@ def test_error_of_the_base_rate_equals_its_integral(documents):
     truth = lambda theta: 1 - (1 - theta) ** 10  # noqa: E731
     kink = 1 - (1 - BASE_RATE) ** 0.1
     error = quad(lambda theta: abs(truth(theta) - BASE_RATE) * density(theta), 0, 1, points=[kink])[0]
-    assert error == pytest.approx(0.2023, abs=0.00005)  # printed is .2022 ± .0001
+    assert error == pytest.approx(0.2023, abs=0.00005)  # published: .2022 ± .0001
     ours = np.abs(documents.truth - documents.y.mean(axis=0)).mean()
     assert ours == pytest.approx(error, abs=0.001)
 

@@ -45,7 +45,7 @@ def law(change):
     made = generated(card(change), seed=3)
     signal = made.X.to_numpy() @ WEIGHTS
     log_odds = logit(made.truth)
-    assert log_odds[:N_TRAIN] == pytest.approx(0.5 + signal[:N_TRAIN], abs=1e-9)  # not changed
+    assert log_odds[:N_TRAIN] == pytest.approx(0.5 + signal[:N_TRAIN], abs=1e-9)  # unchanged
     return signal[N_TRAIN:], log_odds[N_TRAIN:]
 
 

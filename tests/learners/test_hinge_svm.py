@@ -111,14 +111,14 @@ def test_a_weight_equals_that_many_copies():
 
 def test_an_undetermined_intercept_is_the_midpoint():
     X, labels = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
-    assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # of -1 to 1
+    assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # the midpoint of -1 to 1
 
 
 def test_labels_equal_those_of_wekas_smo():
     if not find_spec("weka"):
         pytest.skip("needs probcal[weka]")
     X, labels = sets()["wine"]
-    frame = pd.DataFrame(MinMaxScaler().fit_transform(X))  # as SMO does itself
+    frame = pd.DataFrame(MinMaxScaler().fit_transform(X))  # SMO scales in the same way
     names = np.array(["other", "second"])[labels.astype(int)]
     smo = WekaClassifier("functions.SMO").fit(frame, names)
     assert np.mean(HingeSVM().fit(frame, names).predict(frame) == smo.predict(frame)) == 1

@@ -41,7 +41,7 @@ def test_one_numeric_column_is_within_the_error_of_weka(shape, weighted):
     X = pd.DataFrame({"x": x})
     weka, ours = fitted(X, y, weights)
     theirs, sure = log_odds_of(weka, X), 30
-    settled = np.abs(theirs) < sure  # beyond, one of the two densities is noise in Weka
+    settled = np.abs(theirs) < sure  # with larger log-odds, one density is noise in Weka
     np.testing.assert_allclose(ours.decision_function(X)[settled], theirs[settled], rtol=0, atol=2 * WEKA)
     assert (np.abs(ours.decision_function(X)[~settled]) > sure - 1).all()
     p = ours.predict_proba(X)

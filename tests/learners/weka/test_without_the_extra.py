@@ -35,7 +35,7 @@ sys.meta_path[:] = [NotThese if finder is PathFinder else finder for finder in s
 def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess:
     """Run Python with these words in an environment where the packages are not found."""
     (tmp_path / "hiding").mkdir(exist_ok=True)
-    # read by Python itself at its start, in worker processes too
+    # Python reads this file at its start, also in worker processes
     (tmp_path / "hiding" / "sitecustomize.py").write_text(HIDING.format(hidden=packages))
     path = os.pathsep.join([str(tmp_path / "hiding"), str(ROOT)])
     variables = {**os.environ, "PYTHONPATH": path, "PROBCAL_CACHE_DIR": str(tmp_path / "cache"), **environment}
