@@ -192,7 +192,7 @@ def in_order(metrics: Iterable[str], before: Sequence[str] = TABLES_1_TO_3) -> l
 def numbered(
     metrics: Iterable[str], of_metric: Callable[[int, str], Grid], best: Callable[[int], Grid] | None
 ) -> list[Grid]:
-    """Return the numbered tables: CXE, RMS, AUC, the ``best`` methods unless None, then the other metrics."""
+    """Return the numbered tables: ``TABLES_1_TO_3``, the ``best`` methods unless None, then the other metrics."""
     ordered = in_order(metrics)
     first = [metric for metric in ordered if metric in TABLES_1_TO_3]
     grids = [of_metric(number, metric) for number, metric in enumerate(first, 1)]
