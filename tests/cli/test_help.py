@@ -71,7 +71,7 @@ def test_help_explains_exactly_the_variables_that_are_read():
     read = {
         found
         for path in PACKAGE.rglob("*.py")
-        if path.parent.name != "commands"
+        if path.parent.name != "cli"
         for found in re.findall(r"\bPROBCAL_[A-Z_]+", path.read_text(encoding="utf-8"))
     }
     told = set(re.findall(r"\bPROBCAL_[A-Z_]+", "".join(map(help_of, COMMANDS))))
