@@ -1,4 +1,4 @@
-"""Rows for the metrics: strategies of hypothesis, and every metric under one signature."""
+"""Provide Hypothesis strategies for rows, and every metric under one signature."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -60,12 +60,12 @@ def has_both(rows):
 
 
 def has_a_value(name, y):
-    """AUC has none where a class is absent."""
+    """Say whether the metric has a value: AUC has none if a class is absent."""
     return name != "roc_auc" or 0 < sum(y) < len(y)
 
 
 def numbers(found):
-    """What a metric gives, as a plain list."""
+    """Return the values of a metric as a plain list."""
     if isinstance(found, dict):
         return list(found.values())
     return list(found) if isinstance(found, tuple) else [found]

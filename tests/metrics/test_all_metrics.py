@@ -1,4 +1,4 @@
-"""all_metrics: every metric from one sort, the names they go by, and what a store keeps of them."""
+"""Test ``all_metrics`` against the single metrics, and the names, descriptions and storage of metrics."""
 
 import math
 
@@ -35,14 +35,14 @@ ALONE = {
 
 @quick
 @given(weighted_rows.filter(has_both))
-def test_together_they_are_what_each_is_alone(rows):
+def test_all_metrics_agrees_with_each_single_metric(rows):
     y, p, weight = zip(*rows, strict=True)
     assert all_metrics(y, p) == {name: metric(y, p) for name, metric in ALONE.items()}
     assert all_metrics(y, p, weight) == {name: metric(y, p, sample_weight=weight) for name, metric in ALONE.items()}
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_there_is_one_sort_and_for_several_classes_one_each(monkeypatch, n_classes):
+def test_all_metrics_sorts_once_or_once_for_each_class(monkeypatch, n_classes):
     sorts = []
     for name in ("sort", "argsort"):
         own = getattr(np, name)
@@ -51,21 +51,21 @@ def test_there_is_one_sort_and_for_several_classes_one_each(monkeypatch, n_class
     assert len(sorts) == (1 if n_classes == 2 else n_classes)
 
 
-def test_certain_and_right_costs_nothing():
+def test_certain_correct_predictions_have_no_loss():
     found = all_metrics([0, 1], [0, 1])
     assert found == {"rms": 0, "cxe": 0, "auc": 1, "c_emp": 0, "ece": 0, "ks": 0, "c_emp_p": 1}
     assert math.copysign(1, found["cxe"]) == 1, "and not minus nothing"
 
 
 @pytest.mark.parametrize("label", [0, 1])
-def test_a_test_set_of_one_class_keeps_the_metrics_that_have_a_value(label):
+def test_one_class_leaves_only_auc_undefined(label):
     y, p = [label] * 3, [0.1, 0.5, 0.9]
     found = all_metrics(y, p)
     assert math.isnan(found.pop("auc"))
     assert found == {name: metric(y, p) for name, metric in ALONE.items() if name != "auc"}
 
 
-def test_an_auc_without_a_value_and_an_infinite_cross_entropy_are_stored_as_such():
+def test_nan_and_infinite_metrics_are_stored_and_read_again():
     result = CellResult("d", 0, "l", "m", "done", "r", 1.0, metrics=all_metrics([1, 1], [0.0, 0.5]))
     kept = CellResult.from_json(result.to_json())
     assert math.isnan(kept.metrics["auc"])
@@ -73,38 +73,38 @@ def test_an_auc_without_a_value_and_an_infinite_cross_entropy_are_stored_as_such
     assert kept.metrics["rms"] == result.metrics["rms"]
 
 
-def test_every_metric_has_a_name_and_a_description():
+def test_all_metrics_with_true_p_returns_every_registered_metric():
     assert set(all_metrics([0, 1], [0.1, 0.9], true_p=[0.2, 0.7])) == set(METRICS)
     assert DEFAULT_METRICS == ("cxe", "rms", "auc", "c_emp")
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
+def test_metric_description_ends_with_its_direction(metric):
     name = metric_named(metric)
     assert name.long != metric
     ends = {"of the data, whatever the predictions": "of the data"}
     assert name.help.endswith(ends.get(name.good_end, name.good_end))
 
 
-def test_they_are_listed():
+def test_metrics_listing_names_every_metric_and_its_direction():
     lines = listing("metrics").splitlines()[2:]
     assert [line.split()[0] for line in lines] == [*METRICS, *ASKED_METRICS, "cost(p)", *METHOD_METRICS]
     ends = ("of the data", "of methods that protect", "of methods with thresholds", "classes only", "are calibrated")
     assert all("is better" in line or line.endswith(ends) for line in lines)
 
 
-def test_where_the_truth_is_not_known_its_metrics_are_not_there():
+def test_metrics_of_true_probabilities_need_true_p():
     assert not set(OF_THE_TRUTH) & set(all_metrics([0, 1], [0.1, 0.9]))
 
 
-def test_the_distance_from_the_truth_stands_beside_that_of_the_frequency_alone():
+def test_l1_is_reported_beside_l1_of_the_base_rate():
     found = all_metrics([0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5], true_p=[0.0, 0.5, 0.25, 0.75])
-    # the frequency is 1/4, from which the true probabilities are 1/4, 1/4, 0 and 1/2 away
+    # the base rate is 1/4; its distances from the true probabilities are 1/4, 1/4, 0 and 1/2
     assert [found[name] for name in OF_THE_TRUTH] == [0.25, 0.25, 0.25]
     assert found["l1"] == l1_error([0.0, 0.5, 0.25, 0.75], [0.5] * 4)
 
 
-def test_of_several_labels_every_metric_is_the_mean_over_the_labels():
+def test_metrics_of_several_labels_are_means_over_labels():
     rng = np.random.default_rng(0)
     y, p, truth = rng.integers(0, 2, (50, 3)), rng.random((50, 3)), rng.random((50, 3))
     each = [all_metrics(y[:, k], p[:, k], true_p=truth[:, k]) for k in range(3)]
@@ -113,11 +113,11 @@ def test_of_several_labels_every_metric_is_the_mean_over_the_labels():
     assert set(means_over_labels(y, p)) == set(METRICS) - set(OF_THE_TRUTH)
 
 
-def test_the_module_offers_what_it_names():
+def test_names_in_all_exist_in_the_module():
     assert all(hasattr(probcal.metrics, name) for name in probcal.metrics.__all__)
 
 
-def test_what_is_measured_only_where_asked_for():
+def test_requested_metrics_are_computed_only_on_request():
     y, p, truth = [1, 0, 1, 0], [0.5, 0.1, 0.9, 0.6], [0.5, 0.1, 0.6, 0.2]
     assert not set(ASKED_METRICS) & set(all_metrics(y, p, true_p=truth))
     found = all_metrics(y, p, true_p=truth, also=ASKED_METRICS)
@@ -128,22 +128,22 @@ def test_what_is_measured_only_where_asked_for():
     assert found["l_max"] == pytest.approx(0.4, rel=1e-14)
 
 
-def test_errors_are_the_rows_on_the_wrong_side_of_one_half():
+def test_errors_counts_rows_on_the_wrong_side_of_half():
     assert all_metrics([1, 0, 1], [0.9, 0.2, 0.8], also=["errors"])["errors"] == 0
     assert all_metrics([0, 1, 1], [0.9, 0.2, 0.8], also=["errors"])["errors"] == 2
     p = [[0.1, 0.9], [0.8, 0.2], [0.2, 0.8]]
     assert all_metrics([1, 0, 1], p, also=["errors"])["errors"] == 0
 
 
-def test_distances_from_a_truth_that_nobody_knows_are_not_there():
+def test_l2_and_l_max_need_true_p():
     assert not {"l2", "l_max"} & set(all_metrics([0, 1], [0.1, 0.9], also=ASKED_METRICS))
 
 
-def test_the_error_of_several_classes_is_that_of_the_likeliest():
+def test_errors_of_several_classes_use_the_largest_prediction():
     p = [[0.5, 0.3, 0.2], [0.2, 0.4, 0.4], [0.2, 0.2, 0.6]]
     assert all_metrics([0, 2, 2], p, also=["errors"])["errors"] == 1
     assert all_metrics([0, 2, 2], p, also=["log10_loss"])["log10_loss"] == pytest.approx(-math.log10(0.5 * 0.4 * 0.6))
 
 
-def test_a_row_of_weight_two_is_two_errors():
+def test_errors_count_row_weights():
     assert all_metrics([1, 0, 1], [0.2, 0.2, 0.8], [2, 1, 1], also=["errors"])["errors"] == pytest.approx(3 * 2 / 4)

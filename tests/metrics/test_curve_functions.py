@@ -1,4 +1,4 @@
-"""Calibration curves and the distances from them: against scikit-learn and R's loess (scikit-misc)."""
+"""Test calibration curves and distances from them against scikit-learn and R's loess (scikit-misc)."""
 
 import numpy as np
 import pytest
@@ -22,24 +22,24 @@ WEIGHT = RNG.integers(1, 4, 400)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-def test_bins_are_those_of_scikit_learn(strategy):
+def test_bins_agree_with_scikit_learn(strategy):
     observed, mean = calibration_curve(Y, P, n_bins=8, strategy=strategy)
     found = binned_curve(Y, P, 8, strategy)
     assert found.observed == pytest.approx(observed, rel=1e-12) and found.mean == pytest.approx(mean, rel=1e-12)
     assert found.weight.sum() == pytest.approx(400)
 
 
-def test_equal_predictions_are_never_in_two_bins():
+def test_equal_predictions_share_one_bin():
     found = binned_curve([0, 0, 1, 1, 1], [0.5, 0.5, 0.5, 0.5, 0.9], 4)
     assert found.mean.tolist() == [0.5, 0.9] and found.observed.tolist() == [0.5, 1]
 
 
-def test_the_isotonic_curve_is_that_of_scikit_learn():
+def test_isotonic_curve_agrees_with_scikit_learn():
     found = isotonic_curve(Y, P, WEIGHT)
     assert found.observed == pytest.approx(IsotonicRegression().fit(P, Y, WEIGHT).predict(found.p), abs=1e-12)
 
 
-def test_the_loess_curve_is_that_of_r():
+def test_loess_curve_and_distances_agree_with_r():
     loess = pytest.importorskip("skmisc.loess").loess
     model = loess(P, Y, surface="direct")
     model.fit()
@@ -52,7 +52,7 @@ def test_the_loess_curve_is_that_of_r():
         assert calibration_distance_quantile(Y, P, q) == pytest.approx(expected_quantile, abs=1e-9)
 
 
-def test_pooling_for_loess_hardly_changes_the_index():
+def test_pooling_predictions_hardly_changes_the_calibration_index():
     p = RNG.random(3000)
     y = RNG.random(3000) < p**1.3
     ranks = np.argsort(np.argsort(p)) * 1000 // 3000
@@ -61,8 +61,8 @@ def test_pooling_for_loess_hardly_changes_the_index():
 
 
 @pytest.mark.parametrize("curve", ["loess", "isotonic"])
-def test_few_predictions_are_at_the_distance_of_their_frequencies(curve):
-    # .2 is 1/4 of 4 rows, .7 is 3/4 of 4: distances .05 and .05
+def test_index_of_few_predictions_uses_their_observed_frequencies(curve):
+    # the observed frequency is 1/4 at .2 and 3/4 at .7: distances .05 and .05
     y, p = [0, 0, 0, 1, 0, 1, 1, 1], [0.2] * 4 + [0.7] * 4
     assert integrated_calibration_index(y, p, curve=curve) == pytest.approx(0.05, abs=1e-12)
     # one prediction holds nine tenths of the rows
@@ -73,7 +73,7 @@ def test_few_predictions_are_at_the_distance_of_their_frequencies(curve):
     ("options", "message"),
     [({"q": 0}, "q must be"), ({"q": 1.1}, "q must be"), ({"curve": "spline"}, 'curve must be "loess"')],
 )
-def test_distances_refuse_what_they_do_not_know(options, message):
+def test_invalid_options_of_curves_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         calibration_distance_quantile(Y, P, **options)
     with pytest.raises(ValueError, match="strategy must be"):
@@ -82,7 +82,7 @@ def test_distances_refuse_what_they_do_not_know(options, message):
         binned_curve(Y, P, 0)
 
 
-def test_fewer_points_of_loess_change_little():
+def test_coarse_loess_changes_distances_by_less_than_one_thousandth():
     rng = np.random.default_rng(0)
     p = rng.beta(1, 9, 5000)
     y = rng.random(5000) < p**1.3

@@ -1,4 +1,4 @@
-"""Decompositions of Brier score and log loss, and sharpness: by hand, and against scikit-learn."""
+"""Test sharpness and the decompositions of Brier score and log loss against hand calculations and scikit-learn."""
 
 import math
 
@@ -19,7 +19,7 @@ Y = (RNG.random(300) < P**2).astype(int)
 @pytest.mark.parametrize(
     ("loss", "score"), [("brier", brier_score_loss), ("log", lambda y, p: log_loss(y, p) / math.log(2))]
 )
-def test_the_parts_are_differences_of_three_losses(loss, score):
+def test_parts_are_differences_of_three_losses(loss, score):
     found = score_decomposition(Y, P, loss=loss)
     recalibrated = IsotonicRegression().fit(P, Y).predict(P)
     assert found.loss == pytest.approx(score(Y, P), rel=1e-9)
@@ -30,7 +30,7 @@ def test_the_parts_are_differences_of_three_losses(loss, score):
 
 @quick
 @given(weighted_rows)
-def test_distinct_predictions_give_murphys_decomposition(rows):
+def test_distinct_recalibration_gives_murphys_decomposition(rows):
     y, p, weight = zip(*rows, strict=True)
     found = score_decomposition(y, p, weight, recalibration="distinct")
     assert found[1:] == pytest.approx(murphy_decomposition(y, p, weight), abs=1e-12)
@@ -45,13 +45,13 @@ def test_isotonic_parts_are_never_negative(rows):
         assert min(found.miscalibration, found.discrimination, found.refinement) >= -1e-12
 
 
-def test_bits_and_nats_differ_by_a_factor():
+def test_bits_and_nats_differ_by_the_factor_ln_two():
     bits, nats = (score_decomposition(Y, P, loss="log", base=base) for base in ("bits", "nats"))
     assert nats == pytest.approx([one * math.log(2) for one in bits], rel=1e-12)
     assert sharpness(P, loss="log", base="nats") == pytest.approx(sharpness(P, loss="log") * math.log(2), rel=1e-12)
 
 
-def test_sharpness_is_worked_by_hand():
+def test_sharpness_agrees_with_hand_calculation():
     # variance of 0 and 1/2 is 1/16; entropies 0 and 1 bit, that of their mean 1/4 is .811278
     assert sharpness([0, 0.5]) == 1 / 16
     assert sharpness([0, 0.5], loss="log") == pytest.approx(0.8112781 - 0.5, abs=1e-7)
@@ -59,7 +59,7 @@ def test_sharpness_is_worked_by_hand():
     assert sharpness([0, 0.5], [3, 1]) == pytest.approx(3 / 64)
 
 
-def test_the_registry_has_the_parts_of_the_brier_score():
+def test_all_metrics_offers_the_parts_of_the_brier_score():
     found = all_metrics(Y, P, also=["miscalibration", "discrimination", "refinement", "sharpness"])
     expected = score_decomposition(Y, P)
     assert found["miscalibration"] == expected.miscalibration and found["refinement"] == expected.refinement
@@ -70,12 +70,12 @@ def test_the_registry_has_the_parts_of_the_brier_score():
     ("options", "message"),
     [({"loss": "hinge"}, "loss must be"), ({"recalibration": "bins"}, "recalibration must be"), ({"base": 1}, "base")],
 )
-def test_a_decomposition_refuses_what_it_does_not_know(options, message):
+def test_invalid_options_of_decomposition_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         score_decomposition(Y, P, **options)
 
 
-def test_parts_of_several_classes_are_half_the_sum_over_them():
+def test_parts_of_several_classes_are_half_their_sum():
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 2, 3], 60)
     y, weight = rng.integers(0, 3, 60), rng.integers(1, 4, 60)

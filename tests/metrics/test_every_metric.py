@@ -1,4 +1,4 @@
-"""What holds of all metrics alike: what they refuse, weights, row order, inputs left alone."""
+"""Test what all metrics share: input checks, weights, row order, and unchanged inputs."""
 
 import math
 
@@ -48,26 +48,26 @@ BAD_WEIGHTS = [[1], [1, -1], [0, 0], [math.nan, 1], [math.inf, 1], [[1, 1]], ["a
 
 @every_metric
 @pytest.mark.parametrize(("y", "p"), BAD_ESTIMATES)
-def test_what_is_no_probability_is_refused(metric, y, p):
+def test_invalid_predictions_are_rejected(metric, y, p):
     with pytest.raises(ValueError):
         metric(y, p)
 
 
 @of_labels
 @pytest.mark.parametrize("y", BAD_LABELS)
-def test_what_is_no_label_is_refused(metric, y):
+def test_invalid_labels_are_rejected(metric, y):
     with pytest.raises(ValueError):
         metric(y, [0.1, 0.5])
 
 
 @every_metric
 @pytest.mark.parametrize("weight", BAD_WEIGHTS)
-def test_weights_that_weigh_nothing_sensible_are_refused(metric, weight):
+def test_invalid_weights_are_rejected(metric, weight):
     with pytest.raises(ValueError, match="sample_weight"):
         metric([0, 1], [0.1, 0.5], sample_weight=weight)
 
 
-def test_the_message_says_which_row_is_wrong():
+def test_message_names_the_wrong_row():
     with pytest.raises(
         ValueError, match=r"p must lie within \[0, 1\], with no missing values \(row 2, counted from 0: 1.2\)"
     ):
@@ -82,14 +82,14 @@ def test_the_message_says_which_row_is_wrong():
         rms_error([1, 0], np.ma.array([0.1, 0.5], mask=[0, 1]))
 
 
-def test_the_message_has_every_digit_of_the_number_at_fault():
+def test_message_shows_every_digit_of_the_wrong_number():
     with pytest.raises(ValueError, match=r"\(row 0, counted from 0: 1\.0000001\)"):
         rms_error([0, 1], [1.0000001, 0.5])
     with pytest.raises(ValueError, match=r"sum to 1 \(row 1, counted from 0: 1\.000002\)"):
         rms_error([0, 1], [[0.5, 0.5], [1.0, 0.000002]])
 
 
-def test_a_masked_array_without_a_masked_element_is_an_array():
+def test_masked_array_without_masked_elements_is_accepted():
     assert rms_error([1, 0], np.ma.array([0.5, 0.5], mask=[0, 0])) == 0.5
 
 
@@ -107,7 +107,7 @@ def test_inputs_are_not_modified(metric):
 @by_name
 @quick
 @given(rows=weighted_rows, random=st.randoms(use_true_random=False))
-def test_no_metric_depends_on_the_order_of_the_rows(name, rows, random):
+def test_metrics_ignore_the_order_of_rows(name, rows, random):
     shuffled = list(rows)
     random.shuffle(shuffled)
     _alike(name, rows, shuffled)
@@ -116,14 +116,14 @@ def test_no_metric_depends_on_the_order_of_the_rows(name, rows, random):
 @pytest.mark.parametrize("name", [name for name in EVERY_METRIC if name not in ("calibration_p_value", "all_metrics")])
 @quick
 @given(rows=weighted_rows)
-def test_a_row_of_weight_two_is_two_rows(name, rows):
+def test_row_of_weight_two_counts_as_two_rows(name, rows):
     _alike(name, rows, [(y, p, 1) for y, p, weight in rows for _ in range(weight)])
 
 
 @by_name
 @quick
 @given(rows=rows)
-def test_weights_of_one_are_no_weights(name, rows):
+def test_weights_of_one_change_nothing(name, rows):
     y, p = zip(*rows, strict=True)
     if has_a_value(name, y):
         weighted = EVERY_METRIC[name](y, p, sample_weight=np.ones(len(y)))
@@ -133,14 +133,14 @@ def test_weights_of_one_are_no_weights(name, rows):
 @by_name
 @quick
 @given(rows=weighted_rows, unit=st.sampled_from([0.1, 7, 1e-300, 3e307]))
-def test_only_the_ratios_of_weights_matter(name, rows, unit):
+def test_scaling_all_weights_changes_nothing(name, rows, unit):
     _alike(name, rows, [(y, p, weight * unit) for y, p, weight in rows])
 
 
 @by_name
 @quick
 @given(rows=weighted_rows, more=rows)
-def test_a_row_of_weight_nothing_is_not_there(name, rows, more):
+def test_rows_of_weight_zero_change_nothing(name, rows, more):
     _alike(name, rows, [*((y, p, 0) for y, p in more), *rows])
 
 
@@ -156,6 +156,6 @@ def _alike(name, rows, others):
 
 @pytest.mark.parametrize("y", [[False, True, True], np.array([0, 1, 1], dtype="u1"), np.array([0, 1, 1], dtype=object)])
 @pytest.mark.parametrize("p", [(0.5, 0.25, 1), np.array([0.5, 0.25, 1], dtype="f4"), pd.Series([0.5, 0.25, 1])])
-def test_labels_and_estimates_come_in_any_container(y, p):
+def test_labels_and_predictions_accept_any_container(y, p):
     # squares .25 .5625 0: sum .8125
     assert rms_error(y, p) == pytest.approx(math.sqrt(0.8125 / 3))

@@ -1,4 +1,4 @@
-"""Metrics of subgroups: each line is what the metrics give for its rows alone."""
+"""Test metrics of groups against the metrics of the rows of each group."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ Y = (RNG.random(120) < P).astype(int)
 GROUPS = np.array(["a", "b", None] * 40, dtype=object)
 
 
-def test_a_line_holds_the_metrics_of_its_group():
+def test_table_row_has_the_metrics_of_its_group():
     table = metrics_by_group(Y, P, GROUPS, metrics=["rms", "c_emp", "slope", "cost(0.2)"])
     inside = GROUPS == "b"
     expected = all_metrics(Y[inside], P[inside], also=["slope", "cost(0.2)"])
@@ -23,12 +23,12 @@ def test_a_line_holds_the_metrics_of_its_group():
     assert table["rms"].iloc[-1] == all_metrics(Y, P)["rms"]
 
 
-def test_missing_groups_are_a_group_and_all_rows_come_last():
+def test_missing_values_form_a_group_and_all_comes_last():
     index = metrics_by_group(Y, P, GROUPS).index
     assert index[:2].tolist() == ["a", "b"] and pd.isna(index[2]) and index[3] == "all"
 
 
-def test_groups_labels_and_weights_come_in_any_container():
+def test_groups_labels_and_weights_accept_any_container():
     labels = pd.Series(np.where(Y, "yes", "no"), index=range(7, 127))
     weight = RNG.integers(0, 3, 120)
     table = metrics_by_group(labels, pd.Series(P), pd.Categorical(GROUPS), weight, pos_label="yes")
@@ -40,7 +40,7 @@ def test_groups_labels_and_weights_come_in_any_container():
     ("groups", "metrics", "message"),
     [(GROUPS, ["l1"], "'l1' is no metric of a group"), (GROUPS[1:], ["rms"], r"groups must be of shape \(120,\)")],
 )
-def test_what_is_no_group_or_metric_is_refused(groups, metrics, message):
+def test_invalid_groups_and_metrics_are_rejected(groups, metrics, message):
     with pytest.raises(ValueError, match=message):
         metrics_by_group(Y, P, groups, metrics=metrics)
 

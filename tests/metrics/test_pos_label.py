@@ -1,4 +1,4 @@
-"""Labels of any kind with pos_label, and units by name."""
+"""Test metrics of labels of any kind, the parameter ``pos_label``, and the names of units."""
 
 import inspect
 import math
@@ -27,7 +27,7 @@ def test_labels_of_any_kind_give_the_same_number(name, labels):
     assert metric(given, 1 - P, pos_label=labels[0]) == metric(1 - Y, 1 - P)
 
 
-def test_text_labels_mean_what_scikit_learn_says():
+def test_brier_score_of_text_labels_agrees_with_scikit_learn():
     labels = np.array(["no", "yes"])[Y]
     assert metrics.brier_score(labels, P, pos_label="yes") == brier_score_loss(labels, P, pos_label="yes")
 
@@ -46,17 +46,17 @@ def test_text_labels_mean_what_scikit_learn_says():
         (["yes", math.nan], "yes", "no missing values"),
     ],
 )
-def test_labels_that_pos_label_cannot_read_are_refused(y, pos_label, message):
+def test_invalid_labels_or_pos_label_are_rejected(y, pos_label, message):
     with pytest.raises(ValueError, match=message):
         metrics.rms_error(y, [0.5] * len(y), pos_label=pos_label)
 
 
-def test_pos_label_is_for_two_classes():
+def test_pos_label_is_rejected_for_three_columns():
     with pytest.raises(ValueError, match="pos_label is for two classes, and p has 3 columns"):
         metrics.rms_error(["a", "b"], [[0.2, 0.3, 0.5]] * 2, pos_label="a")
 
 
-def test_units_have_names():
+def test_base_accepts_bits_and_nats():
     assert metrics.cross_entropy([1], [0.5], base="bits") == 1
     assert metrics.cross_entropy([1], [0.5], base="nats") == pytest.approx(math.log(2), rel=1e-15)
     with pytest.raises(ValueError, match='base, of the logarithm, must be "bits", "nats"'):
@@ -64,7 +64,7 @@ def test_units_have_names():
 
 
 @pytest.mark.parametrize("name", OF_SEVERAL_CLASSES)
-def test_text_labels_belong_to_the_columns_in_sorted_order(name):
+def test_text_labels_match_columns_in_sorted_order(name):
     rng = np.random.default_rng(0)
     y, p = rng.permutation(np.arange(30) % 3), rng.dirichlet([1, 1, 1], 30)
     texts = np.array(["cat", "cow", "dog"])[y]
@@ -72,7 +72,7 @@ def test_text_labels_belong_to_the_columns_in_sorted_order(name):
         assert OF_SEVERAL_CLASSES[name](given, p) == OF_SEVERAL_CLASSES[name](y, p)
 
 
-def test_text_labels_agree_with_the_log_loss_of_scikit_learn():
+def test_log_loss_of_text_labels_agrees_with_scikit_learn():
     texts, p = ["b", "a", "c", "a"], np.random.default_rng(0).dirichlet([1, 1, 1], 4)
     assert metrics.cross_entropy(texts, p, base="nats") == pytest.approx(log_loss(texts, p), rel=1e-12)
     two = metrics.cross_entropy(["n", "y", "y", "n"], p[:, :2] / p[:, :2].sum(axis=1, keepdims=True), base="nats")
@@ -87,7 +87,7 @@ def test_text_labels_agree_with_the_log_loss_of_scikit_learn():
         (["a", "b", math.nan], "no missing values"),
     ],
 )
-def test_text_labels_without_a_column_each_are_refused(y, message):
+def test_text_labels_that_match_no_columns_are_rejected(y, message):
     with pytest.raises(ValueError, match=message):
         metrics.rms_error(y, np.full((3, 3), 1 / 3))
 
@@ -100,12 +100,12 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "means_over_labels"])
-def test_every_function_of_labels_takes_pos_label_and_weights(name):
+def test_functions_of_labels_accept_pos_label_and_weights(name):
     parameters = inspect.signature(getattr(metrics, name)).parameters
     assert parameters["pos_label"].kind is inspect.Parameter.KEYWORD_ONLY and "sample_weight" in parameters
 
 
-def test_costs_and_benefits_take_labels_of_any_kind():
+def test_costs_and_net_benefit_accept_labels_of_any_kind():
     labels = np.array(["no", "yes"])[Y]
     for metric in (metrics.expected_cost, metrics.net_benefit):
         assert metric(labels, P, 0.3, pos_label="yes") == metric(Y, P, 0.3)

@@ -1,4 +1,4 @@
-"""AUC: worked by hand, against all pairs and against scikit-learn."""
+"""Test AUC against hand calculations, a count over all pairs, and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -12,24 +12,24 @@ from probcal.metrics.checked_rows import checked
 from probcal.metrics.ranking import RankedRows
 
 
-def test_auc_counts_the_pairs_that_are_in_order():
-    # positives .35 .8 against negatives .1 .4: of four pairs only (.35, .4) is the wrong way round
+def test_auc_counts_correctly_ordered_pairs():
+    # positives .35 .8 against negatives .1 .4: of four pairs only (.35, .4) is in the wrong order
     assert roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.75
 
 
-def test_a_tied_pair_is_half_in_order():
+def test_tied_pair_counts_as_half():
     # (.5, .5) counts one half and (.5, .2) one: 1.5 of 2
     assert roc_auc([1, 0, 0], [0.5, 0.5, 0.2]) == 0.75
 
 
-def test_a_pair_weighs_the_product_of_its_rows():
-    # (.35, .1) 2 * 1, (.35, .4) 2 * 3 lost, (.8, .1) 1 * 1, (.8, .4) 1 * 3: 6 of 12
+def test_weight_of_a_pair_is_the_product_of_weights():
+    # (.35, .1) 2 * 1, (.35, .4) 2 * 3 in the wrong order, (.8, .1) 1 * 1, (.8, .4) 1 * 3: 6 of 12
     assert roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [1, 3, 2, 1]) == 0.5
 
 
 @quick
 @given(rows.filter(has_both))
-def test_auc_is_the_share_of_pairs_in_order(rows):
+def test_auc_is_the_share_of_correctly_ordered_pairs(rows):
     positive = [p for label, p in rows if label == 1]
     negative = [p for label, p in rows if label == 0]
     in_order = sum((a > b) + (a == b) / 2 for a in positive for b in negative)
@@ -38,27 +38,27 @@ def test_auc_is_the_share_of_pairs_in_order(rows):
 
 @quick
 @given(weighted_rows.filter(has_both))
-def test_weighted_auc_is_that_of_scikit_learn(rows):
+def test_weighted_auc_agrees_with_scikit_learn(rows):
     y, p, weight = zip(*rows, strict=True)
     assert roc_auc(y, p, weight) == pytest.approx(roc_auc_score(y, p, sample_weight=weight), abs=1e-12)
 
 
 @pytest.mark.parametrize("label", [0, 1])
-def test_auc_of_one_class_is_refused(label):
+def test_auc_of_one_class_is_rejected(label):
     with pytest.raises(ValueError, match="both classes"):
         roc_auc([label] * 3, [0.1, 0.5, 0.9])
     with pytest.raises(ValueError, match="both classes"):
         roc_auc([label, label, 1 - label], [0.1, 0.5, 0.9], [1, 1, 0])
 
 
-def test_auc_of_several_classes_is_the_mean_of_each_against_the_rest():
-    # class 0: .6 against .2 .1: 1; class 1: .3 against .3 .5: half a tie, one lost: 1/4; class 2: .4 against
+def test_auc_of_several_classes_is_mean_of_one_versus_rest():
+    # class 0: .6 against .2 .1: 1; class 1: .3 against .3 .5: one tie, one wrong: 1/4; class 2: .4 against
     # .1 .5: 1/2. Mean 7/12
     p = [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5], [0.1, 0.5, 0.4]]
     assert roc_auc([0, 1, 2], p) == pytest.approx(7 / 12, rel=1e-12)
 
 
-def test_auc_of_several_classes_is_that_of_scikit_learn():
+def test_auc_of_several_classes_agrees_with_scikit_learn():
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 2, 1, 1], size=200).round(2)
     p[:, 0] += 1 - p.sum(axis=1)
@@ -69,7 +69,7 @@ def test_auc_of_several_classes_is_that_of_scikit_learn():
     assert roc_auc(y, p) == pytest.approx(roc_auc_score(y, p, multi_class="ovr"), abs=1e-12)
 
 
-def test_a_class_without_rows_is_told():
+def test_auc_with_an_absent_class_is_rejected():
     with pytest.raises(ValueError, match="every class"):
         roc_auc([0, 1, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
 
@@ -80,7 +80,7 @@ extremes = st.sampled_from([-0.0, 0.0, 5e-324, 1e-310, 1 - 2**-53, 1.0])
 @quick
 @example([(1, -0.0), (0, 0.0), (1, 5e-324), (0, 1.0)])
 @given(st.lists(st.tuples(st.integers(0, 1), extremes | st.floats(0, 1)), min_size=1, max_size=25))
-def test_ranked_rows_are_the_sorted_pairs(rows):
+def test_ranked_rows_are_sorted_by_prediction_and_label(rows):
     ranked = RankedRows.of(checked(*zip(*rows, strict=True)))
     assert list(zip(ranked.p.tolist(), ranked.y.tolist(), strict=True)) == sorted((p, y) for y, p in rows)
     assert ranked.p[ranked.ends].tolist() == sorted({p for _, p in rows})
@@ -88,7 +88,7 @@ def test_ranked_rows_are_the_sorted_pairs(rows):
 
 @quick
 @given(rows)
-def test_running_sums_are_read_at_the_ends_of_ties(rows):
+def test_running_sums_are_taken_at_the_ends_of_ties(rows):
     y, p = zip(*rows, strict=True)
     expected = [0.0, *(sum(label - one for label, one in rows if one <= level) for level in sorted(set(p)))]
     for weight in (None, [2.0] * len(y)):

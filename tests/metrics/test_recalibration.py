@@ -1,4 +1,4 @@
-"""Calibration slope and intercept: against statsmodels and by hand."""
+"""Test calibration slope and intercept against statsmodels and hand calculations."""
 
 import math
 
@@ -17,7 +17,7 @@ LOG_ODDS = np.log(P / (1 - P))
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
-def test_slope_and_intercept_are_those_of_statsmodels(weight):
+def test_slope_and_intercept_agree_with_statsmodels(weight):
     family = sm.families.Binomial()
     both = sm.GLM(Y, sm.add_constant(LOG_ODDS), family=family, freq_weights=weight).fit(tol=1e-14)
     in_the_large = sm.GLM(Y, np.ones(500), offset=LOG_ODDS, family=family, freq_weights=weight).fit(tol=1e-14)
@@ -26,8 +26,8 @@ def test_slope_and_intercept_are_those_of_statsmodels(weight):
 
 
 @pytest.mark.parametrize(("slope", "shift"), [(1, 0), (0.5, 0), (2, 0), (1, 1.5)])
-def test_distorted_log_odds_have_the_opposite_slope_and_intercept(slope, shift):
-    # rows of weight P(y): the labels are exactly as often positive as the true probability says
+def test_distorted_log_odds_have_inverse_slope_and_opposite_intercept(slope, shift):
+    # each row has the weight P(y): the observed frequency equals the true probability exactly
     true = np.array([0.1, 0.3, 0.5, 0.6, 0.9])
     log_odds = slope * np.log(true / (1 - true)) + shift
     y, p = np.repeat([0, 1], 5), np.tile(1 / (1 + np.exp(-log_odds)), 2)
@@ -37,7 +37,7 @@ def test_distorted_log_odds_have_the_opposite_slope_and_intercept(slope, shift):
         assert calibration_intercept(y, p, weight) == pytest.approx(-shift, abs=1e-9)
 
 
-def test_one_prediction_gives_the_difference_of_log_odds():
+def test_intercept_of_one_prediction_is_the_difference_of_log_odds():
     # log-odds of 1/4 are -ln 3, those of .5 are 0
     assert calibration_intercept([0, 0, 0, 1], [0.5] * 4) == pytest.approx(-math.log(3), rel=1e-12)
 
@@ -50,7 +50,7 @@ def test_separated_classes_have_an_infinite_slope(y, slope):
     assert calibration_slope(y, [0.1, 0.2, 0.2, 0.4]) == slope, "with a tie at the threshold"
 
 
-def test_two_columns_keep_tiny_probabilities():
+def test_two_columns_preserve_tiny_probabilities():
     p = np.array([1e-30, 0.3, 0.7, 1 - 1e-16])
     columns = np.column_stack([[1.0, 0.7, 0.3, 1e-30], p])
     assert math.isfinite(calibration_slope([0, 1, 0, 1], columns))
@@ -64,17 +64,17 @@ def test_two_columns_keep_tiny_probabilities():
         ([0, 1, 2], [[0.2, 0.3, 0.5]] * 3, "for two classes"),
     ],
 )
-def test_what_has_no_slope_is_refused(y, p, message):
+def test_undefined_slope_and_intercept_are_rejected(y, p, message):
     for metric in (calibration_slope, calibration_intercept):
         with pytest.raises(ValueError, match=message):
             metric(y, p)
 
 
-def test_equal_predictions_have_no_slope():
+def test_slope_of_equal_predictions_is_rejected():
     with pytest.raises(ValueError, match="all are equal"):
         calibration_slope([0, 1], [0.5, 0.5])
 
 
-def test_a_cell_without_a_slope_stores_nan():
+def test_undefined_slope_and_intercept_are_nan_in_all_metrics():
     found = all_metrics([0, 1], [0.0, 0.5], also=["slope", "intercept"])
     assert math.isnan(found["slope"]) and math.isnan(found["intercept"])

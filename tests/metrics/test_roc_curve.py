@@ -1,4 +1,4 @@
-"""The ROC curve: where it goes, and what is left of it when it is thinned."""
+"""Test the ROC curve against scikit-learn, and the ROC curve with fewer points."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def drawn(n, distinct=None):
     return (rng.random(n) < p).astype(int), p
 
 
-def test_it_is_scikit_learns_on_few_distinct_estimates():
+def test_roc_curve_of_few_predictions_agrees_with_scikit_learn():
     y, p = drawn(500, distinct=20)
     expected_x, expected_y, _ = sklearn.metrics.roc_curve(y, p, drop_intermediate=False)
     x, y = roc_curve(y, p)
@@ -21,7 +21,7 @@ def test_it_is_scikit_learns_on_few_distinct_estimates():
     np.testing.assert_allclose(y, expected_y, atol=1e-12)
 
 
-def test_of_many_distinct_estimates_as_many_points_are_kept_as_asked_for_and_the_area_with_them():
+def test_thinned_roc_curve_preserves_the_area():
     y, p = drawn(20_000)
     x, height = roc_curve(y, p, n_points=100)
     assert len(x) <= 100
@@ -30,7 +30,7 @@ def test_of_many_distinct_estimates_as_many_points_are_kept_as_asked_for_and_the
     assert np.trapezoid(height, x) == pytest.approx(roc_auc(y, p), abs=1e-3)
 
 
-def test_it_needs_both_classes():
+def test_roc_curve_of_one_class_is_rejected():
     with pytest.raises(ValueError, match="both classes"):
         roc_curve([1, 1], [0.2, 0.3])
 

@@ -1,4 +1,4 @@
-"""More than two classes: a column of p for each."""
+"""Test the metrics of several classes, with one column of predicted probabilities for each class."""
 
 import math
 
@@ -23,24 +23,24 @@ of_several = pytest.mark.parametrize("metric", OF_SEVERAL_CLASSES.values(), ids=
 Y, P = [0, 2], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]]
 
 
-def test_losses_are_worked_by_hand():
+def test_losses_agree_with_hand_calculation():
     # .5^2 + .3^2 + .2^2 = .38 and .1^2 + .8^2 + .9^2 = 1.46, halves .19 and .73, mean .46
     assert brier_score(Y, P) == pytest.approx(0.46, rel=1e-12)
     assert rms_error(Y, P) == pytest.approx(math.sqrt(0.46), rel=1e-12)
-    # the classes that came had 1/2 and 1/10: 1 and 3.321928 bits
+    # the observed classes had probabilities 1/2 and 1/10: 1 and 3.321928 bits
     assert cross_entropy(Y, P) == pytest.approx((1 + math.log2(10)) / 2, rel=1e-12)
 
 
-def test_calibration_errors_are_worked_by_hand():
+def test_calibration_errors_agree_with_hand_calculation():
     # class 0, in the order .1 .5: sums 0 -.1 .4; class 1, .3 .8: 0 -.3 -1.1; class 2, .1 .2: 0 .9 .7.
-    # Ranges .5 1.1 .9 and farthest .4 1.1 .9, of two rows, over three classes
+    # Ranges .5 1.1 .9 and largest absolute sums .4 1.1 .9, of two rows, over three classes
     assert empirical_calibration_error(Y, P) == pytest.approx(2.5 / 6, rel=1e-12)
     assert kolmogorov_smirnov_error(Y, P) == pytest.approx(2.4 / 6, rel=1e-12)
     # two bins: class 0 all below |-.1 + .5|, class 1 |-.3| + |-.8|, class 2 all below |.9 - .2|
     assert expected_calibration_error(Y, P, n_bins=2) == pytest.approx((0.4 + 1.1 + 0.7) / 6, rel=1e-12)
 
 
-def test_the_p_value_is_the_smallest_times_the_number_of_classes():
+def test_p_value_is_the_smallest_times_number_of_classes():
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 2, 3], size=400)
     y = (rng.random(400)[:, None] > np.cumsum(p**1.2 / (p**1.2).sum(axis=1, keepdims=True), axis=1)).sum(axis=1)
@@ -50,7 +50,7 @@ def test_the_p_value_is_the_smallest_times_the_number_of_classes():
 
 
 @pytest.mark.parametrize("name", ["c_emp", "ece", "ks", "auc"])
-def test_the_others_are_means_of_one_class_against_the_rest(name):
+def test_other_metrics_are_means_of_one_versus_rest(name):
     rng = np.random.default_rng(1)
     p = rng.dirichlet([1, 1, 1, 1], size=100)
     y = rng.integers(0, 4, 100)
@@ -61,7 +61,7 @@ def test_the_others_are_means_of_one_class_against_the_rest(name):
 @pytest.mark.parametrize("name", OF_SEVERAL_CLASSES)
 @quick
 @given(rows=rows)
-def test_two_columns_give_the_number_of_the_second(name, rows):
+def test_two_columns_give_the_value_of_the_second_column(name, rows):
     y, p = np.array(rows).T
     p = np.round(p * 64) / 64  # so that 1 - p is exact
     if has_a_value(name, y):
@@ -69,34 +69,34 @@ def test_two_columns_give_the_number_of_the_second(name, rows):
         assert two == pytest.approx(one, rel=1e-12, abs=1e-15, nan_ok=True)
 
 
-def test_two_columns_keep_a_first_one_that_is_next_to_nothing():
+def test_two_columns_preserve_a_tiny_probability_of_class_zero():
     assert cross_entropy([0], [[2.0**-80, 1.0]]) == 80
     assert all_metrics([0, 1], [[2.0**-80, 1.0], [0.5, 0.5]])["cxe"] == 40.5
 
 
-def test_one_column_gives_the_complement():
+def test_one_column_implies_its_complement():
     assert cross_entropy([0], [1.0]) == math.inf
 
 
-def test_a_weight_keeps_both_columns_of_its_row():
+def test_weights_apply_to_both_columns():
     p = [[2.0**-80, 1.0], [0.5, 0.5], [0.0, 1.0]]
     assert cross_entropy([0, 0, 0], p, sample_weight=[1, 3, 0]) == pytest.approx((80 + 3) / 4)
 
 
-def test_an_error_is_a_row_whose_larger_column_is_the_other_class():
-    p = [[0.5000001, 0.5], [0.5, 0.5]]  # of equal ones the first class is called
+def test_error_is_a_row_with_wrong_largest_column():
+    p = [[0.5000001, 0.5], [0.5, 0.5]]  # the first of equal classes is predicted
     assert all_metrics([1, 0], p, also=["errors"])["errors"] == 1
 
 
-def test_a_column_may_exceed_one_by_rounding():
-    """Weka's J48 gives 1.0000000000000013 on Adult."""
+def test_predicted_probability_may_exceed_one_by_rounding():
+    """Check the value 1.0000000000000013, which Weka's J48 predicts on Adult."""
     p = [[1.0000000000000013, 0.0], [0.0, 1.0]]
     assert cross_entropy([0, 1], p) == 0
     with pytest.raises(ValueError, match="within"):
         cross_entropy([0, 1], [[1.00001, 0.0], [0.0, 1.0]])
 
 
-def test_an_absent_class_leaves_only_auc_without_a_value():
+def test_absent_class_leaves_only_auc_undefined():
     found = all_metrics(Y, P)
     assert math.isnan(found.pop("auc"))
     assert all(math.isfinite(one) for one in found.values())
@@ -126,24 +126,24 @@ def test_an_absent_class_leaves_only_auc_without_a_value():
         ([], np.empty((0, 3)), "no rows"),
     ],
 )
-def test_what_is_no_distribution_over_the_classes_is_refused(metric, y, p, fault):
+def test_invalid_labels_or_class_probabilities_are_rejected(metric, y, p, fault):
     with pytest.raises(ValueError, match=fault):
         metric(y, p)
 
 
 @pytest.mark.parametrize("name", OF_TWO_CLASSES)
-def test_what_is_of_two_classes_alone_says_so(name):
+def test_metrics_of_two_classes_reject_three_columns(name):
     with pytest.raises(ValueError, match="for two classes, and p has 3 columns"):
         OF_TWO_CLASSES[name]([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
 
 
 @pytest.mark.parametrize("name", OF_TWO_CLASSES)
-def test_what_is_of_two_classes_takes_both_columns(name):
+def test_metrics_of_two_classes_accept_two_columns(name):
     p = np.array([0.5, 0.9, 0.2])
     both = np.column_stack([1 - p, p])
     assert OF_TWO_CLASSES[name]([0, 1, 1], both) == OF_TWO_CLASSES[name]([0, 1, 1], p)
 
 
-def test_estimates_of_single_precision_sum_to_one():
+def test_single_precision_predictions_are_accepted():
     p = np.random.default_rng(2).dirichlet(np.ones(30), size=200).astype(np.float32)
     assert 0 < rms_error(np.arange(200) % 30, p) < 1

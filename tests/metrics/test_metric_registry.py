@@ -1,4 +1,4 @@
-"""Every metric says between which numbers it lies, and never leaves them."""
+"""Test the registry of metrics: bounds, directions, decimals and undefined values."""
 
 import math
 
@@ -24,7 +24,7 @@ def test_every_metric_has_bounds(name):
     assert metric.most == math.inf or metric.fault(1.1e15 if metric.most > 1 else metric.most + 0.1) is not None
 
 
-def test_what_is_no_metric_has_none():
+def test_unknown_metric_names_give_none():
     assert find_metric("precision") is None and find_metric("cost(1)") is None
 
 
@@ -55,12 +55,12 @@ def test_no_metric_of_three_classes_leaves_its_bounds(rows):
 
 @quick
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=9))
-def test_estimates_that_are_as_wrong_as_can_be_stay_within_their_bounds(labels):
+def test_metrics_of_completely_wrong_predictions_respect_their_bounds(labels):
     y = np.array(labels)
     assert faults(all_metrics(y, 1.0 - y, true_p=y, also=ASKED)) == {}
 
 
-def test_what_methods_measure_may_be_negative_only_where_it_is_a_logarithm():
+def test_only_the_logarithmic_method_metric_may_be_negative():
     assert {name: find_metric(name).fault(-30.4) for name in METHOD_METRICS} == {
         "log10_martingale": None, "crossings": "is a count"
     }  # fmt: skip
@@ -77,19 +77,19 @@ def test_only_four_metrics_are_better_when_larger():
     assert [find_metric(name).best([0.3, 0.1, 0.2]) for name in ("auc", "rms")] == [0.3, 0.1]
 
 
-def test_metrics_of_data_method_scale_or_spread_have_no_better_end():
+def test_only_seven_metrics_have_no_better_direction():
     of_data, of_method = {"l1_trivial", "frequency"}, {"log10_martingale", "crossings"}
     none = of_data | of_method | {"slope", "intercept", "sharpness"}
     assert names_of(lambda metric: metric.no_end) == none
     assert find_metric("slope").help == "calibration slope: 1 if calibrated, two classes only"
 
 
-def test_sums_and_counts_have_one_decimal_and_all_other_metrics_three():
+def test_sums_and_counts_have_one_decimal_others_three():
     sums = {"errors", "log10_loss", "log10_martingale", "crossings"}
     assert {name: find_metric(name).decimals for name in NAMED} == {name: 1 if name in sums else 3 for name in NAMED}
 
 
-def test_metrics_without_a_value_say_so_and_no_others():
+def test_exactly_the_undefined_metrics_give_nan():
     y, p = np.array([1, 1, 1]), np.array([0.5, 0.5, 1])  # one class; predictions without log-odds
     three = np.array([0, 1, 2]), np.full((3, 3), 1 / 3)
     found = [all_metrics(y, p, also=ASKED), all_metrics(*three, also=ASKED)]
@@ -99,17 +99,17 @@ def test_metrics_without_a_value_say_so_and_no_others():
     assert of_three == {name for name in found[0] if find_metric(name).two_classes}
 
 
-def test_the_metrics_of_the_truth_are_the_distances_the_base_rate_and_its_distance():
+def test_five_metrics_use_true_probabilities():
     assert names_of(lambda metric: metric.of_the_truth) == {"l1", "l1_trivial", "frequency", "l2", "l_max"}
 
 
 @pytest.mark.parametrize(("name", "most"), [("rms", 1.0), ("cost(0.05)", 0.95), ("cost(0.7)", 0.7)])
-def test_a_number_may_exceed_its_bounds_by_rounding_only(name, most):
+def test_value_may_exceed_its_bounds_by_rounding_only(name, most):
     metric = find_metric(name)
     assert metric.fault(most + 1e-10) is metric.fault(-1e-10) is None
     assert metric.fault(most + 1e-8) == metric.fault(-1e-8) == f"lies between 0 and {most:g}"
 
 
-def test_a_metric_without_an_upper_bound_is_never_below_its_lower_one():
+def test_metric_without_upper_bound_still_has_a_lower_bound():
     assert find_metric("cxe").fault(1e300) is None
     assert find_metric("cxe").fault(-0.5) == "is never below 0"

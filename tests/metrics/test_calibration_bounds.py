@@ -1,4 +1,4 @@
-"""How far c can be from c_emp: worked by hand, and against distributions whose c is known."""
+"""Test the bounds of |c - c_emp| against hand calculations and distributions with known c."""
 
 import math
 from itertools import pairwise
@@ -15,21 +15,21 @@ BOUNDS = pytest.mark.parametrize("bound", [calibration_bound, asymptotic_calibra
 quick = settings(max_examples=100, deadline=None, derandomize=True)
 
 
-def test_the_bound_is_worked_by_hand():
+def test_bound_agrees_with_hand_calculation():
     # ln(2 / .05) = ln 40 = 3.688879; 8 * 3.688879 / 1000 = .02951104, whose root is .1717878
     assert calibration_bound(1000, 0.05) == pytest.approx(0.1717878, abs=1e-7)
 
 
 @pytest.mark.parametrize(("x", "below"), [(2, 0.818506), (3, 0.989201)])
-def test_the_asymptotic_bound_is_a_quantile_of_the_range(x, below):
-    # the probabilities are worked in test_p_value.py; x * .5 / sqrt(10000), and of an rms of .2 two fifths of it
+def test_asymptotic_bound_is_a_quantile_of_the_range(x, below):
+    # test_p_value.py calculates the probabilities; the bound is x * .5 / sqrt(10000), and two fifths of it for rms .2
     assert asymptotic_calibration_bound(10_000, 1 - below) == pytest.approx(x / 200, rel=1e-5)
     assert asymptotic_calibration_bound(10_000, 1 - below, rms=0.2) == pytest.approx(x / 500, rel=1e-5)
 
 
 @quick
 @given(st.floats(1e-300, 1, exclude_max=True))
-def test_the_quantile_is_the_inverse_of_the_distribution(delta):
+def test_range_quantile_inverts_the_distribution(delta):
     x = range_quantile(delta)
     assert range_exceeds(x) <= delta <= range_exceeds(math.nextafter(x, 0))
 
@@ -37,7 +37,7 @@ def test_the_quantile_is_the_inverse_of_the_distribution(delta):
 @BOUNDS
 @quick
 @given(n=st.integers(1, 10**9), delta=st.floats(1e-300, 0.5))
-def test_more_rows_and_more_misses_never_make_it_larger(bound, n, delta):
+def test_bound_never_grows_with_rows_or_delta(bound, n, delta):
     value = bound(n, delta)
     assert 0 < value <= 1
     assert bound(n + 1, delta) <= value
@@ -49,36 +49,36 @@ def test_more_rows_and_more_misses_never_make_it_larger(bound, n, delta):
 
 @quick
 @given(st.integers(1, 10**9), st.floats(1e-12, 0.999))
-def test_the_limit_is_never_the_larger_of_the_two_even_for_the_worst_estimates(n, delta):
+def test_asymptotic_bound_never_exceeds_the_finite_bound(n, delta):
     assert asymptotic_calibration_bound(n, delta, rms=1) <= calibration_bound(n, delta)
 
 
-def test_labels_that_are_all_as_said_leave_nothing_open():
+def test_asymptotic_bound_is_zero_for_zero_rms():
     assert asymptotic_calibration_bound(10, 0.05, rms=0) == 0
 
 
 @BOUNDS
 @pytest.mark.parametrize("n", [0, -5, 10.0, math.nan, True, "10", None])
-def test_a_number_of_rows_that_is_none_is_refused(bound, n):
+def test_invalid_number_of_rows_is_rejected(bound, n):
     with pytest.raises(ValueError, match="n, the number of rows, must be a whole number of at least 1, not"):
         bound(n, 0.05)
 
 
 @BOUNDS
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, math.nan, True, "0.05", None])
-def test_a_probability_of_a_miss_that_is_none_is_refused(bound, delta):
+def test_invalid_delta_is_rejected(bound, delta):
     with pytest.raises(ValueError, match="delta, the probability of a miss, must be a number between 0 and 1, not"):
         bound(100, delta)
 
 
 @pytest.mark.parametrize("rms", [-0.1, 1.1, math.nan, True, "0.5", None])
-def test_an_rms_that_is_none_is_refused(rms):
+def test_invalid_rms_is_rejected(rms):
     with pytest.raises(ValueError, match=r"rms must be one number within \[0, 1\]"):
         asymptotic_calibration_bound(100, 0.05, rms)
 
 
 class Known:
-    """f of a uniform X, and P(Y = 1 | X): c by its definition on a grid so fine that it counts as exact."""
+    """Hold f of a uniform X and P(Y = 1 | X), and compute c by its definition on a fine grid."""
 
     def __init__(self, f, truth):
         self.f, self.truth = f, truth
@@ -100,7 +100,7 @@ KNOWN = {
     "too sure of itself": Known(lambda x: x, lambda x: 0.3 + 0.4 * x),
     "a third too high": Known(lambda x: x, lambda x: x * 2 / 3),
     "two estimates": Known(lambda x: np.where(x < 0.5, 0.2, 0.7), lambda x: np.where(x < 0.5, 0.3, 0.7)),
-    # c = 3/8 is that of the first interval and of both: the variance in both is .39, above that of a calibrated f
+    # the first interval and both together give c = 3/8; the variance in both is .39, above that of a calibrated f
     "two intervals equally bad": Known(lambda x: np.where(x < 0.375, 0, 0.5), lambda x: np.where(x < 0.375, 1, 0.5)),
     "always wrong": Known(lambda x: (x < 0.5) * 1.0, lambda x: (x >= 0.5) * 1.0),
 }
@@ -108,7 +108,7 @@ N_SAMPLES = 1000
 
 
 def distances(known, n, seed=0):
-    """|c - c_emp| and the rms of ``N_SAMPLES`` samples of ``n`` rows."""
+    """Return |c - c_emp| and the rms of ``N_SAMPLES`` samples of ``n`` rows."""
     rng = np.random.default_rng(seed)
     samples = [known.sample(n, rng) for _ in range(N_SAMPLES)]
     return np.array([(abs(empirical_calibration_error(y, p) - known.c), rms_error(y, p)) for y, p in samples]).T
@@ -116,14 +116,14 @@ def distances(known, n, seed=0):
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
 @pytest.mark.parametrize("n", [5, 60, 600])
-def test_c_is_beyond_the_bound_less_often_than_delta(known, n):
+def test_c_exceeds_the_bound_in_at_most_delta_of_samples(known, n):
     found, _ = distances(known, n)
     for delta in (0.01, 0.1, 0.5):
         assert np.mean(found > calibration_bound(n, delta)) <= delta
 
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
-def test_c_is_beyond_the_asymptotic_bound_no_more_often_than_delta(known):
+def test_c_exceeds_asymptotic_bound_in_about_delta_of_samples(known):
     found, rms = distances(known, 2000)
     for delta in (0.05, 0.2, 0.5):
         of_the_rows = np.array([asymptotic_calibration_bound(2000, delta, one) for one in rms])
@@ -133,15 +133,15 @@ def test_c_is_beyond_the_asymptotic_bound_no_more_often_than_delta(known):
             assert np.mean(found > asymptotic_calibration_bound(2000, delta)) <= delta + noise
 
 
-def test_calibrated_estimates_near_a_half_are_beyond_the_asymptotic_bound_as_often_as_delta():
+def test_asymptotic_bound_is_tight_for_calibrated_predictions_near_half():
     found, _ = distances(KNOWN["calibrated, near a half"], 4000)
     for delta in (0.05, 0.2, 0.5):
-        # 1000 samples scatter by at most .016; the steps of 4000 rows take about .02 off the range
+        # the standard error of 1000 samples is at most .016; the steps of 4000 rows reduce the range by about .02
         assert np.mean(found > asymptotic_calibration_bound(4000, delta)) == pytest.approx(delta, abs=0.05)
 
 
-def test_c_of_a_known_distribution_is_worked_by_hand():
-    # the integral of x - x * 2/3 over [0, 1] is 1/6; of .3 - .6 x up to its zero at .5 it is .075, and back again
+def test_c_of_known_distributions_agrees_with_hand_calculation():
+    # the integral of x - x * 2/3 over [0, 1] is 1/6; that of .3 - .6 x is .075 on [0, .5] and -.075 on [.5, 1]
     assert KNOWN["a third too high"].c == pytest.approx(1 / 6, abs=1e-6)
     assert KNOWN["too sure of itself"].c == pytest.approx(0.075, abs=1e-6)
     assert KNOWN["two estimates"].c == pytest.approx(0.05, abs=1e-6)
@@ -150,8 +150,8 @@ def test_c_of_a_known_distribution_is_worked_by_hand():
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_sums_of_the_proof_are_four_values_of_the_distribution_function_at_each_t(seed):
-    """The identity under calibration_bound, on a sample: the residuals in an interval, as a mean over t."""
+def test_sum_in_the_proof_equals_the_mean_over_t(seed):
+    """Check the identity behind calibration_bound on a sample: residuals in an interval are a mean over t."""
     rng = np.random.default_rng(seed)
     f, y = np.round(rng.random(12), 1), rng.random(12) < 0.5
     line = np.where(y, f, 2 + f)
