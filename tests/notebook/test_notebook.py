@@ -1,4 +1,4 @@
-"""``probcal.run`` and ``probcal.load_results``."""
+"""Test ``probcal.run`` and ``probcal.load_results``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def results(tmp_path_factory):
     return found
 
 
-def test_the_frame_has_a_row_for_each_metric_of_each_cell(results):
+def test_frame_has_one_row_per_metric_and_cell(results):
     frame = results.frame
     cells = frame.groupby(["dataset", "learner", "method", "repetition"])
     assert len(cells) == 4 and set(frame["metric"]) >= {"auc", "cxe", "rms"}
@@ -43,12 +43,12 @@ def test_the_frame_has_a_row_for_each_metric_of_each_cell(results):
     assert results.failed.empty and list(results.failed.columns)[:2] == ["dataset", "learner"]
 
 
-def test_the_table_is_the_one_of_the_command(results):
+def test_table_agrees_with_the_command(results):
     assert str(results.table()) == command("table", results.folder).stdout
     assert "<table>" in results.table()._repr_html_()
 
 
-def test_the_comparison_is_the_one_of_the_command(results):
+def test_comparison_agrees_with_the_command(results):
     assert str(results.compare()) == command("compare", results.folder).stdout
 
 
@@ -59,19 +59,19 @@ def test_reliability_draws_a_figure_for_each_data_set(results):
         results.reliability(learners="trees")
 
 
-def test_the_object_shows_its_state_and_tables(results):
+def test_results_object_shows_its_status_and_tables(results):
     assert repr(results).endswith("4 cells: 4 done")
     assert "4 cells: 4 done" in results._repr_html_() and "<table>" in results._repr_html_()
 
 
-def test_the_same_call_runs_nothing_again(results):
+def test_repeated_run_computes_no_cell_again(results):
     said: list[str] = []
     again = probcal.run(CONFIG, output=results.folder, say=said.append)
     assert said[0] == "4 cells: 4 done"
     assert again.frame.equals(results.frame)
 
 
-def test_a_mapping_and_a_file_give_the_same_numbers(results, tmp_path, monkeypatch):
+def test_mapping_and_file_give_the_same_results(results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(
         "name: mine\ndatasets: [wine-first]\nlearners: {gaussian_nb: , tree: {params: {max_depth: 3}}}\n"
@@ -81,7 +81,7 @@ def test_a_mapping_and_a_file_give_the_same_numbers(results, tmp_path, monkeypat
     assert probcal.load_results("results/mine").frame.equals(results.frame)
 
 
-def test_faults_of_a_mapping_are_those_of_the_file_without_lines(tmp_path, monkeypatch):
+def test_errors_in_a_mapping_are_reported_without_line_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ProbcalError) as caught:
         probcal.run({**CONFIG, "datasets": ["wine-frist"], "methods": ["isotonc"]})
@@ -91,7 +91,7 @@ def test_faults_of_a_mapping_are_those_of_the_file_without_lines(tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_numbers_of_numpy_are_numbers(tmp_path):
+def test_numpy_numbers_are_accepted_in_a_mapping(tmp_path):
     depth = np.arange(1, 3)[1]
     config = {**CONFIG, "learners": {"tree": {"params": {"max_depth": depth}}}}
     found = probcal.run(config, output=tmp_path / "out", methods=["direct"])
@@ -99,20 +99,20 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
     assert len(found.frame)
 
 
-def test_texts_that_look_like_numbers_stay_texts(tmp_path):
+def test_keys_that_look_like_numbers_stay_texts(tmp_path):
     with pytest.raises(ProbcalError, match=r'unknown key "1e-3"'):
         probcal.run({**CONFIG, "learners": {"tree": {"1e-3": 1}}}, output=tmp_path / "out")
     with pytest.raises(ProbcalError, match=r"which no file can hold"):
         probcal.run({**CONFIG, "learners": {"tree": {"params": {"max_depth": object()}}}}, output=tmp_path / "out")
 
 
-def test_a_folder_without_results_is_refused_as_by_the_command(tmp_path):
+def test_folder_without_results_is_rejected_here_and_by_command(tmp_path):
     with pytest.raises(ProbcalError, match=r"is not a results folder of probcal"):
         probcal.load_results(tmp_path)
     assert "holds no results" in refused("table", tmp_path)
 
 
-def test_a_file_is_no_folder_and_a_list_no_config(tmp_path):
+def test_file_as_folder_and_list_as_config_are_rejected(tmp_path):
     (tmp_path / "shop.csv").write_text("a,y\n")
     with pytest.raises(ProbcalError, match="is a file; give the folder"):
         probcal.load_results(tmp_path / "shop.csv")
@@ -120,7 +120,7 @@ def test_a_file_is_no_folder_and_a_list_no_config(tmp_path):
         probcal.run([1])
 
 
-def test_failed_cells_are_listed_with_their_error(tmp_path):
+def test_failed_cells_are_listed_with_their_error_type(tmp_path):
     config = {**CONFIG, "learners": {"logistic": {"params": {"solver": "lbfgs", "max_iter": 1, "C": 1.0}}}}
     config["methods"] = {"own": {"type": "sklearn.calibration.CalibratedClassifierCV", "params": {"cv": 1000}}}
     found = probcal.run(config, output=tmp_path / "out", say=lambda line: None)
@@ -128,7 +128,7 @@ def test_failed_cells_are_listed_with_their_error(tmp_path):
     assert "1 failed" in repr(found)
 
 
-def test_the_example_of_the_page_prints_the_output_shown(tmp_path, monkeypatch, capsys):
+def test_example_of_the_page_prints_the_shown_output(tmp_path, monkeypatch, capsys):
     page = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text(encoding="utf-8")
     code, shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)[0]
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Naive Bayes with kernel densities, slowly: plain loops from the description of Weka's NaiveBayes -K.
+"""Provide a slow naive Bayes with kernel densities: plain loops from the description of Weka's NaiveBayes -K.
 
 A column is a list of numbers (None = missing), or a pair (list of levels, levels declared).
 """
@@ -11,7 +11,7 @@ FLOOR = 1e-75
 
 
 def log_odds(columns, positive, weights, columns_new):
-    """Log-odds of the positive class, in nats, of every row of ``columns_new``."""
+    """Return the log-odds of the positive class, in nats, for every row of ``columns_new``."""
     total = sum(weights)
     of_class = [sum(w for w, one in zip(weights, positive, strict=True) if one == c) for c in (False, True)]
     prior = [(w + 1) / (total + 2) for w in of_class]
@@ -31,7 +31,7 @@ def values_of(column):
 
 
 def probability(column, positive, weights, which, value):
-    """P(value | class ``which``), before the floor."""
+    """Return P(value | class ``which``), before the floor."""
     rows = [
         (v, w) for v, w, one in zip(values_of(column), weights, positive, strict=True) if v is not None and one == which
     ]
@@ -44,7 +44,7 @@ def probability(column, positive, weights, which, value):
 
 
 def precision(values):
-    """The mean gap between distinct values; .01 if there is none."""
+    """Return the mean gap between distinct values, or .01 if there is no gap."""
     total, gaps, last = 0.0, 0, None
     for value in sorted(values):
         if last is not None and value != last:
@@ -55,14 +55,14 @@ def precision(values):
 
 
 def width(values, weights, step):
-    """The standard deviation of a kernel."""
+    """Return the standard deviation of a kernel."""
     rounded = [round(v / step) * step for v, w in zip(values, weights, strict=True) if w > 0]
     widest = max(rounded) - min(rounded) if rounded else 0.0
     return max(widest / math.sqrt(sum(weights)), step / 6) if widest > 0 else step / 6
 
 
 def density(values, weights, step, x):
-    """The mass that the kernels of the rounded values have within half a step of ``x``."""
+    """Return the mass of the kernels of the rounded values within half a step of ``x``."""
     step = max(step, 1e-6)
     s = width(values, weights, step)
     kernels = [(round(v / step) * step, w) for v, w in zip(values, weights, strict=True) if w > 0] or [(0.0, 1.0)]
@@ -71,7 +71,7 @@ def density(values, weights, step, x):
 
 
 def normal_between(low, high):
-    """Phi(high) - Phi(low), taken in the lower tail, where Phi keeps its digits."""
+    """Return Phi(high) - Phi(low), computed in the lower tail, where Phi loses no digits."""
     if low + high > 0:
         low, high = -high, -low
     return (math.erfc(-high / math.sqrt(2)) - math.erfc(-low / math.sqrt(2))) / 2

@@ -1,9 +1,9 @@
-"""Probing, slowly: Algorithms 1 and 2 of Langford & Zadrozny (AISTATS 2005), line by line.
+"""Provide a slow probing: Algorithms 1 and 2 of Langford & Zadrozny (AISTATS 2005), line by line.
 
-Thresholds are decimals of 120 digits, because the printed formulas lose what they compute in floating point:
-in an interval of width 1e-8 the error of p is as large as the interval, and two gains that are equal by
-symmetry differ by rounding. Only what a learner sees (the weights) is rounded to floats. Labels are 0 and 1,
-rows are counted from 0.
+Thresholds are decimals of 120 digits, because the printed formulas lose their digits in floating point. In an
+interval of width 1e-8 the error of p is as large as the interval. Two gains that are equal by symmetry differ by
+rounding. Only the weights, which a learner gets, are rounded to floats. Labels are 0 and 1, and row numbers start
+at 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 Predict = Callable[[Any], Sequence[int]]
 Learner = Callable[[Any, Sequence[int], list[float]], Predict]
 
-# Far above the rounding of 120 digits, far below any difference that is not one of rounding.
+# This is far above the rounding errors of 120 digits, and far below every other difference.
 TIED = Decimal("1e-60")
 
 
@@ -31,12 +31,12 @@ def in_120_digits(function: Callable) -> Callable:
 
 
 def times_log(x: Decimal, ratio: Decimal) -> Decimal:
-    """x ln(ratio), with 0 ln 0 = 0."""
+    """Return x ln(ratio), with 0 ln 0 = 0."""
     return x * ratio.ln() if x else Decimal(0)
 
 
 def entropy(p: Decimal) -> Decimal:
-    """H(p): Shannon entropy, in nats, of a coin with bias p."""
+    """Return H(p), the Shannon entropy, in nats, of a coin with bias p."""
     return -times_log(1 - p, 1 - p) - times_log(p, p)
 
 
@@ -51,7 +51,7 @@ def minimax_p(loss: str, a: Decimal, b: Decimal) -> Decimal:
 @cache
 @in_120_digits
 def gain_of_one_row(loss: str, a: Decimal, b: Decimal) -> Decimal:
-    """What multiplies |S_a| in the choice of the minimax interval."""
+    """Return the factor of |S_a| in the choice of the minimax interval."""
     if loss == "log_loss":
         p = minimax_p(loss, a, b)
         return times_log(1 - a, (1 - a) / (1 - p)) + times_log(a, a / p)
@@ -64,7 +64,7 @@ def can_be_split(loss: str, a: Decimal, b: Decimal) -> bool:
 
 
 def importance(p: float, y: int) -> float:
-    """i_p(y) = (1-p)/p y + (1-y)."""
+    """Return i_p(y) = (1-p)/p y + (1-y)."""
     return (1 - p) / p if y == 1 else 1.0
 
 
@@ -78,7 +78,7 @@ def importances(p: float, y: Sequence[int], total_weight: str | None) -> list[fl
 
 @dataclass
 class Probed:
-    """What Algorithm 1 returns, {p: c_p}, and Algorithm 2 on it."""
+    """Hold the result of Algorithm 1, {p: c_p}, and apply Algorithm 2 to it."""
 
     loss: str
     classifiers: dict[Decimal, Predict]
@@ -103,7 +103,7 @@ class Probed:
         return votes
 
     def probabilities(self, X: Any, clip: tuple[float, float] = (0.001, 0.999)) -> list[float]:
-        """P(y = 1) of each row, projected to ``clip``."""
+        """Return P(y = 1) of each row, clipped to ``clip``."""
         low, high = clip
         return [min(max(float(minimax_p(self.loss, *self.intervals[n])), low), high) for n in self.votes(X)]
 
@@ -119,7 +119,7 @@ def learn(
     total_weight: str | None = None,
     discretisation: str = "train",
 ) -> Probed:
-    """Algorithm 1: ``n_probes`` classifiers, or fewer when no float is left between two thresholds."""
+    """Run Algorithm 1: fit ``n_probes`` classifiers, or fewer if no float is left between two thresholds."""
     probed = Probed(loss, {})
     for t in range(1, n_probes + 1):
         if discretisation == "uniform":
@@ -134,7 +134,7 @@ def learn(
 
 
 def minimax_interval(probed: Probed, X: Any) -> tuple[Decimal, Decimal] | None:
-    """The interval of largest potential gain, the lowest of equals; None when none can be split."""
+    """Return the interval of largest potential gain, the lowest of equal ones, or None if none can be split."""
     votes = probed.votes(X)
     chosen, largest = None, Decimal(0)
     for n, interval in enumerate(probed.intervals):

@@ -1,4 +1,4 @@
-"""The oracle itself against what the paper says its formulas are for, by brute force."""
+"""Test the oracle of probing by brute force against the properties that the paper claims for its formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = 200
 
 
 def log_loss_regret(guess: float, truth: float) -> float:
-    """Expected log loss of ``guess`` less that of ``truth`` when y is drawn with ``truth``."""
+    """Return the expected log loss of ``guess`` minus that of ``truth``, if y is drawn with ``truth``."""
 
     def expected(p: float) -> float:
         return sum(q * math.log(1 / r) for q, r in ((truth, p), (1 - truth, 1 - p)) if q > 0)
@@ -38,7 +38,7 @@ def exact(interval: tuple[float, float]) -> tuple[Decimal, Decimal]:
 
 @pytest.mark.parametrize("interval", INTERVALS)
 @pytest.mark.parametrize("loss", REGRETS)
-def test_no_other_guess_in_the_interval_has_a_smaller_worst_case_regret(loss, interval):
+def test_minimax_p_has_the_smallest_worst_case_regret(loss, interval):
     a, b = interval
     truths = [a + (b - a) * i / STEPS for i in range(STEPS + 1)]
     guesses = truths[1:-1]
@@ -53,7 +53,7 @@ def test_no_other_guess_in_the_interval_has_a_smaller_worst_case_regret(loss, in
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
-def test_footnote_2_the_gain_from_the_upper_end_equals_the_gain_from_the_lower(interval):
+def test_footnote_2_both_interval_ends_give_the_same_gain(interval):
     with localcontext(prec=120):
         a, b = exact(interval)
         p = minimax_p("log_loss", a, b)
@@ -62,13 +62,13 @@ def test_footnote_2_the_gain_from_the_upper_end_equals_the_gain_from_the_lower(i
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
-def test_the_log_loss_gain_is_the_worst_case_regret_of_the_minimax_p(interval):
+def test_log_loss_gain_is_the_worst_case_regret(interval):
     a, b = exact(interval)
     p, gain = float(minimax_p("log_loss", a, b)), float(gain_of_one_row("log_loss", a, b))
     assert gain == pytest.approx(max(log_loss_regret(p, end) for end in interval), rel=1e-9)
 
 
-def test_the_first_thresholds_are_the_ones_worked_by_hand():
+def test_first_thresholds_agree_with_hand_calculation():
     # H(1) = H(0), so p = 1/2. On [0, 1/2]: H(1/2)/(1/2) = 2 ln 2, so p = 1/(1 + 4); [1/2, 1] mirrors it.
     half = Decimal("0.5")
     assert minimax_p("log_loss", Decimal(0), Decimal(1)) == half
@@ -79,20 +79,20 @@ def test_the_first_thresholds_are_the_ones_worked_by_hand():
     assert float(gain_of_one_row("log_loss", Decimal(0), half)) == pytest.approx(math.log(1.25), abs=1e-15)
 
 
-def test_importances_are_those_of_corollary_1_and_can_be_scaled_to_sum_to_n():
+def test_importances_follow_corollary_1_and_can_sum_to_n():
     assert [importance(0.2, 1), importance(0.2, 0), importance(0.5, 1)] == [4.0, 1.0, 1.0]
     assert importances(0.2, [1, 0, 0], None) == [4.0, 1.0, 1.0]
     assert importances(0.2, [1, 0, 0], "n") == pytest.approx([2.0, 0.5, 0.5])
 
 
 @pytest.mark.parametrize(("p", "prediction"), [(0.2, 1), (0.7, 0)])
-def test_a_minimal_error_classifier_under_the_importances_answers_whether_d_exceeds_p(p, prediction):
+def test_minimal_error_classifier_predicts_whether_d_exceeds_p(p, prediction):
     y = [1] * 2 + [0] * 3  # D(1) = 0.4
     cost = {c: sum(importance(p, label) for label in y if label != c) for c in (0, 1)}
     assert min(cost, key=cost.get) == prediction
 
 
-def test_three_probes_by_hand_when_nobody_is_ever_voted_for():
+def test_three_probes_without_positive_votes_agree_with_hand_calculation():
     # All rows stay in the lowest interval: [0, 1] -> 1/2, [0, 1/2] -> 1/5,
     # [0, 1/5]: H(.2)/.2 = ln 5 + 4 ln(5/4), so p = 1/(1 + 5 (5/4)^4).
     probed = learn(lambda X, y, w: lambda X: [0] * len(X), [0, 1], [0, 1], n_probes=3)
@@ -100,15 +100,15 @@ def test_three_probes_by_hand_when_nobody_is_ever_voted_for():
     assert probed.votes([0, 1]) == [0, 0]
 
 
-def test_equal_gains_go_to_the_lowest_interval():
-    # One row says yes to everything and one no to everything, so [0, 1/2] and [1/2, 1] are mirror images.
+def test_equal_gains_choose_the_lowest_interval():
+    # Every probe predicts 1 for one row and 0 for the other, so [0, 1/2] and [1/2, 1] are mirror images.
     probed = learn(lambda X, y, w: lambda X: X, [0, 1], [0, 1], n_probes=2)
     assert probed.thresholds == [0.2, 0.5]
 
 
-def test_an_interval_without_a_float_inside_is_passed_over():
+def test_interval_without_a_float_inside_is_skipped():
     probed = learn(lambda X, y, w: lambda X: [1] * len(X), [0], [1], n_probes=60, loss="squared_error")
-    # All rows stay in [1 - 2^-k, 1], which can be halved 53 times; then empty intervals, the lowest first.
+    # All rows stay in [1 - 2^-k, 1], which can be halved 53 times. Then empty intervals follow, the lowest first.
     assert len(probed.thresholds) == 60
     assert probed.thresholds[-1] == 1 - 2**-53
     assert probed.thresholds[:7] == [2.0**-k for k in range(8, 1, -1)]

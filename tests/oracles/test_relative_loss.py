@@ -1,4 +1,4 @@
-"""The closed integral of the relative loss against the paper's definitions, term by term."""
+"""Test the closed integral of the relative loss against the paper's definitions, term by term."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANSWERS = {
 
 
 def importance_weighted_loss(distribution, p, labels):
-    """l_p(c) = E i_p(y) I(c(x) != y) / Z_p with i_p(1) = (1-p)/p and i_p(0) = 1."""
+    """Return l_p(c) = E i_p(y) I(c(x) != y) / Z_p, with i_p(1) = (1-p)/p and i_p(0) = 1."""
     i = {1: (1 - p) / p, 0: 1.0}
     loss = total = 0.0
     for share, truth, label in zip(distribution.share, distribution.truth, labels, strict=True):
@@ -38,7 +38,7 @@ def importance_weighted_loss(distribution, p, labels):
 
 
 def by_definition(distribution, answers):
-    """The mean over p of the loss above what the best of all 2^n classifiers has, by quadrature."""
+    """Return the mean over p of the loss minus that of the best of all 2^n classifiers, by quadrature."""
     n, width = len(distribution.share), 1 / (len(answers) + 1)
 
     def above_the_best(p, labels):
@@ -55,20 +55,20 @@ def by_definition(distribution, answers):
 
 @pytest.mark.parametrize("answers", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("distribution", PROBLEMS.values(), ids=PROBLEMS)
-def test_it_is_the_integral_of_the_loss_above_that_of_the_best_classifier(distribution, answers):
+def test_relative_loss_agrees_with_quadrature_of_its_definition(distribution, answers):
     answers = [labels[: len(distribution.share)] for labels in answers]
     assert relative_loss(distribution, answers) == pytest.approx(by_definition(distribution, answers), abs=1e-9)
 
 
-def test_by_hand_where_both_classes_are_equally_common():
-    # p Z_p = 1/2, so a wrong answer costs 2 |D(1|x) - p|. One probe, d = 1/2, that says 1 for D(1|x) = 0:
-    # half of 2 (1/2)^2 / 2 = 1/8; for D(1|x) = 1 the rule "0 beyond the last" costs the other 1/8.
+def test_relative_loss_of_balanced_classes_agrees_with_hand_calculation():
+    # p Z_p = 1/2, so a wrong prediction costs 2 |D(1|x) - p|. One probe, d = 1/2, predicts 1. For D(1|x) = 0 this
+    # costs half of 2 (1/2)^2 / 2 = 1/8. For D(1|x) = 1 the prediction 0 above the last threshold costs 1/8.
     assert relative_loss(BALANCED, [(1, 1)]) == pytest.approx(1 / 4, abs=1e-15)
-    # That of nobody voted for: half of 2 (1/2), and nothing for D(1|x) = 0.
+    # A probe that predicts 0 costs half of 2 (1/2) for D(1|x) = 1, and nothing for D(1|x) = 0.
     assert relative_loss(BALANCED, [(0, 0)]) == pytest.approx(1 / 2, abs=1e-15)
 
 
-def test_the_two_ways_to_read_answers_differ_only_where_they_are_not_sorted():
+def test_both_readings_differ_only_for_unsorted_votes():
     assert mean_answer([(1, 0), (1, 1), (0, 1)]) == [HALF, HALF]
     assert first_zero([(1, 0), (1, 1), (0, 1)]) == [HALF, 0]
     assert first_zero([(1,), (1,)]) == [F(2, 3)]

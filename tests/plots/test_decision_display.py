@@ -1,4 +1,4 @@
-"""DecisionCurveDisplay: its lines, and several models on one axes."""
+"""Test the lines of ``DecisionCurveDisplay``, also for several models on one axes."""
 
 import matplotlib
 import numpy as np
@@ -19,7 +19,7 @@ def no_figure_stays_open():
     matplotlib.pyplot.close("all")
 
 
-def test_it_draws_the_curve_and_both_strategies():
+def test_display_draws_net_benefit_and_both_strategies():
     display = DecisionCurveDisplay.from_predictions(Y, P, name="model", color="green")
     expected = decision_curve(Y, P)
     assert np.array_equal(display.line_.get_ydata(), expected.net_benefit)
@@ -29,7 +29,7 @@ def test_it_draws_the_curve_and_both_strategies():
     assert display.ax_.get_xlabel() == "Threshold probability"
 
 
-def test_several_models_are_all_within_the_axes():
+def test_curves_of_several_models_fit_the_axes():
     first = DecisionCurveDisplay.from_predictions(Y, P**4, name="first")
     second = DecisionCurveDisplay.from_predictions(Y, P, ax=first.ax_, name="second")
     texts = [one.get_text() for one in first.ax_.get_legend().get_texts()]
@@ -38,7 +38,7 @@ def test_several_models_are_all_within_the_axes():
     assert top >= max(first.curve.net_benefit.max(), second.curve.net_benefit.max())
 
 
-def test_given_thresholds_and_no_strategies():
+def test_display_uses_given_thresholds_and_omits_strategies():
     display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=[0.1, 0.3], name="", ref_line=False)
     assert display.line_.get_xdata().tolist() == [0.1, 0.3] and len(display.ax_.get_lines()) == 1
     assert display.ax_.get_legend() is None

@@ -1,4 +1,4 @@
-"""ReliabilityDisplay: what it draws, against scikit-learn's and against simulations."""
+"""Test ``ReliabilityDisplay`` against scikit-learn's ``CalibrationDisplay`` and against simulations."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def no_figure_stays_open():
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
-def test_its_points_are_those_of_scikit_learn(strategy):
+def test_points_agree_with_scikit_learn(strategy):
     ours = ReliabilityDisplay.from_estimator(MODEL, X[300:], Y[300:], n_bins=5, strategy=strategy, bands=None)
     theirs = CalibrationDisplay.from_estimator(MODEL, X[300:], Y[300:], n_bins=5, strategy=strategy)
     assert ours.prob_true == pytest.approx(theirs.prob_true) and ours.prob_pred == pytest.approx(theirs.prob_pred)
@@ -78,7 +78,7 @@ def test_the_legend_hides_no_curve(display):
 
 
 @EACH
-def test_predictions_without_a_name_are_a_classifier(display):
+def test_default_name_of_predictions_is_classifier(display):
     first = display.from_predictions(Y[300:], P)
     second = display.from_predictions(Y[300:], P, name="mine", ax=first.ax_)
     texts = [one.get_text() for one in first.ax_.get_legend().get_texts()]
@@ -94,7 +94,7 @@ def test_parts_can_be_left_out():
     assert (display.line_.get_color(), display.line_.get_linestyle()) == ("red", "--")
 
 
-def test_a_computed_display_draws_again_elsewhere():
+def test_display_can_be_plotted_again_on_other_axes():
     display = ReliabilityDisplay(reliability_curve(Y[300:], P, **QUICK), estimator_name="again")
     figure, axes = matplotlib.pyplot.subplots(1, 2)
     assert display.plot(ax=axes[0]).ax_ is axes[0]
@@ -102,7 +102,7 @@ def test_a_computed_display_draws_again_elsewhere():
 
 
 @EACH
-def test_the_positive_class_of_several_is_named(display):
+def test_several_classes_need_pos_label(display):
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(X, y)
     found = display.from_estimator(model, X, y, pos_label=0)
@@ -112,7 +112,7 @@ def test_the_positive_class_of_several_is_named(display):
 
 
 @EACH
-def test_labels_are_texts_and_tables_are_frames(display):
+def test_text_labels_and_data_frames_are_accepted(display):
     labels = pd.Series(np.where(Y, "yes", "no"))
     frame = pd.DataFrame(X).rename(columns=str)
     model = GaussianNB().fit(frame[:300], labels[:300])
@@ -132,7 +132,7 @@ def test_labels_are_texts_and_tables_are_frames(display):
         (MODEL, Y + 1, {}, ValueError, "y holds the label 2, which is no class of GaussianNB"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(display, estimator, y, options, error, message):
+def test_invalid_estimators_and_labels_are_rejected(display, estimator, y, options, error, message):
     with pytest.raises(error, match=message):
         display.from_estimator(estimator, X, y, **options)
 
@@ -141,12 +141,12 @@ def test_what_cannot_be_drawn_is_refused(display, estimator, y, options, error, 
     ("options", "message"),
     [({"bands": "both"}, "bands must be"), ({"level": 95}, "level must be"), ({"n_resamples": 0}, "n_resamples must")],
 )
-def test_unknown_bands_are_refused(options, message):
+def test_invalid_options_of_bands_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         reliability_curve(Y[300:], P, **options)
 
 
-def test_the_seed_decides_the_bands():
+def test_random_state_determines_the_bands():
     drawn = [reliability_curve(Y[300:], P, random_state=seed, **QUICK).band.low for seed in (0, 0, 1)]
     assert np.array_equal(drawn[0], drawn[1]) and not np.array_equal(drawn[0], drawn[2])
 
@@ -159,7 +159,7 @@ def test_consistency_bars_of_one_prediction_are_binomial_quantiles():
 
 
 @pytest.mark.parametrize("bands", ["consistency", "confidence"])
-def test_the_band_of_calibrated_predictions_holds_the_truth(bands):
+def test_band_of_calibrated_predictions_contains_the_true_curve(bands):
     p = np.random.default_rng(0).random(3000)
     curve = reliability_curve(np.random.default_rng(1).random(3000) < p, p, bands=bands, n_resamples=60)
     truth = curve.band.p if bands == "confidence" else np.interp(curve.band.p, *curve.isotonic)
@@ -178,6 +178,6 @@ def test_weights_and_repeated_rows_give_the_same_diagram():
 
 
 @pytest.mark.slow
-def test_the_class_is_imported_without_matplotlib():
+def test_import_of_public_names_does_not_load_matplotlib():
     code = "import sys, probcal; [getattr(probcal, one) for one in probcal.__all__]; print('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

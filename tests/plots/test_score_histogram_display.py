@@ -1,4 +1,4 @@
-"""ScoreHistogramDisplay: its bars, against NumPy's histogram."""
+"""Test the bars of ``ScoreHistogramDisplay`` against NumPy's histogram."""
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ def no_figure_stays_open():
     plt.close("all")
 
 
-def test_each_class_adds_up_to_one_on_its_side():
+def test_bars_of_each_class_sum_to_one():
     display = ScoreHistogramDisplay.from_predictions(Y, P, n_bins=4, name="model", color="green")
     for label, bars, sign in ((1, display.positive_, 1), (0, display.negative_, -1)):
         counts = np.histogram(P[label == Y], 4, (0, 1))[0]
@@ -41,7 +41,7 @@ def test_estimator_and_predictions_give_the_same_histogram():
     assert one.ax_.get_title() == "GaussianNB" and other.ax_ is not one.ax_
 
 
-def test_a_row_of_weight_two_is_two_rows_of_the_histogram():
+def test_row_of_weight_two_counts_as_two_rows():
     weight = np.arange(200) % 3 + 1
     one = score_histogram(Y, P, 5, weight)
     other = score_histogram(np.repeat(Y, weight), np.repeat(P, weight), 5)
