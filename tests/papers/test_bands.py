@@ -1,4 +1,4 @@
-"""Where a band begins and ends, how often it is wrong, and what is not judged."""
+"""Test the edges and error rates of bands, and the numbers that cannot be judged."""
 
 import math
 
@@ -9,34 +9,34 @@ from scipy import stats
 from probcal.papers.bands import FEWEST, LEVEL, SIGMAS, compare, enough, why_not_judged
 
 
-def test_on_the_papers_own_split_the_mean_may_be_off_by_exactly_the_tolerance():
+def test_published_split_may_differ_by_exactly_the_tolerance():
     assert compare([0.446], 0.436, 0.010).in_band
     assert not compare([0.4461], 0.436, 0.010).in_band
 
 
-# Five numbers with sd .01. t with 4 degrees of freedom leaves out .27 % beyond 6.6202 (tables of Student's t: 4.604 at
-# 1 %, 8.610 at .1 %), so that the band is 6.6202 * .01 * sqrt(1 + 1/5) + .0005 = .073021 to each side of .8.
+# Five numbers with sd .01. Student's t with 4 degrees of freedom exceeds 6.6202 with probability .27 % (tables: 4.604
+# at 1 %, 8.610 at .1 %). So the band is 6.6202 * .01 * sqrt(1 + 1/5) + .0005 = .073021 on each side of .8.
 FIVE = [0.8 + step * 0.01 / math.sqrt(2.5) for step in (-2, -1, 0, 1, 2)]
 
 
 @pytest.mark.parametrize(("published", "in_band"), [(0.8, True), (0.8730, True), (0.8731, False), (0.7269, False)])
-def test_a_random_split_of_the_papers_is_one_more_draw(published, in_band):
+def test_band_of_random_splits_treats_publication_as_another_draw(published, in_band):
     assert compare(FIVE, published, None).in_band is in_band
 
 
-def test_the_distance_is_1_at_the_edge():
+def test_distance_is_one_at_the_edge_of_the_band():
     assert compare(FIVE, 0.8 + 0.073021, None).distance == pytest.approx(1, abs=1e-4)
     assert compare([0.5], 0.52, 0.010).distance == pytest.approx(2)
 
 
-def test_a_ranking_has_the_same_yardstick_for_any_number_of_splits():
-    # Two numbers .02 apart: sd = .0141421; 3 sd sqrt(1 + 1/2) + .0005 = .0524615.
+def test_fixed_sigmas_replace_the_t_quantile():
+    # Two numbers with a difference of .02: sd = .0141421; 3 sd sqrt(1 + 1/2) + .0005 = .0524615.
     assert compare([0.79, 0.81], 0.8 + 0.0524615, None, sigmas=SIGMAS).distance == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 30])
 @pytest.mark.slow
-def test_a_band_leaves_out_27_in_10000_draws_for_any_number_of_splits(n):
+def test_band_excludes_27_of_10000_draws_for_any_split_count(n):
     draws = np.random.default_rng(n).normal(0.3, 0.04, size=(20_000, n + 1)).tolist()
     false_alarms = sum(not compare(ours, published, None, rounding=0).in_band for *ours, published in draws)
     low, high = stats.binom.interval(0.999, len(draws), LEVEL)
@@ -44,13 +44,13 @@ def test_a_band_leaves_out_27_in_10000_draws_for_any_number_of_splits(n):
 
 
 @pytest.mark.parametrize(("n", "sd_away", "seen"), [(5, 10, 0.85), (10, 7, 0.95), (30, 6, 0.95)])
-def test_a_number_that_is_plainly_another_is_out_of_band(n, sd_away, seen):
+def test_clearly_different_number_is_out_of_band(n, sd_away, seen):
     draws = np.random.default_rng(n).normal(0.3, 0.04, size=(2_000, n + 1)).tolist()
     out = sum(not compare(ours, published + sd_away * 0.04, None, rounding=0).in_band for *ours, published in draws)
     assert out / len(draws) >= seen
 
 
-def test_with_fewer_than_the_fewest_splits_that_number_would_be_missed_too_often():
+def test_too_few_splits_miss_most_clearly_different_numbers():
     draws = np.random.default_rng(3).normal(0.3, 0.04, size=(2_000, FEWEST - 1)).tolist()
     out = sum(not compare(ours, published + 0.4, None, rounding=0).in_band for *ours, published in draws)
     assert out / len(draws) < 0.5
@@ -63,12 +63,12 @@ def test_fewer_than_five_random_splits_are_not_judged(n):
     assert why_not_judged([*values, math.inf], 0.9, None) == f"{n + 1} splits, {n} of them finite"
 
 
-def test_splits_that_are_all_alike_are_not_judged():
+def test_equal_splits_are_not_judged():
     assert why_not_judged([0.3] * 30, 0.3, None) == why_not_judged([0.3] * 30, 0.9, None) == "30 splits, all alike"
     assert why_not_judged([0.3, 0.3 + 1e-13] * 15, 0.3, None) == "30 splits, all alike"
 
 
-def test_infinity_is_not_judged_by_splits_of_the_other_kind_until_chance_is_ruled_out():
+def test_infinity_needs_many_finite_splits_to_be_judged():
     finite = [0.3, 0.4] * 15
     assert why_not_judged(finite, math.inf, None) == "30 splits, none infinite"
     assert why_not_judged([math.inf] * 30, 0.4, None) == "30 splits, none finite"
@@ -77,34 +77,35 @@ def test_infinity_is_not_judged_by_splits_of_the_other_kind_until_chance_is_rule
 
 
 @pytest.mark.parametrize("values", [FIVE, [*FIVE, math.inf], [0.1 * n for n in range(30)]])
-def test_what_can_be_judged_is(values):
+def test_enough_finite_splits_are_judged(values):
     assert why_not_judged(values, 0.8, None) is None
 
 
-def test_one_split_is_judged_where_it_is_the_papers_own():
+def test_one_published_split_is_judged():
     assert why_not_judged([0.3], 0.9, 0.005) is None
     assert why_not_judged([], 0.9, 0.005) == "no splits"
 
 
-def test_infinity_is_plausible_where_one_split_gives_it():
+def test_published_infinity_agrees_if_one_split_is_infinite():
     assert compare([0.5, math.inf], math.inf, None).in_band
     assert compare([0.5, 0.6], math.inf, None).distance == math.inf
 
 
-def test_a_finite_number_is_held_against_the_finite_splits():
+def test_finite_number_is_compared_with_finite_splits():
     assert compare([*FIVE, math.inf], 0.8, None) == compare(FIVE, 0.8, None)
     assert compare([math.inf, math.inf], 0.8, None).distance == math.inf
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, math.inf]])
-def test_one_finite_split_has_no_spread_to_compare_with(values):
+def test_one_finite_split_is_too_few(values):
     assert not enough(values, 0.5, None)
     with pytest.raises(ValueError, match="too few"):
         compare(values, 0.5, None)
 
 
-def test_the_mean_of_several_runs_is_held_to_a_narrower_band_than_one_run():
-    # Five values with sd .001; 6.6202 sd * sqrt(1/5 + 1/5) = .00419 of a mean of five, * sqrt(1 + 1/5) = .00725 of one.
+def test_published_mean_of_several_runs_has_a_narrower_band():
+    # Five values with sd .001. For a mean of five, 6.6202 sd * sqrt(1/5 + 1/5) = .00419; for one run, * sqrt(1 + 1/5)
+    # = .00725.
     values = [0.1 + step * 0.001 / math.sqrt(2.5) for step in (-2, -1, 0, 1, 2)]
     published = 0.1 + 0.0060
     assert compare(values, published, None, 0.00005).in_band

@@ -1,4 +1,4 @@
-"""The file of known deviations: what it may say, and what is wrong with it by line."""
+"""Test the file of known deviations: its entries, and error messages with line numbers."""
 
 import pytest
 
@@ -17,15 +17,15 @@ def read(tmp_path):
     return read
 
 
-def test_the_shipped_deviations_are_sound():
+def test_every_shipped_deviation_has_a_reason():
     assert all(one.reason for one in known_deviations(PAPER))
 
 
-def test_a_paper_without_such_a_file_has_none(tmp_path):
+def test_paper_without_a_deviations_file_has_no_deviations(tmp_path):
     assert known_deviations(PAPER, tmp_path) == []
 
 
-def test_one_reason_covers_several_cells(read):
+def test_one_entry_can_explain_several_cells(read):
     [one] = read("""
 deviations:
   - {kind: [number, difference], datasets: [coil, adult], learner: NB, metrics: cxe, reason: because}
@@ -36,13 +36,13 @@ deviations:
     assert not one.explains("uci", "number", "sick", ("NB", "sigmoid"), "cxe")
 
 
-def test_a_deviation_may_hold_in_one_experiment_only(read):
+def test_deviation_can_apply_to_one_experiment_only(read):
     [one] = read("deviations: [{kind: claim, claims: best-methods, experiments: uci, reason: because}]")
     assert one.explains_claim("uci", "best-methods")
     assert not one.explains_claim("uci-native", "best-methods")
 
 
-def test_unknown_names_are_told_with_their_lines_all_at_once(read):
+def test_all_unknown_names_are_reported_with_their_lines(read):
     with pytest.raises(FileProblems) as caught:
         read("""deviations:
   - kind: number
@@ -72,7 +72,7 @@ def test_unknown_names_are_told_with_their_lines_all_at_once(read):
         ("{kind: number, datasets: adult, lerner: J48, reason: x}", 'did you mean "learner"'),
     ],
 )
-def test_an_entry_that_does_not_say_enough_is_refused(read, entry, said):
+def test_invalid_entry_is_rejected_with_its_line(read, entry, said):
     with pytest.raises(FileProblems, match=said) as caught:
         read(f"deviations:\n  - {entry}\n")
     assert caught.value.problems[0].line == 2

@@ -1,4 +1,4 @@
-"""The published numbers of the beta calibration papers."""
+"""Test the published numbers of the beta calibration papers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AISTATS, EJS = PAPER_FILES
         (EJS, "abalone", "RF", "log_loss", 0.613501939404, 0.015204508042),
     ],
 )
-def test_a_number_is_that_of_the_result_files(paper, dataset, column, metric, mean, sd):
+def test_numbers_equal_those_of_the_result_files(paper, dataset, column, metric, mean, sd):
     published = Published.read(paper)
     place = (f"kull-{dataset}", *published.columns[column])
     table = published.tables[metric]
@@ -46,15 +46,15 @@ def test_every_table_has_41_data_sets_and_all_columns(paper, columns):
         assert len(published.tables[metric].numbers) == 41 * columns
 
 
-def test_a_number_keeps_the_digits_of_its_file():
+def test_number_of_decimals_is_that_of_the_file():
     table = Published.read(AISTATS).tables["log_loss"]
     assert table.printed_decimals["kull-vehicle", "nbayes", "none"] == 11
     assert table.printed_decimals["kull-autos", "nbayes", "none"] >= 11
 
 
 @pytest.mark.parametrize("paper", PAPER_FILES)
-def test_the_numbers_are_those_that_the_program_writes(paper, original_files, tmp_path):
-    """The authors' result files lie beside the folder of original data files, where they are at hand."""
+def test_committed_numbers_equal_the_output_of_the_script(paper, original_files, tmp_path):
+    """Compare with the authors' result files, if they are beside the folder of original data files."""
     folder = original_files.parent / "kull2017" / "published"
     if not folder.is_dir():
         pytest.skip(f"not at hand: {folder}")
@@ -62,14 +62,14 @@ def test_the_numbers_are_those_that_the_program_writes(paper, original_files, tm
 
 
 @pytest.mark.parametrize("paper", PAPER_FILES)
-def test_the_published_numbers_support_every_claim(paper):
+def test_published_numbers_support_every_claim(paper):
     published = Published.read(paper)
     for claim in published.claims:
         assert judge(claim, published, PublishedNumbers(published)).verdict == "supported", claim.label
 
 
 @pytest.mark.parametrize("paper", PAPER_FILES)
-def test_the_deviations_are_sound(paper):
+def test_every_deviation_has_a_reason(paper):
     assert all(one.reason for one in known_deviations(paper))
 
 
@@ -83,7 +83,7 @@ def test_the_deviations_are_sound(paper):
         ("beta-calibration-ours", None, 0),
     ],
 )
-def test_every_column_of_a_config_stands_for_one_of_the_paper(config, paper, learners):
+def test_columns_of_a_config_match_columns_of_the_paper(config, paper, learners):
     experiment = read_experiment(find_config(config))
     columns = [(one.learner.paper, one.method.paper) for one in experiment.columns if one.learner.paper]
     assert experiment.paper == paper and len(columns) == len(set(columns)) == 6 * learners

@@ -1,4 +1,4 @@
-"""The numbers of Langford & Zadrozny (2005), against their own printed tables."""
+"""Test the stored numbers of Langford & Zadrozny (2005) against their printed tables."""
 
 import itertools
 import math
@@ -16,14 +16,14 @@ def paper():
     return Published.read("langford-zadrozny-2005")
 
 
-def test_a_paper_may_print_means_of_runs_with_their_spread():
+def test_published_means_of_runs_have_spread_and_run_count():
     table = Published.read("gao-parameswaran-peng-2017-documents").tables["l1"]
     of_logistic = ("documents", "logistic", "direct")
     assert (table.numbers[of_logistic], table.spreads[of_logistic]) == (0.1270, 0.0008)
     assert (table.runs, table.decimals, table.rounding) == (5, 4, 0.00005)
 
 
-def test_numbers_may_be_those_of_a_run_of_the_authors_and_not_all_columns_have_one():
+def test_numbers_can_come_from_one_run_of_some_columns():
     paper = Published.read("vovk-petej-gammerman-2021")
     errors = paper.tables["errors"]
     assert errors.numbers == {
@@ -64,7 +64,7 @@ def every_cell(paper):
         ("auc", "sick", "ProbLog", 0.952),
     ],
 )
-def test_a_number_is_the_printed_one(paper, metric, dataset, column, number):
+def test_numbers_equal_the_printed_numbers(paper, metric, dataset, column, number):
     assert paper.number(dataset, *paper.columns[column], metric) == number
 
 
@@ -75,19 +75,19 @@ def test_every_table_has_fifteen_data_sets_and_ten_columns(paper):
         assert len(paper.tables[metric].numbers) == 150
 
 
-def test_eighteen_cross_entropies_are_infinite_and_no_other_number_is(paper):
+def test_only_eighteen_cross_entropies_are_infinite(paper):
     infinite = {m: sum(math.isinf(paper.number(d, *c, m)) for d, c in every_cell(paper)) for m in METRICS}
     assert infinite == {"cxe": 18, "rms": 0, "auc": 0}
 
 
-def test_coil_j48_shows_that_cross_entropy_is_in_bits(paper):
+def test_cross_entropy_of_j48_on_coil_is_in_bits(paper):
     rate = 238 / 4000
     bits = -rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate)
     assert paper.number("coil", "J48", "direct", "auc") == 0.5
     assert paper.number("coil", "J48", "direct", "cxe") == pytest.approx(bits, abs=0.001)
 
 
-def test_only_two_cells_break_the_bound_between_cross_entropy_and_squared_error(paper):
+def test_only_two_cells_violate_the_cross_entropy_bound(paper):
     # min over q of -log2(q) / (1 - q)^2 is 3.5424, at q = .285; the printed RMS may be .0005 too large.
     impossible = {
         (dataset, *column)
@@ -98,7 +98,7 @@ def test_only_two_cells_break_the_bound_between_cross_entropy_and_squared_error(
     assert impossible == {("ionosphere", "Log", "direct"), ("ionosphere", "Log", "probing")}
 
 
-def test_a_sigmoid_keeps_the_printed_auc_of_naive_bayes_everywhere_but_in_biology(paper):
+def test_sigmoid_changes_the_printed_auc_only_on_biology(paper):
     differing = {
         dataset
         for dataset in paper.titles
@@ -107,7 +107,7 @@ def test_a_sigmoid_keeps_the_printed_auc_of_naive_bayes_everywhere_but_in_biolog
     assert differing == {"biology"}
 
 
-def test_what_the_paper_does_not_have_is_none(paper):
+def test_numbers_missing_from_the_paper_are_none(paper):
     assert paper.number("wine", "J48", "direct", "rms") is None
     assert paper.number("adult", "SVM", "direct", "rms") is None
     assert paper.number("adult", "J48", "direct", "c_emp") is None
@@ -115,10 +115,10 @@ def test_what_the_paper_does_not_have_is_none(paper):
     assert paper.best("adult", "c_emp") is None
 
 
-def test_a_paper_is_read_once(paper):
+def test_paper_is_read_only_once(paper):
     assert Published.read("langford-zadrozny-2005") is paper
 
 
-def test_an_unknown_paper_is_named_with_the_nearest_one():
+def test_unknown_paper_is_rejected_with_a_suggestion():
     with pytest.raises(ProbcalError, match='did you mean "langford-zadrozny-2005"'):
         Published.read("langford-zadrozny-2006")

@@ -1,4 +1,4 @@
-"""Table 4 of Langford & Zadrozny (2005), recomputed from their Tables 1-3."""
+"""Test Table 4 of Langford & Zadrozny (2005) against their Tables 1-3."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import pytest
 
 from probcal.papers.published import Published
 
-# Where the printed entry is not the set of all best columns of Tables 1-3.
+# In these cells the printed entry does not name all best columns of Tables 1-3.
 TIES_NOT_ALL_NAMED = {
     ("biology", "cxe"): {"SigSVM", "ProbLog"},
     ("kdd98", "rms"): {"ProbJ48", "ProbSVM", "Log", "ProbLog"},
@@ -36,22 +36,22 @@ def named(paper, dataset, metric):
     return ABBREVIATED.get(entry, {entry})
 
 
-def test_table_4_follows_from_tables_1_to_3_but_for_known_ties_and_one_exchange(paper):
+def test_table_4_matches_tables_1_to_3_with_known_differences(paper):
     cells = list(itertools.product(paper.titles, ("rms", "cxe", "auc")))
     differing = {cell: recomputed(paper, *cell) for cell in cells if recomputed(paper, *cell) != named(paper, *cell)}
     assert len(cells) == 45
     assert differing == TIES_NOT_ALL_NAMED | WRONG
 
 
-def test_every_tie_contains_what_was_printed(paper):
+def test_every_tie_contains_the_printed_winners(paper):
     assert all(named(paper, *cell) < tied for cell, tied in TIES_NOT_ALL_NAMED.items())
 
 
-def test_hepatitis_has_the_winners_of_rms_and_cxe_exchanged(paper):
+def test_winners_of_rms_and_cxe_are_exchanged_on_hepatitis(paper):
     assert named(paper, "hepatitis", "rms") == recomputed(paper, "hepatitis", "cxe")
     assert named(paper, "hepatitis", "cxe") == recomputed(paper, "hepatitis", "rms")
 
 
-def test_probing_wins_21_of_45_in_the_table_though_the_text_says_20(paper):
+def test_probing_wins_21_of_45_entries_in_the_table(paper):
     entries = [paper.best(*cell) for cell in itertools.product(paper.titles, ("rms", "cxe", "auc"))]
     assert sum("Prob" in entry for entry in entries) == 21

@@ -1,10 +1,10 @@
-"""Small results folders with something else in them, and the last line that is said of them."""
+"""Provide a change of a stored cell, and the summary line of ``probcal check``."""
 
 from probcal.store.cell_result import CellResult
 
 
 def change(store, dataset="adult", column="nb.direct", repetition=0, **metrics):
-    """One cell run again with other numbers."""
+    """Add a new result with other metrics for one cell."""
     learner, method = column.split(".")
     before = store.results()[f"{dataset}/{repetition}/{learner}/{method}"].metrics
     with store.writing("small"):

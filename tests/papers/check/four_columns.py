@@ -1,4 +1,4 @@
-"""Four columns of Adult by RMS, of which one is out of band, one a unit off, and two as printed."""
+"""Provide the RMS of four columns on Adult: one is out of band, one differs by a unit, and two are as printed."""
 
 import pytest
 
@@ -10,7 +10,7 @@ OURS = {"nb.direct": 0.3349, "nb.sigmoid": 0.3311, "nb.probing": 0.3263, "log.di
 
 @pytest.fixture
 def four_columns(small):
-    """Each data set has the numbers of Adult, on its own split."""
+    """Return a function that writes results; each data set has the numbers of Adult."""
 
     def four_columns(name="small", datasets=None):
         datasets = datasets or {"adult": 1}

@@ -1,4 +1,4 @@
-"""Figures of agreement with a paper, for our columns, shuffled ones and a plain one, against sums on paper."""
+"""Test the figures of agreement with a paper, for our, shuffled and plain columns, against hand calculations."""
 
 import itertools
 import json
@@ -28,7 +28,7 @@ def found(four_columns):  # noqa: F811
     return check(CheckedResults.of(four_columns()), []).agreement
 
 
-def test_figures_of_our_columns_equal_those_by_hand(found):
+def test_figures_of_our_columns_agree_with_hand_calculation(found):
     assert (found.numbers, found.misprints, found.plain) == (4, 0, "Log")
     assert found.ours.identical == 2 / 4, "NB and Log"
     assert found.ours.within_one_unit == 3 / 4, "SigNB too"
@@ -38,13 +38,13 @@ def test_figures_of_our_columns_equal_those_by_hand(found):
     assert found.ours.in_band == 3 / 4, "ProbNB is .0063 away, and the tolerance is .005"
 
 
-def test_figures_of_log_in_all_columns_equal_those_by_hand(found):
+def test_figures_of_the_plain_column_agree_with_hand_calculation(found):
     assert (found.wrong.identical, found.wrong.within_one_unit, found.wrong.in_band) == (1 / 4, 2 / 4, 2 / 4)
     assert found.wrong.median_difference == {"rms": pytest.approx((0.0008 + 0.0112) / 2)}
     assert (found.wrong.tau, found.wrong.pairs_kept) == (0, 0), "equal numbers have no order"
 
 
-def test_shuffled_figures_approach_those_over_all_orders(found):
+def test_shuffled_figures_approach_the_mean_over_all_orders(found):
     published, orders = list(PUBLISHED.values()), list(itertools.permutations(OURS.values()))
 
     def mean(figure):
@@ -79,11 +79,11 @@ def test_infinity_is_identical_to_infinity_only(small, cxe):
     ("values", "number"),
     [((0.5,), 0.5), ((0.5, 0.6, math.inf), 0.55), ((0.5, math.inf), math.inf), ((math.inf,), math.inf)],
 )
-def test_half_of_the_splits_make_our_number_infinite(values, number):
+def test_number_is_infinite_if_half_of_splits_are(values, number):
     assert our_number(values) == number
 
 
-def test_a_data_set_is_shuffled_alike_whatever_stands_beside_it(four_columns):  # noqa: F811
+def test_shuffling_of_a_data_set_ignores_other_data_sets(four_columns):  # noqa: F811
     checked = CheckedResults.of(four_columns(datasets={"adult": 1, "diabetes": 1}))
     both = blocks(checked, frozenset())
     assert agreement(both, LOG) == agreement(both[::-1], LOG)
@@ -91,20 +91,20 @@ def test_a_data_set_is_shuffled_alike_whatever_stands_beside_it(four_columns):  
     assert agreement(alone, LOG).shuffled == check(CheckedResults.of(four_columns("again")), []).agreement.shuffled
 
 
-def test_an_experiment_without_the_plain_column_has_no_wrong_method(small, cxe):
+def test_experiment_without_the_plain_column_has_no_wrong_figures(small, cxe):
     store = small(paper=NAME, columns=("nb.direct",), metrics=("cxe",)).write({("adult", "nb.direct"): cxe(0.949)})
     found = check(CheckedResults.of(store), []).agreement
     assert (found.wrong, found.plain) == (None, None)
     assert (found.ours.identical, found.ours.tau, found.ours.pairs_kept) == (1, None, None), "one column has no order"
 
 
-def test_without_results_there_is_no_agreement(small):
+def test_experiment_without_results_has_no_agreement(small):
     assert check(CheckedResults.of(small(paper=NAME).write({})), []).agreement is None
     assert check(CheckedResults.of(small("other").write({})), []).agreement is None
 
 
 @pytest.mark.parametrize("folder", ["uci-random", "uci-native"])
-def test_shares_of_committed_results_equal_a_plain_recomputation(folder):
+def test_shares_of_committed_results_equal_a_recomputation(folder):
     results = ROOT / "results" / folder
     experiment = json.loads((results / "experiment.json").read_text(encoding="utf-8"))
     lines = (results / "cells.jsonl").read_text(encoding="utf-8").splitlines()
@@ -141,7 +141,7 @@ def _apart(values, text):
     return abs(Decimal(ours).quantize(Decimal(text)) - Decimal(text)) / Decimal(1).scaleb(-len(text.split(".")[1]))
 
 
-def test_the_plain_column_and_the_exact_ones_are_columns_of_the_paper():
+def test_paper_names_its_plain_and_exact_columns():
     paper = Published.read(NAME)
     assert paper.plain == LOG
     assert {title for title, column in paper.columns.items() if column in paper.exact} == {

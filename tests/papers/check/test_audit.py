@@ -1,4 +1,4 @@
-"""What stands beside the same published column is ranked by how many published numbers it brings back."""
+"""Test ``probcal audit``: variants of a published column are ranked by the published numbers they reproduce."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def published(dataset: str, metric: str, learner: str = "J48") -> float:
 
 @pytest.fixture
 def made(tmp_path):
-    """``made("name", {(row, variant): shift, ...})``: every number is the published one and ``shift``.
+    """Return ``made("name", {(row, variant): shift, ...})``: each number is the published number plus ``shift``.
 
-    A row is called after its data set, with ``-x`` behind it for another reading. Coil has one split, the others two.
+    A row has the name of its data set. The suffix ``-x`` marks another reading. Coil has one split, the others two.
     """
 
     def make(name: str, cells: dict[tuple[str, str], float], metrics=("cxe", "rms", "auc"), learner="J48") -> Store:
@@ -61,7 +61,7 @@ def places(ranked) -> list[tuple]:
     return [(one.place, one.tied, one.name, one.in_band, one.compared) for one in ranked]
 
 
-def test_variants_are_ranked_by_numbers_in_band_then_by_their_distance(made):
+def test_variants_are_ranked_by_numbers_in_band_then_distance(made):
     store = made("one", {
         ("coil", "far"): 0.1, ("coil", "near"): 0.02, ("coil", "right"): 0.001,
         ("hepatitis", "far"): 0.0, ("hepatitis", "near"): 0.0, ("hepatitis", "right"): 0.0,
@@ -74,7 +74,7 @@ def test_variants_are_ranked_by_numbers_in_band_then_by_their_distance(made):
     assert ranking.ranked[1].by_metric == {"cxe": (1, 2), "rms": (1, 2), "auc": (1, 2)}
 
 
-def test_equal_variants_share_a_place_and_are_marked(made):
+def test_equal_variants_share_a_marked_place(made):
     store = made("one", {("coil", "a"): 0.02, ("coil", "b"): 0.02, ("coil", "c"): 0.0})
     assert places(audit([store]).columns[0].ranked) == [
         (1, False, "c/direct", 3, 3), (2, True, "a/direct", 0, 3), (2, True, "b/direct", 0, 3)
@@ -82,24 +82,24 @@ def test_equal_variants_share_a_place_and_are_marked(made):
     assert "| 2= |" in audit_text(store)
 
 
-def test_only_what_every_variant_has_is_counted(made):
+def test_only_numbers_of_every_variant_are_counted(made):
     store = made("one", {("coil", "a"): 0.0, ("hepatitis", "a"): 0.2, ("coil", "b"): 0.02})
     [ranking] = audit([store]).columns
     assert places(ranking.ranked) == [(1, False, "a/direct", 3, 3), (2, False, "b/direct", 0, 3)]
     assert "- left out: hepatitis; no number of b/direct" in audit_text(store)
 
 
-def test_misprints_do_not_count(made):
+def test_misprints_are_not_counted(made):
     store = made("one", {("ionosphere", name): 0.0 for name in ("one", "other")}, learner="Log")
     assert {one.metric for one in audit([store]).columns[0].numbers} == {"rms", "auc"}
 
 
-def test_infinity_counts_as_ten(made):
+def test_infinite_distance_counts_as_ten(made):
     wrong = made("one", {("coil", "a"): float("inf"), ("coil", "b"): 0.0}, metrics=("cxe",))
     assert [one.median for one in audit([wrong]).columns[0].ranked] == [0.0, 10.0]
 
 
-def test_readings_of_a_data_set_are_ranked_and_the_variants_compared_on_its_own(made):
+def test_readings_are_ranked_and_variants_use_the_main_reading(made):
     store = made("one", {
         ("coil", "a"): 0.02, ("coil", "b"): 0.03, ("coil-x", "a"): 0.02, ("coil-x", "b"): 0.0,
     })  # fmt: skip
@@ -111,13 +111,13 @@ def test_readings_of_a_data_set_are_ranked_and_the_variants_compared_on_its_own(
     assert places(total) == [(1, False, "coil-x", 3, 3), (2, False, "coil", 0, 3)]
 
 
-def test_it_is_said_which_reading_the_variants_are_ranked_on(made):
+def test_text_names_the_reading_used_to_rank_variants(made):
     cells = {("coil", "a"): 0.02, ("coil-x", "a"): 0.02, ("coil-x", "b"): 0.0, ("hepatitis", "a"): 0.0}
     store = made("one", cells | {("hepatitis", "b"): 0.0})
     assert "variants ranked on 2 data sets: coil (read as coil-x), hepatitis." in audit_text(store)
 
 
-def test_data_sets_with_cells_that_an_exception_changes_are_marked(made):
+def test_data_sets_with_overridden_cells_are_marked(made):
     store = made("one", {(row, variant): 0.0 for row in ("coil", "hepatitis") for variant in "ab"})
     path = store.folder / "experiment.json"
     exception = {"datasets": ["coil"], "columns": [["b", "direct"]], "what": "card: coil-x", "why": "a reason"}
@@ -130,19 +130,19 @@ def test_data_sets_with_cells_that_an_exception_changes_are_marked(made):
     assert "COIL, b (card: coil-x): a reason" in said
 
 
-def test_columns_of_several_folders_are_rivals(made):
+def test_columns_of_several_folders_are_ranked_together(made):
     stores = made("one", {("coil", "j48"): 0.02}), made("two", {("coil", "j48"): 0.0})
     assert [one.name for one in audit(stores).columns[0].ranked] == ["two: j48/direct", "one: j48/direct"]
 
 
-def test_with_nothing_to_compare_it_says_how_to_list_variants(made):
+def test_single_column_gives_advice_to_list_variants(made):
     store = made("one", {("coil", "j48"): 0.0})
     with pytest.raises(AuditError):
         audit([store])
     assert "variants: {pruned: {}, unpruned: {options: -U}}" in refused("audit", store.folder)
 
 
-def test_the_command_shows_the_rule_first_and_single_numbers_when_asked(made):
+def test_command_prints_the_rule_and_single_numbers_with_cells_option(made):
     store = made("one", {("hepatitis", "a"): 0.1, ("hepatitis", "b"): 0.0})
     plain, whole = probcal("audit", store.folder).stdout, probcal("audit", store.folder, "--cells").stdout
     assert plain.startswith("Ranked by the published numbers in band, then by the median distance")
@@ -151,7 +151,7 @@ def test_the_command_shows_the_rule_first_and_single_numbers_when_asked(made):
     assert "0.490 ± 0.014 ✗" in line and "**0.390** ± 0.014 ✓" in line
 
 
-def test_the_csv_has_a_line_a_number(made):
+def test_csv_has_one_line_per_number(made):
     store = made("one", {("coil", "a"): 0.0, ("coil", "b"): 0.02, ("hepatitis", "a"): 0.0})
     lines = list(csv.DictReader(io.StringIO(probcal("audit", store.folder, "-f", "csv").stdout)))
     assert len(lines) == 9 and sum(line["counted"] == "1" for line in lines) == 6

@@ -1,4 +1,4 @@
-"""``probcal check`` as a user calls it, on small results folders."""
+"""Test ``probcal check`` on small results folders."""
 
 import json
 import math
@@ -21,7 +21,7 @@ COLUMNS = ("nb.direct", "nb.sigmoid")
 
 @pytest.fixture
 def as_printed(small):
-    """NB and SigNB of Adult (one split, as printed) and of Diabetes (ten about the printed number)."""
+    """Return NB and SigNB on Adult (one split, as printed) and Diabetes (ten splits around the printed number)."""
 
     def as_printed(**changes):
         paper = Published.read(NAME)
@@ -35,7 +35,7 @@ def as_printed(small):
 
 
 def _metrics(paper, dataset, column, split):
-    """The printed numbers, shifted by -.02 or +.02 where there are several splits; SigNB by up to .001 more."""
+    """Return the printed numbers, shifted by -.02 or +.02 if there are several splits, and SigNB by up to .001 more."""
     shift = 0 if dataset == "adult" else 0.02 if split % 2 else -0.02
     learner, method = column.upper().split(".")
     if shift and method == "SIGMOID":
@@ -43,7 +43,7 @@ def _metrics(paper, dataset, column, split):
     return {metric: paper.number(dataset, learner, method.lower(), metric) + shift for metric in paper.tables}
 
 
-def test_the_printed_numbers_themselves_are_all_in_band(as_printed):
+def test_printed_numbers_are_all_in_band(as_printed):
     result = probcal("check", as_printed().folder)
     assert result.exit_code == 0
     assert summary(result).startswith("cells: 12 in band, 0 known deviations, 0 new, 0 not run (of 12)")
@@ -51,7 +51,7 @@ def test_the_printed_numbers_themselves_are_all_in_band(as_printed):
     assert summary(result).endswith("drift: nothing accepted yet (probcal check FOLDER --accept)")
 
 
-def test_an_injected_wrong_number_makes_exit_1_and_is_named(as_printed):
+def test_wrong_number_is_named_and_gives_exit_code_1(as_printed):
     store = as_printed()
     change(store, rms=0.355)  # printed .335, tolerance .005
     result = probcal("check", store.folder)
@@ -60,8 +60,8 @@ def test_an_injected_wrong_number_makes_exit_1_and_is_named(as_printed):
     assert "11 in band, 0 known deviations, 1 new" in summary(result)
 
 
-def test_a_difference_is_sharper_than_its_two_numbers(as_printed):
-    # .335 and .332 printed; each of ours is inside .005, the two are .009 further apart.
+def test_difference_can_be_new_while_both_numbers_agree(as_printed):
+    # The paper prints .335 and .332. Each of our numbers is within .005, but their difference is .009 larger.
     store = as_printed()
     change(store, rms=0.3395)
     change(store, column="nb.sigmoid", rms=0.3275)
@@ -71,9 +71,9 @@ def test_a_difference_is_sharper_than_its_two_numbers(as_printed):
     assert (one.what, one.published, one.distance) == ("SigNB − NB", -0.003, pytest.approx(0.009 / 0.0055))  # noqa: RUF001
 
 
-def test_a_difference_over_random_splits_has_the_spread_of_the_differences(as_printed):
+def test_band_of_a_difference_uses_the_spread_of_differences(as_printed):
     store = as_printed()
-    # NB better by .005 on every split: well inside the spread of NB, .02. The differences have an sd of .00082, and
+    # NB is better by .005 on every split, less than the spread of NB, .02. The differences have an sd of .00082, and
     # the band is 4.09 * .00082 * sqrt(1 + 1/10) + .001 = .0045.
     for repetition in range(10):
         change(store, "diabetes", repetition=repetition, rms=0.455 + (0.02 if repetition % 2 else -0.02))
@@ -82,7 +82,7 @@ def test_a_difference_over_random_splits_has_the_spread_of_the_differences(as_pr
     assert [(one.dataset, one.metric) for one in report.differences.new] == [("diabetes", "rms")]
 
 
-def test_table_and_check_count_alike(as_printed):
+def test_table_and_check_give_the_same_counts(as_printed):
     store = as_printed()
     change(store, cxe=2.0)
     change(store, "diabetes", cxe=0.8)
@@ -95,7 +95,7 @@ def test_table_and_check_count_alike(as_printed):
 KNOWN = Deviation(kind=["number"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="because")
 
 
-def test_a_known_deviation_is_no_new_one_and_comes_with_its_reason(as_printed):
+def test_known_deviation_is_not_new_and_has_its_reason(as_printed):
     store = as_printed()
     change(store, rms=0.339)
     assert [one.what for one in check(CheckedResults.of(store), [KNOWN]).agreeing] == ["adult NB rms"]
@@ -106,13 +106,13 @@ def test_a_known_deviation_is_no_new_one_and_comes_with_its_reason(as_printed):
     assert report.agreeing == []
 
 
-def test_a_deviation_that_vanished_is_said_and_is_no_error(as_printed):
+def test_vanished_deviation_is_reported_without_error(as_printed):
     report = check(CheckedResults.of(as_printed()), [KNOWN])
     assert report.ok
     assert [(one.what, one.reason) for one in report.agreeing] == [("adult NB rms", "because")]
 
 
-def test_an_unsupported_claim_is_new_unless_it_is_known(as_printed):
+def test_unsupported_claim_is_new_unless_it_is_known(as_printed):
     store = as_printed()
     for repetition in range(10):
         change(store, "diabetes", "nb.sigmoid", repetition, auc=0.6)
@@ -122,7 +122,7 @@ def test_an_unsupported_claim_is_new_unless_it_is_known(as_printed):
     assert [one.claim.label for one in unknown.claims if one.new] == ["sigmoid-keeps-the-auc"]
 
 
-def test_a_failed_cell_makes_exit_1_and_one_not_run_does_not(small, cxe):
+def test_only_failed_cells_give_exit_code_1(small, cxe):
     store = small(paper=NAME, columns=COLUMNS).write({("adult", "nb.direct"): cxe(0.949)})
     assert probcal("check", store.folder).exit_code == 0
     assert "1 in band, 0 known deviations, 0 new, 5 not run (of 6)" in probcal("check", store.folder).stdout
@@ -132,7 +132,7 @@ def test_a_failed_cell_makes_exit_1_and_one_not_run_does_not(small, cxe):
     assert "adult/0/nb/sigmoid: ValueError: out of memory" in result.stdout
 
 
-def test_a_folder_without_a_finished_cell_is_no_agreement(small):
+def test_folder_without_finished_cells_gives_exit_code_1(small):
     store = small(paper=NAME, columns=COLUMNS).write({})
     result = probcal("check", store.folder)
     assert result.exit_code == 1
@@ -147,7 +147,7 @@ def test_a_folder_without_a_finished_cell_is_no_agreement(small):
         ({"dataset": "sonar"}, "none of our columns has a published counterpart; langford-zadrozny-2005 has J48,"),
     ],
 )
-def test_no_column_beside_a_published_one_is_no_agreement(small, changes, why):
+def test_check_without_comparable_columns_gives_exit_code_1(small, changes, why):
     writer = small(paper=NAME, columns=COLUMNS, metrics=changes.get("metrics", ("cxe",)),
                    datasets={changes.get("dataset", "adult"): 1})  # fmt: skip
     store = writer.write({(changes.get("dataset", "adult"), "nb.direct"): [{"cxe": 0.5, "c_emp": 0.1}]})
@@ -162,7 +162,7 @@ def test_no_column_beside_a_published_one_is_no_agreement(small, changes, why):
     assert "(of 0)" in summary(result)
 
 
-def test_too_few_splits_for_any_number_is_no_agreement(small, cxe):
+def test_check_with_too_few_splits_gives_exit_code_1(small, cxe):
     store = small(paper=NAME, columns=COLUMNS, datasets={"diabetes": 10}).write({("diabetes", "nb.sigmoid"): cxe(0.7)})
     result = probcal("check", store.folder)
     assert result.exit_code == 1
@@ -180,7 +180,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("command", ["check", "table", "compare", "report", "audit", "plot"])
-def test_every_reading_command_refuses_a_number_that_no_metric_can_be(as_printed, command):
+def test_every_reading_command_rejects_an_impossible_number(as_printed, command):
     store = as_printed()
     change(store, "diabetes", rms=7.5)
     first, advice = refused(command, store.folder).splitlines()
@@ -189,14 +189,14 @@ def test_every_reading_command_refuses_a_number_that_no_metric_can_be(as_printed
 
 
 @pytest.mark.parametrize("edit", IMPOSSIBLE)
-def test_a_number_that_no_metric_can_be_is_named_with_its_bounds(as_printed, edit):
+def test_message_names_an_impossible_number_and_its_bounds(as_printed, edit):
     store = as_printed()
     metric, number = edit.split()
     change(store, "diabetes", **{metric: float(number)})
     assert IMPOSSIBLE[edit] in refused("check", store.folder)
 
 
-def test_an_impossible_number_of_a_stage_is_named(as_printed):
+def test_message_names_the_stage_of_an_impossible_number(as_printed):
     store = as_printed()
     row = store.results()["adult/0/nb/direct"]
     with store.writing("small"):
@@ -204,7 +204,7 @@ def test_an_impossible_number_of_a_stage_is_named(as_printed):
     assert "rms after stage 3 is 7.5, but rms lies between 0 and 1" in refused("check", store.folder)
 
 
-def test_an_impossible_number_that_was_run_again_since_is_no_fault(as_printed):
+def test_impossible_number_of_a_repeated_cell_is_ignored(as_printed):
     store = as_printed()
     change(store, "diabetes", rms=7.5)
     with store.writing("small"):
@@ -213,7 +213,7 @@ def test_an_impossible_number_that_was_run_again_since_is_no_fault(as_printed):
     assert probcal("check", store.folder).exit_code == 0
 
 
-def test_numbers_at_their_bounds_are_fine(as_printed):
+def test_numbers_at_their_bounds_are_accepted(as_printed):
     store = as_printed()
     change(store, "diabetes", auc=1.0, rms=0.0, cxe=math.inf, c_emp=1 + 1e-9)
     change(store, auc=math.nan)
@@ -226,11 +226,11 @@ def test_finished_cells_without_a_number_are_counted(as_printed):
     assert "(of 12), 1 finished without auc; differences:" in summary(probcal("check", store.folder))
 
 
-# --- what cannot be judged -------------------------------------------------------------------------
+# --- numbers that cannot be judged -------------------------------------------------------------------------
 
 
 def two_splits(small, splits=2, kind=None, planned=None):
-    """SigNB of Diabetes, its printed CXE .550 far from ours, .9 and more."""
+    """Return SigNB on Diabetes: the printed CXE is .550, and ours is .9 or more."""
     writer = small(paper=NAME, datasets={"diabetes": planned or splits}, columns=COLUMNS, metrics=("cxe",))
     store = writer.write({("diabetes", "nb.sigmoid"): [{"cxe": 0.9 + 0.001 * split} for split in range(splits)]})
     if kind:
@@ -241,32 +241,32 @@ def two_splits(small, splits=2, kind=None, planned=None):
 
 
 @pytest.mark.parametrize("splits", [2, 3, 4])
-def test_few_splits_give_no_alarm_and_no_agreement(small, splits):
+def test_few_splits_cannot_be_judged(small, splits):
     result = probcal("check", two_splits(small, splits).folder)
     assert f"  {splits} splits: diabetes SigNB cxe" in result.stdout.splitlines()
     assert "cells: 0 in band, 0 known deviations, 0 new, 1 not run, 1 cannot be judged (of 2)" in summary(result)
     assert "nothing was compared" in result.stdout and result.exit_code == 1
 
 
-def test_five_splits_give_an_alarm(small):
+def test_five_splits_can_give_a_new_deviation(small):
     assert "1 new, 1 not run (of 2)" in summary(probcal("check", two_splits(small, 5).folder))
 
 
-def test_one_random_split_is_not_held_to_the_tolerance_of_the_papers_own(small):
+def test_one_random_split_is_not_judged_by_the_tolerance(small):
     store = two_splits(small, 1, kind="holdout")
     assert "0 new, 1 not run, 1 cannot be judged (of 2)" in summary(probcal("check", store.folder))
     assert "1 cannot be judged, with too few splits or no spread" in tables_text(store)
     assert "1 new, 1 not run (of 2)" in summary(probcal("check", two_splits(small, 1, kind="standard").folder))
 
 
-def test_the_json_says_why_a_number_is_not_judged(small):
+def test_json_has_the_reason_for_a_number_not_judged(small):
     [told] = json.loads(probcal("check", two_splits(small, 2).folder, "-f", "json").stdout)
     assert [(one["state"], one["why_not_judged"], one["distance"]) for one in told["numbers"]] == [
         ("not run", None, None), ("cannot be judged", "2 splits", None)
     ]  # fmt: skip
 
 
-def test_a_distance_beyond_ten_is_printed_as_that(as_printed):
+def test_distance_above_ten_is_printed_as_above_ten(as_printed):
     store = as_printed()
     change(store, rms=0.9)
     assert ["adult", "NB", "rms", "0.335", "0.900", ">10"] in [
@@ -276,7 +276,7 @@ def test_a_distance_beyond_ten_is_printed_as_that(as_printed):
     assert max(one for one in out if one is not None) == pytest.approx(113)
 
 
-def test_several_folders_make_one_json(accepted, as_printed, tmp_path):
+def test_several_folders_give_one_json_list(accepted, as_printed, tmp_path):
     shutil.copytree(accepted.folder, tmp_path / "copy")
     shutil.rmtree(accepted.folder)
     store = as_printed()
@@ -289,5 +289,5 @@ def test_several_folders_make_one_json(accepted, as_printed, tmp_path):
     assert {(one["dataset"], one["column"]) for one in wrong.values()} == {("adult", "NB")}
 
 
-def test_a_folder_without_results_is_refused(tmp_path):
+def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("check", tmp_path)

@@ -1,4 +1,4 @@
-"""Statements of a paper, evaluated on its own tables and on small results of ours."""
+"""Test the verdicts on claims of a paper, on its own tables and on small results of ours."""
 
 import math
 
@@ -18,7 +18,7 @@ def paper():
 
 @pytest.fixture
 def ours(small, paper):
-    """``ours({(dataset, column): [number, ...]})``: cross entropies, every data set planned with its splits."""
+    """Return ``ours({(dataset, column): [number, ...]})``: the cross entropies of our splits."""
 
     def ours(cells, **changes):
         splits = {dataset: len(numbers) for (dataset, _), numbers in cells.items()}
@@ -49,12 +49,12 @@ TWO = {"datasets": ("adult", "breast")}
         ("best-methods", "", Tally(43, 2, 0, 0)),
     ],
 )
-def test_the_papers_own_tables_count_so(paper, label, metric, tally):
+def test_published_tables_give_the_expected_tallies(paper, label, metric, tally):
     [one] = [one for one in paper.claims if one.label == label]
     assert judge(one, paper, PublishedNumbers(paper)).tallies[metric] == tally
 
 
-def test_the_papers_own_tables_bear_out_all_but_two_of_its_claims(paper):
+def test_published_tables_contradict_two_claims_and_leave_one_undecided(paper):
     verdicts = {one.label: judge(one, paper, PublishedNumbers(paper)).verdict for one in paper.claims}
     assert {label for label, verdict in verdicts.items() if verdict == "not supported"} == {
         "probing-beats-svm-sigmoid",
@@ -74,17 +74,17 @@ def test_claims_name_columns_and_data_sets_of_the_paper(paper):
     ("probing", "direct", "verdict"),
     [
         ([0.4, 0.5], [0.6, 0.4], "supported"),  # by the means
-        ([0.4, 0.5], [0.4, 0.5009], "not supported"),  # closer than a printed number's rounding: a tie
+        ([0.4, 0.5], [0.4, 0.5009], "not supported"),  # the difference is below the rounding of printed numbers: a tie
         ([0.4, 0.5], [0.4, math.inf], "supported"),
         ([0.4, math.inf], [math.inf, 0.4], "not supported"),
     ],
 )
-def test_a_win_is_by_the_mean_over_the_splits(ours, paper, probing, direct, verdict):
+def test_win_is_decided_by_the_mean_over_splits(ours, paper, probing, direct, verdict):
     numbers = ours({("breast", "j48.probing"): probing, ("breast", "j48.direct"): direct})
     assert judge(claim("beats", "ProbJ48", "J48", datasets=["breast"]), paper, numbers).verdict == verdict
 
 
-def test_only_splits_that_both_columns_have_are_compared(ours, paper):
+def test_only_splits_of_both_columns_are_compared(ours, paper):
     cells = {("breast", "j48.probing"): [0.5, 9.0], ("breast", "j48.direct"): [0.6]}
     assert judge(claim("beats", "ProbJ48", "J48", datasets=["breast"]), paper, ours(cells)).verdict == "supported"
 
@@ -93,27 +93,27 @@ def test_only_splits_that_both_columns_have_are_compared(ours, paper):
     ("at_least", "won", "verdict"),
     [("all", True, "undecided"), (1, True, "supported"), ("all", False, "not supported"), (1, False, "undecided")],
 )
-def test_a_data_set_that_was_not_run_leaves_undecided_what_it_could_tip(ours, paper, at_least, won, verdict):
+def test_claim_is_undecided_if_missing_data_sets_could_decide(ours, paper, at_least, won, verdict):
     cells = {("adult", "j48.probing"): [0.4 if won else 0.8], ("adult", "j48.direct"): [0.6]}
     judged = judge(claim("beats", "ProbJ48", "J48", at_least=at_least, **TWO), paper, ours(cells))
     assert judged.verdict == verdict
     assert judged.tallies["cxe"].not_run == 1
 
 
-def test_infinite_is_half_of_the_splits_and_finite_is_every_split(ours, paper):
+def test_infinite_needs_half_of_splits_and_finite_needs_all(ours, paper):
     numbers = ours({("breast", "j48.direct"): [0.5, math.inf], ("adult", "j48.direct"): [0.5]})
     assert judge(claim("infinite", "J48", **TWO), paper, numbers).tallies["cxe"] == Tally(1, 1, 0, 0)
     assert judge(claim("finite", "J48", **TWO), paper, numbers).tallies["cxe"] == Tally(1, 1, 0, 0)
 
 
-def test_a_best_method_needs_every_column_and_may_share_its_place(ours, paper, ten_columns):
+def test_best_method_needs_every_column_and_may_tie(ours, paper, ten_columns):
     cells = {("adult", column): [0.5] for column in ten_columns} | {("breast", "j48.direct"): [0.1]}
     judged = judge(claim("best", "ProbLog", **TWO), paper, ours(cells, columns=ten_columns))
     assert judged.tallies[""] == Tally(1, 0, 0, 1)
 
 
-def test_no_clear_difference_is_a_sign_test(paper):
-    """11 wins and 3 losses: p = .057; 14 and 0: p = .0001."""
+def test_even_claim_is_decided_by_a_sign_test(paper):
+    """Check 11 wins and 3 losses, p = .057, and 14 wins and no loss, p = .0001."""
     assert (
         judge(claim("even", "ProbLog", "Log", metrics=("auc",)), paper, PublishedNumbers(paper)).verdict == "supported"
     )
@@ -121,12 +121,12 @@ def test_no_clear_difference_is_a_sign_test(paper):
     assert judge(clear, paper, PublishedNumbers(paper)).verdict == "not supported"
 
 
-def test_a_claim_says_what_is_evaluated():
+def test_statement_of_a_claim_names_what_is_evaluated():
     assert claim("beats", "A", "B", all_but=["sick"]).statement() == "A better than B, all data sets but sick"
     assert claim("best", "A", "B", at_least=20).statement() == "A or B best, at least 20 entries"
 
 
-def test_the_papers_count_is_taken_over_the_data_sets_that_were_run(paper, ours):
+def test_published_tallies_count_only_data_sets_with_results(paper, ours):
     infinite = claim("infinite", "J48", **TWO)
     few = ours({("adult", "j48.direct"): [math.inf], ("breast", "j48.direct"): [0.5]})
     assert published_tallies(infinite, paper, few) == {"cxe": Tally(2, 0, 0, 0)}

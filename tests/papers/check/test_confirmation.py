@@ -1,4 +1,4 @@
-"""The best variant of some data sets is held against the printed digits of the others."""
+"""Test ``probcal audit --confirm``: the best variant of some data sets is scored on the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOUR = ("adult", "coil", "liver", "sick")
 
 @pytest.fixture
 def made(tmp_path):
-    """``made({(data set, variant): units, ...})``: NB's published numbers, each that many units too large.
+    """Return ``made({(data set, variant): units, ...})``: NB's published numbers, increased by ``units``.
 
     Every data set has one fixed split, except those of ``random``.
     """
@@ -57,7 +57,7 @@ def numbers_of(store: Store):
     return on_own_splits(ranking)
 
 
-def test_each_choice_is_confirmed_on_the_other_data_sets(made):
+def test_chosen_variant_is_confirmed_on_the_other_data_sets(made):
     right, lucky = dict.fromkeys(((row, "right") for row in FOUR), 0.2), {("adult", "lucky"): 0}
     lucky |= {(row, "lucky"): 7 for row in FOUR[1:]}
     right["adult", "right"] = 1
@@ -69,13 +69,13 @@ def test_each_choice_is_confirmed_on_the_other_data_sets(made):
     assert (chosen.place, chosen.average) == (2, 4.5)
 
 
-def test_there_is_a_choice_for_each_set_of_that_size(made):
+def test_every_subset_of_the_given_size_is_a_choice(made):
     numbers = numbers_of(made({(row, variant): 0 for row in FOUR for variant in "ab"}))
     assert [len(choices(numbers, scored)) for scored in (1, 2, 3)] == [4, 6, 4]
     assert {(one.best, one.tied, one.place) for one in choices(numbers, 2)} == {("a/direct", 2, 1)}
 
 
-def test_digits_count_before_the_median_and_far_numbers_count_ten(made):
+def test_score_uses_digits_then_median_with_limit_ten(made):
     cells = {("adult", "a"): 60, ("adult", "b"): 30, ("coil", "a"): 0, ("coil", "b"): 1}
     numbers = numbers_of(made(cells))
     of_a, of_b = (score(one for one in numbers if one.variant == f"{name}/direct") for name in "ab")
@@ -84,12 +84,12 @@ def test_digits_count_before_the_median_and_far_numbers_count_ten(made):
     assert of_a.key < of_b.key
 
 
-def test_data_sets_on_random_splits_bring_back_no_digits(made):
+def test_data_sets_with_random_splits_are_left_out(made):
     store = made({(row, variant): 0 for row in FOUR for variant in "ab"}, random=("liver", "sick"))
     assert {one.dataset for one in numbers_of(store)} == {"adult", "coil"}
 
 
-def test_the_command_shows_units_by_data_set_and_the_mean_of_all_choices(made):
+def test_command_shows_units_per_data_set_and_mean_of_choices(made):
     store = made({(row, "a"): 0 for row in FOUR} | {(row, "b"): 2 for row in FOUR})
     text = probcal("audit", store.folder, "--confirm", "3").stdout
     assert text == confirmation_text(store, scored=3)
@@ -99,7 +99,7 @@ def test_the_command_shows_units_by_data_set_and_the_mean_of_all_choices(made):
     assert "mean digits on the others: 3.0 for the chosen variant, 1.5 for one at random" in text
 
 
-def test_too_few_data_sets_are_refused_with_what_to_do(made):
+def test_too_few_data_sets_are_rejected_with_advice(made):
     store = made({(row, variant): 0 for row in FOUR for variant in "ab"})
     assert "at least 5 data sets with the paper's own split, and there are 4" in refused(
         "audit", store.folder, "--confirm", "4"

@@ -1,4 +1,4 @@
-"""Printed digits: the units between two numbers, and the gate on exact columns of the paper's own splits."""
+"""Test the check of printed digits: units between two numbers, and exact columns on the published splits."""
 
 import math
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -20,7 +20,7 @@ COLUMNS = ("nb.direct", "nb.probing")
 
 @pytest.fixture
 def as_printed(small):
-    """NB, which is exact, and ProbNB, which is drawn, of Adult on its standard split, as printed."""
+    """Return NB, an exact column, and ProbNB, a drawn column, on the standard split of Adult, as printed."""
 
     def as_printed(split="standard", repetitions=1, column="nb.direct", **numbers):
         paper = Published.read(NAME)
@@ -60,7 +60,7 @@ def test_units_are_counted_between_printed_digits(ours, published, decimals, uni
     assert abs(units_off(ours, published, decimals)) == units
 
 
-def test_units_equal_those_of_decimal_arithmetic():
+def test_units_agree_with_decimal_arithmetic():
     for ours, published in np.random.default_rng(0).uniform(0, 2, (200, 2)):
         for decimals in (2, 3, 4):
             unit = Decimal(1).scaleb(-decimals)
@@ -68,14 +68,14 @@ def test_units_equal_those_of_decimal_arithmetic():
             assert units_off(ours, published, decimals) == (a - b) / unit
 
 
-def test_digits_of_a_published_number_are_those_printed():
+def test_published_numbers_have_their_printed_number_of_decimals():
     cxe = Published.read(NAME).tables["cxe"]
     assert cxe.printed_decimals["breast", "Log", "direct"] == 2, "1.07"
     assert cxe.printed_decimals["hepatitis", "Log", "direct"] == 2, "2.45"
     assert cxe.printed_decimals["adult", "Log", "probing"] == 3, ".460"
 
 
-def test_an_exact_column_must_be_within_one_unit(as_printed):
+def test_exact_column_must_be_within_one_unit(as_printed):
     report, _ = as_printed(rms=0.3362)  # printed .335
     assert [one.distance for one in report.digits.all] == [0, 1, 0]
     assert report.ok
@@ -89,21 +89,21 @@ def test_an_exact_column_must_be_within_one_unit(as_printed):
     assert "digits: 2 in band, 0 known deviations, 1 new, 0 not run (of 3)" in summary(result)
 
 
-def test_a_drawn_column_has_no_digits_to_meet(as_printed):
+def test_drawn_column_is_not_checked_by_digits(as_printed):
     report, _ = as_printed(column="nb.probing", rms=0.3225)  # printed .320
     assert report.ok
 
 
 @pytest.mark.parametrize(("split", "repetitions"), [("holdout", 1), ("holdout", 3), ("standard", 3), (None, 1)])
-def test_digits_are_gated_on_the_papers_split_only(as_printed, split, repetitions):
+def test_digits_are_checked_on_the_published_split_only(as_printed, split, repetitions):
     assert as_printed(split, repetitions, rms=0.3371)[0].digits.all == []
 
 
-def test_rows_of_a_published_split_are_gated(as_printed):
+def test_digits_are_checked_on_published_rows(as_printed):
     assert len(as_printed("rows")[0].digits.all) == 3
 
 
-def test_a_reason_for_digits_excuses_no_number_out_of_band(as_printed):
+def test_deviation_of_digits_does_not_excuse_numbers_out_of_band(as_printed):
     _, store = as_printed(rms=0.342)
     why = Deviation(kind=["digits"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="because")
     report = check(CheckedResults.of(store), [why])
@@ -111,7 +111,7 @@ def test_a_reason_for_digits_excuses_no_number_out_of_band(as_printed):
     assert [one.metric for one in report.numbers.new] == ["rms"]
 
 
-def test_a_misprint_is_neither_agreement_nor_deviation(as_printed):
+def test_misprint_counts_neither_as_agreement_nor_as_deviation(as_printed):
     _, store = as_printed(rms=0.8)
     why = Deviation(kind=["misprint"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="odd")
     report = check(CheckedResults.of(store), [why])
@@ -121,9 +121,9 @@ def test_a_misprint_is_neither_agreement_nor_deviation(as_printed):
     assert report.agreement.numbers == 5
 
 
-def test_only_misprints_have_less_log_loss_than_their_rms_allows():
-    # -log2(1 - d) / d^2 is smallest at d = .715, where it is 3.54: with an error of d in each row, the log loss in
-    # bits is at least that many times the mean squared error. A printed number is off by half of its last digit.
+def test_only_misprints_violate_the_log_loss_bound_from_rms():
+    # The minimum of -log2(1 - d) / d^2 is 3.54, at d = .715. So the log loss in bits is at least 3.54 times the mean
+    # squared error. The rounding error of a printed number is at most half a unit of its last digit.
     least = min(-math.log2(1 - d / 1000) / (d / 1000) ** 2 for d in range(1, 1000))
     paper = Published.read(NAME)
     cxe, rms = paper.tables["cxe"], paper.tables["rms"]

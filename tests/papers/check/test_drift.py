@@ -1,4 +1,4 @@
-"""Our own numbers, accepted once: ``accepted.csv`` and what is no longer as it says."""
+"""Test the accepted numbers of a results folder, ``accepted.csv``, and the drift from them."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from tests.commands import probcal, refused
 from tests.papers.check.changed import change, summary
 
 
-def test_what_was_accepted_comes_back(accepted):
+def test_accepted_numbers_are_stored_and_show_no_drift(accepted):
     result = probcal("check", accepted.folder)
     assert (result.exit_code, summary(result)) == (0, "drift: 0 of 4 numbers")
     lines = list(csv.DictReader((accepted.folder / "accepted.csv").open(encoding="utf-8")))
@@ -23,7 +23,7 @@ def test_what_was_accepted_comes_back(accepted):
     assert lines[0]["values"].split()[2] == "inf"
 
 
-def test_without_a_paper_and_without_accepted_numbers_nothing_was_compared(accepted):
+def test_folder_without_paper_and_accepted_numbers_compares_nothing(accepted):
     (accepted.folder / "accepted.csv").unlink()
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
@@ -35,7 +35,7 @@ def test_without_a_paper_and_without_accepted_numbers_nothing_was_compared(accep
     assert not told["ok"] and told["nothing_compared"].startswith("nothing was compared")
 
 
-def test_accepted_numbers_of_another_plan_alone_are_nothing_to_compare(accepted):
+def test_accepted_numbers_of_other_data_sets_compare_nothing(accepted):
     path = accepted.folder / "accepted.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("breast,", "heart,"), encoding="utf-8")
     result = probcal("check", accepted.folder)
@@ -49,14 +49,14 @@ def test_a_mean_may_drift_by_two_thousandths(accepted, rms, code):
     assert probcal("check", accepted.folder).exit_code == code
 
 
-def test_infinity_that_went_is_drift(accepted):
+def test_infinity_that_became_finite_is_drift(accepted):
     change(accepted, "breast", "j48.direct", 2, cxe=0.7)
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
     assert "∞ 1/5" in result.stdout
 
 
-def test_fewer_splits_are_compared_with_the_same_ones(accepted, small):
+def test_fewer_splits_are_compared_with_the_same_accepted_splits(accepted, small):
     folder = accepted.folder
     kept = (folder / "accepted.csv").read_text(encoding="utf-8")
     shutil.rmtree(folder)
@@ -70,7 +70,7 @@ def test_fewer_splits_are_compared_with_the_same_ones(accepted, small):
     assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones that the experiment no longer has"
 
 
-def test_an_empty_folder_has_nothing_to_accept(small):
+def test_accept_without_finished_cells_is_rejected(small):
     assert "no finished cell" in refused("check", small().write({}).folder, "--accept")
 
 
@@ -86,7 +86,7 @@ def without_cells(store, method):
     path.write_text("".join(kept), encoding="utf-8")
 
 
-def test_an_accepted_number_without_any_split_is_drift(accepted):
+def test_accepted_number_without_any_split_is_drift(accepted):
     without_cells(accepted, "probing")
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
@@ -94,14 +94,14 @@ def test_an_accepted_number_without_any_split_is_drift(accepted):
     assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones missing now"
 
 
-def test_an_accepted_number_that_is_planned_no_longer_is_said_only(accepted):
+def test_accepted_number_no_longer_planned_is_reported_without_error(accepted):
     rewritten(accepted, "metrics", ["cxe"])
     result = probcal("check", accepted.folder)
     assert result.exit_code == 0
     assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones that the experiment no longer has"
 
 
-def test_nothing_in_place_of_an_accepted_number_is_drift(accepted):
+def test_missing_value_of_an_accepted_number_is_drift(accepted):
     row = accepted.results()["breast/0/j48/probing"]
     with accepted.writing("small"):
         accepted.add(replace(row, metrics={"cxe": row.metrics["cxe"]}))
@@ -114,19 +114,19 @@ def test_nothing_in_place_of_an_accepted_number_is_drift(accepted):
 @pytest.mark.parametrize(
     "line", ["breast,j48", "breast,j48,direct,auc,", "breast,j48,direct,auc,nan", "breast,j48,direct,auc,0.5,0.3"]
 )
-def test_a_broken_line_of_accepted_numbers_is_named(accepted, line):
+def test_message_names_an_invalid_line_of_accepted_numbers(accepted, line):
     with (accepted.folder / "accepted.csv").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
     assert "accepted.csv:6: is not a line of accepted numbers" in refused("check", accepted.folder)
 
 
-def test_a_line_that_comes_twice_is_named(accepted):
+def test_message_names_a_repeated_line_of_accepted_numbers(accepted):
     with (accepted.folder / "accepted.csv").open("a", encoding="utf-8") as file:
         file.write("breast,j48,direct,rms,0.3 0.3\n")
     assert "accepted.csv:6: breast j48 direct rms is in line 3 already" in refused("check", accepted.folder)
 
 
-def test_garbage_in_place_of_accepted_numbers_is_one_sentence(accepted):
+def test_binary_file_of_accepted_numbers_is_rejected(accepted):
     (accepted.folder / "accepted.csv").write_bytes(bytes(range(128, 256)))
     said = refused("check", accepted.folder)
     assert said.endswith("accepted.csv: is not UTF-8 text; probcal check --accept writes it again")
@@ -135,5 +135,5 @@ def test_garbage_in_place_of_accepted_numbers_is_one_sentence(accepted):
 @pytest.mark.parametrize(
     ("metric", "now", "drifts"), [("errors", 4830, False), ("errors", 4880, True), ("log10_loss", 4830, False)]
 )
-def test_a_count_may_move_by_one_percent(metric, now, drifts):
+def test_count_may_drift_by_one_percent(metric, now, drifts):
     assert (_distance(metric, [4814.0], [float(now)]) > 1) == drifts

@@ -1,4 +1,4 @@
-"""What the check would let pass, against sums on paper, and ``probcal check --power``."""
+"""Test the power of the check against hand calculations, and ``probcal check --power``."""
 
 import json
 
@@ -22,14 +22,14 @@ def gates(four_columns):  # noqa: F811
     return gates
 
 
-def test_the_tolerance_passes_what_it_passes_by_hand(gates):
+def test_power_of_the_tolerance_agrees_with_hand_calculation(gates):
     gate = gates()[TOLERANCE]
     assert (gate.numbers, gate.excused, gate.ours) == (4, 0, 3 / 4)
     assert gate.wrong == 2 / 4, "Log is near ProbNB too"
     assert gate.shuffled == pytest.approx((2 + 2 + 1 + 1) / 16, abs=0.03), "NB and SigNB may change places"
 
 
-def test_one_unit_passes_less_than_the_tolerance(gates):
+def test_one_unit_accepts_less_than_the_tolerance(gates):
     gate = gates()[DIGITS]
     assert (gate.numbers, gate.excused, gate.ours) == (3, 0, 1), "ProbNB is drawn"
     assert gate.wrong == pytest.approx(1 / 3)
@@ -37,7 +37,7 @@ def test_one_unit_passes_less_than_the_tolerance(gates):
     assert BANDS not in gates(), "no split is random"
 
 
-def test_an_excused_number_passes_whatever_it_is(gates):
+def test_excused_number_is_accepted_with_any_value(gates):
     why = Deviation(
         kind=["number"], datasets=["adult"], learner="NB", method="probing", metrics="rms", reason="because"
     )
@@ -47,8 +47,8 @@ def test_an_excused_number_passes_whatever_it_is(gates):
     assert gates(why)[DIGITS].excused == 0
 
 
-def test_random_splits_are_gated_by_their_band(small):
-    # Published .474 and .410. Ours are .0002 to each side of them, so that the band is a few times that wide.
+def test_random_splits_are_judged_by_their_band(small):
+    # The published numbers are .474 and .410. Ours differ from them by .0002, so the band is a few times as wide.
     store = small(
         paper="langford-zadrozny-2005", columns=("j48.direct", "log.direct"), datasets={"diabetes": 10},
         splits={"diabetes": "holdout"}, metrics=("rms",),
@@ -73,12 +73,12 @@ def test_power_is_printed_and_exits_with_0(four_columns):  # noqa: F811
     assert "drift" not in result.stdout
 
 
-def test_the_headline_of_a_check_has_its_power_beside_it(four_columns):  # noqa: F811
+def test_check_prints_the_agreement_with_published_numbers(four_columns):  # noqa: F811
     printed = probcal("check", four_columns().folder).stdout
     assert [line.split(":")[0] for line in printed.splitlines()][2] == "agreement with 4 published numbers"
 
 
-def test_power_as_json_has_shares_of_each_figure(four_columns):  # noqa: F811
+def test_power_as_json_is_part_of_the_whole_json(four_columns):  # noqa: F811
     [power] = json.loads(probcal("check", four_columns().folder, "--power", "-f", "json").stdout)
     assert power["agreement"]["ours"]["identical"] == 0.5
     assert [one["name"] for one in power["passes"]] == [TOLERANCE, DIGITS]
@@ -86,7 +86,7 @@ def test_power_as_json_has_shares_of_each_figure(four_columns):  # noqa: F811
     assert {name: whole[name] for name in power} == power
 
 
-def test_power_without_a_paper_says_so(small, cxe):
+def test_power_without_a_paper_says_nothing_can_be_compared(small, cxe):
     store = small(columns=("log.direct",)).write({("adult", "log.direct"): cxe(0.5)})
     result = probcal("check", store.folder, "--power")
     assert result.exit_code == 0

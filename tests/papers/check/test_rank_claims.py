@@ -1,4 +1,4 @@
-"""Claims about mean ranks over the data sets."""
+"""Test the verdicts on claims about mean ranks over the data sets."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def judged(one, paper=PAPER):
     return judge(one, paper, PublishedNumbers(paper))
 
 
-def test_mean_ranks_in_the_order_of_the_columns_support_a_claim():
+def test_mean_ranks_in_the_claimed_order_support_the_claim():
     found = judged(claim("ranked", "NB beta", "NB sigmoid", "NB isotonic", "NB", all_but=(LUNG,)))
     assert found.verdict == "supported"
     assert found.said == "mean ranks NB beta 1.32, NB sigmoid 2.25, NB isotonic 2.62, NB 3.80"
     assert found.tallies == {"log_loss": Tally(wins=28, losses=12, ties=0, not_run=0)}
 
 
-def test_another_order_does_not_support_it():
+def test_mean_ranks_in_another_order_reject_the_claim():
     assert judged(claim("ranked", "NB sigmoid", "NB beta")).verdict == "not supported"
 
 
-def test_a_larger_accuracy_has_the_better_rank():
+def test_larger_accuracy_has_the_better_rank():
     assert judged(claim("ranked", "NB beta", "NB", metrics=("accuracy",))).verdict == "supported"
 
 
@@ -43,22 +43,22 @@ def test_a_larger_accuracy_has_the_better_rank():
     ("columns", "verdict"),
     [
         (("NB beta", "NB sigmoid", "NB", "NB isotonic"), "supported"),
-        (("NB sigmoid", "NB isotonic", "NB", "NB beta"), "not supported"),  # .37 apart, the critical difference is .74
-        (("NB sigmoid", "NB beta", "NB", "NB isotonic"), "not supported"),  # apart the other way
+        (("NB sigmoid", "NB isotonic", "NB", "NB beta"), "not supported"),  # difference .37, critical difference .74
+        (("NB sigmoid", "NB beta", "NB", "NB isotonic"), "not supported"),  # the ranks differ in the other direction
     ],
 )
-def test_ranks_are_apart_beyond_the_critical_difference(columns, verdict):
+def test_ranks_differ_only_beyond_the_critical_difference(columns, verdict):
     assert judged(claim("ranks_apart", *columns)).verdict == verdict
 
 
-def test_ranks_are_not_apart_where_friedmans_test_finds_nothing():
+def test_ranks_do_not_differ_without_a_significant_friedman_test():
     columns = ("LR isotonic", "LR", "LR sigmoid", "LR beta")
     numbers = [[PAPER.number(name, *PAPER.columns[one], "accuracy") for name in PAPER.titles] for one in columns]
     assert friedmanchisquare(*numbers).pvalue > 0.5
     assert judged(claim("ranks_apart", *columns, metrics=("accuracy",))).verdict == "not supported"
 
 
-def test_a_data_set_without_results_leaves_ranks_undecided():
+def test_data_set_without_results_leaves_ranks_undecided():
     table = PAPER.tables["log_loss"]
     fewer = {place: number for place, number in table.numbers.items() if place[0] != LUNG}
     paper = dataclasses.replace(PAPER, tables={"log_loss": dataclasses.replace(table, numbers=fewer)})
@@ -67,25 +67,25 @@ def test_a_data_set_without_results_leaves_ranks_undecided():
     assert judged(one.model_copy(update={"all_but": (LUNG,)}), paper).verdict == "supported"
 
 
-def test_ranks_need_two_columns():
+def test_rank_claim_needs_two_columns():
     with pytest.raises(ValidationError, match="ranked takes two columns or more"):
         claim("ranked", "NB")
 
 
-def test_a_claim_says_what_is_ranked():
+def test_statement_of_a_rank_claim_names_the_columns():
     assert claim("ranked", "NB", "LR").statement() == "mean ranks in the order NB, LR, all data sets"
     apart = claim("ranks_apart", "NB", "LR", "AdaO").statement()
     assert apart == "NB ranks better than LR by Nemenyi's test at 5 %, among NB, LR, AdaO, all data sets"
 
 
 class OnTwoSets(PublishedNumbers):
-    """The numbers of the paper on two data sets."""
+    """Provide the numbers of the paper on two data sets."""
 
     def splits(self, dataset, column, metric, stage=None):
         return super().splits(dataset, column, metric, stage) if dataset in ("kull-iris", "kull-zoo") else {}
 
 
-def test_the_papers_ranks_are_those_of_the_data_sets_that_were_run():
+def test_published_ranks_use_only_data_sets_with_results():
     said = published_rank_text(claim("ranked", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER))
     assert said == "mean ranks LR 2.00, LR sigmoid 1.00"
     assert published_rank_text(claim("beats", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER)) == ""
@@ -95,7 +95,7 @@ def test_the_papers_ranks_are_those_of_the_data_sets_that_were_run():
 
 
 def folds_of_autos(small, **moved):
-    """Results of all fifty folds of one data set: the published means of two columns, one moved by a little."""
+    """Check results of all fifty folds of one data set: the published means of two columns plus ``moved``."""
     means = {
         one: PAPER.number("kull-autos", "logistic", one, "log_loss") + moved.get(one, 0) for one in ("none", "beta")
     }
@@ -114,14 +114,14 @@ def folds_of_autos(small, **moved):
     return probcal("check", store.folder, "--power").output, probcal("check", store.folder).output
 
 
-def test_all_folds_of_the_paper_are_held_to_its_tolerance(small):
+def test_all_folds_of_the_paper_are_judged_by_tolerance(small):
     power, text = folds_of_autos(small)
     assert "tolerance on the paper's own folds" in power
     assert "cells: 2 in band, 0 known deviations, 0 new" in text
     assert "ours 40 not run / the paper's own tables mean ranks NB beta 1.32" in text
 
 
-def test_a_number_off_in_the_fifth_decimal_is_printed_with_eight(small):
+def test_deviation_in_the_fifth_decimal_is_printed_with_eight_decimals(small):
     _, text = folds_of_autos(small, none=1e-5)
     published = PAPER.number("kull-autos", "logistic", "none", "log_loss")
     [line] = [

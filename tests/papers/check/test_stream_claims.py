@@ -1,4 +1,4 @@
-"""What is claimed of protected streams: what is gained is log10 S, and where it grows most."""
+"""Test the verdicts on claims about protected streams: the gain is log10 S, and the place of its steepest growth."""
 
 import numpy as np
 import pytest
@@ -44,22 +44,22 @@ GAINS = claim("gains", "Base .1", "Simple .1", within=1e-9)
     [
         ((100.0, 50.0), "supported"),
         ((100.0, 50.0 + 4e-8), "supported"),
-        ((100.0, 50.0 + 6e-8), "not supported"),  # one split of two is off by more than 1e-9 of 50
-        ((99.0, 51.0), "not supported"),  # the means agree, no split does
-        ((100.0,), "supported"),  # the splits that are there
+        ((100.0, 50.0 + 6e-8), "not supported"),  # one of two splits differs by more than 1e-9 of 50
+        ((99.0, 51.0), "not supported"),  # the means agree, but no split agrees
+        ((100.0,), "supported"),  # only one split has results
         ((), "undecided"),
     ],
 )
-def test_what_is_gained_has_to_be_log10_s_on_every_split(judged, gains, verdict):
+def test_gain_must_equal_log10_s_on_every_split(judged, gains, verdict):
     assert judged(GAINS, cells(*gains)).verdict == verdict
 
 
-def test_a_base_of_infinite_loss_gains_no_number(judged):
+def test_gain_over_an_infinite_base_loss_is_not_supported(judged):
     infinite = {**cells(100.0), "base.0.1": [{"log10_loss": float("inf")}]}
     assert judged(GAINS, infinite).verdict == "not supported"
 
 
-def test_printed_losses_may_miss_by_their_rounding():
+def test_printed_losses_may_differ_by_their_rounding():
     # 7185.1167 - 3953.371 = 3231.7457 where 3231.7454 is printed
     assert (
         judge(claim("gains", "Base .01", "Slipped .01", within=1e-9), PAPER, PublishedNumbers(PAPER)).verdict
@@ -71,7 +71,7 @@ def course(*y):
     return {"martingale": [{"x": [100 * i for i in range(len(y))], "y": list(y)}]}
 
 
-def test_the_steepest_tenth_begins_where_most_is_gained_in_a_tenth():
+def test_steepest_growth_is_the_start_of_the_best_tenth():
     flat_then_steep = course(*[0.0] * 8, 10.0, 11.0, 12.0)  # 10 parts; the 8th, from .7, gains 10
     assert steepest_growth(flat_then_steep) == pytest.approx(0.7)
     between = {"martingale": [{"x": [0, 45, 55, 100], "y": [0, 0, 9, 9]}]}
@@ -81,23 +81,23 @@ def test_the_steepest_tenth_begins_where_most_is_gained_in_a_tenth():
 
 @pytest.mark.parametrize("x", [[5], [5, 5], [0, 9, 3]])
 @pytest.mark.filterwarnings("error")
-def test_points_that_do_not_rise_along_the_stream_tell_of_no_growth(x):
+def test_growth_of_points_without_increasing_x_is_nan(x):
     assert np.isnan(steepest_growth({"martingale": [{"x": x, "y": [1.0] * len(x)}]}))
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [((0, 0, 0, 9), "supported"), ((0, 9, 9, 9), "not supported")])
-def test_where_log10_s_grows_most_is_held_against_the_range(judged, kept, verdict):
+def test_growth_claim_is_judged_by_its_range(judged, kept, verdict):
     grows = claim("grows_most", "Simple .1", between=(0.6667, 1.0))
     one = judged(grows, {"jumper.0.1": [{}]}, {"jumper.0.1": course(*kept)})
     assert one.verdict == verdict
     assert "begins after" in one.said
 
 
-def test_without_the_curve_it_is_undecided(judged):
+def test_growth_claim_without_a_curve_is_undecided(judged):
     assert judged(claim("grows_most", "Simple .1", between=(0.6, 1.0)), {"jumper.0.1": [{}]}).verdict == "undecided"
 
 
-def test_numbers_and_differences_are_held_against_the_seed_of_the_printed_run(tmp_path):
+def test_published_numbers_of_a_run_are_judged_with_its_seed(tmp_path):
     base = [{"auc": 0.6917, "errors": 4814}, {"auc": 0.75, "errors": 4900}]
     for seed, exit_code in ((2021, 0), (2020, 1)):
         store = write(tmp_path / str(seed), {"base.untruncated": base}, paper=NAME, seed=seed)
