@@ -1,4 +1,4 @@
-"""Streams for the Jumpers, and Algorithm 1 as slowly and plainly as it is printed."""
+"""Provide streams for the Jumpers, and a slow, plain version of Algorithm 1."""
 
 from fractions import Fraction
 
@@ -20,19 +20,19 @@ def arrays(stream: list[tuple[float, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drifting(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Base estimates that are right at first and far too high at last."""
+    """Return base predictions that are right at the start and far too high at the end."""
     rng = np.random.default_rng(seed)
     p = rng.uniform(0.01, 0.99, n)
     return p, (rng.random(n) < p ** np.linspace(1, 4, n)).astype(int)
 
 
 def log10_loss(p: np.ndarray, y: np.ndarray) -> float:
-    """(n,) or (n, n_classes)"""
+    """Return the log10 loss of predictions of shape (n,) or (n, n_classes)."""
     return float(-np.log10(np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]).sum())
 
 
 def algorithm_1(stream, jump_rate, number=Fraction, eps=EPS):
-    """Estimates and S after each step, in numbers of any kind: every line is one of Algorithm 1."""
+    """Return predictions and S after each step, in numbers of any type, line by line as in Algorithm 1."""
     jump_rate, size = number(jump_rate), number(len(eps))
     eps = [number(one) for one in eps]
     capital = [number(1)] * len(eps)
@@ -52,7 +52,7 @@ def algorithm_1(stream, jump_rate, number=Fraction, eps=EPS):
 
 
 def one_by_one(jumper, p, y, delay=0, every=1):
-    """Estimates of ``predict_one`` when ``learn_one`` is told each label as soon as it is there."""
+    """Return the predictions of ``predict_one``, where ``learn_one`` gets each label as soon as it arrives."""
     estimates = []
     for row, one in enumerate(p):
         arrived = row - 1 - delay

@@ -1,4 +1,4 @@
-"""The Simple Jumper against Algorithm 1 of Vovk, Petej & Gammerman (2021), by hand and in fractions."""
+"""Test the Simple Jumper against Algorithm 1 of Vovk, Petej & Gammerman (2021), by hand and in fractions."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,7 @@ from streams import algorithm_1, arrays, drifting, jump_rates, log10_loss, quick
 from probcal import SimpleJumper
 
 
-def test_the_first_two_steps_are_worked_by_hand():
+def test_first_two_steps_agree_with_hand_calculation():
     # eps = 0, 1, -1, .5, -.5 and J = .01. Step 1, p = .5: f = .5, .75, .25, .625, .375, all of weight .2, so p' = .5;
     # y = 1 leaves capital f / 2.5 = .2, .3, .1, .25, .15 and S = .5 / .5 = 1. Step 2, p = .8: after the jump
     # .99 C + .002 = .2, .299, .101, .2495, .1505 on f = .8, .96, .64, .88, .72, so
@@ -30,7 +30,7 @@ def test_the_first_two_steps_are_worked_by_hand():
 
 @quick
 @given(streams, jump_rates)
-def test_arrays_and_streams_are_the_algorithm_in_fractions(stream, jump_rate):
+def test_arrays_and_streams_agree_with_algorithm_1_in_fractions(stream, jump_rate):
     exact, martingales = algorithm_1(stream, jump_rate)
     p, y = arrays(stream)
     estimates, log10 = SimpleJumper(jump_rate=jump_rate).protect(p, y)
@@ -43,7 +43,7 @@ def test_arrays_and_streams_are_the_algorithm_in_fractions(stream, jump_rate):
         assert jumper.log10_martingale == pytest.approx(_log10(martingale), rel=1e-12, abs=1e-12)
 
 
-def test_twenty_thousand_steps_stay_with_extended_precision():
+def test_twenty_thousand_steps_agree_with_extended_precision():
     p, y = drifting(20_000)
     exact, _ = algorithm_1(zip(p.tolist(), y.tolist(), strict=True), 0.01, np.longdouble)
     exact = np.array(exact, dtype=np.longdouble)
@@ -51,31 +51,31 @@ def test_twenty_thousand_steps_stay_with_extended_precision():
     assert np.abs(estimates / exact - 1).max() < 1e-12
     gains = np.log10(np.where(y == 1, exact / p, (1 - exact) / (1 - np.longdouble(1) * p)))
     assert np.abs(log10 - np.cumsum(gains)).max() < 1e-10
-    assert log10[-1] > 1000  # S itself would not have gone into a float
+    assert log10[-1] > 1000  # S itself is too large for a float
 
 
 @pytest.mark.parametrize("calibrators", ["quadratic", "cox", "cox_slipped"])
 @pytest.mark.parametrize(("delay", "every"), [(0, 1), (7, 1), (0, 10), (30, 3)])
-def test_what_the_loss_falls_by_is_the_log_of_the_martingale(calibrators, delay, every):
+def test_log_loss_reduction_equals_the_log_martingale(calibrators, delay, every):
     p, y = drifting(5000)
     estimates, log10 = SimpleJumper(calibrators).protect(p, y, delay=delay, every=every)
     assert log10[-1] == pytest.approx(log10_loss(p, y) - log10_loss(estimates, y), rel=1e-9)
 
 
-def test_all_capital_can_start_on_the_first_calibrator():
-    # p = .8 and J = .01: the identity has .99 + .01 / 5 = .992, the others .002, and their p' = .96, .64, .88, .72
+def test_start_first_puts_all_capital_on_the_first_calibrator():
+    # p = .8 and J = .01: the identity has weight .99 + .01 / 5 = .992, the others .002, with p' = .96, .64, .88, .72
     jumper = SimpleJumper(start="first")
     assert jumper.predict_one(0.8) == pytest.approx(0.8 * 0.992 + 0.002 * (0.96 + 0.64 + 0.88 + 0.72), abs=1e-15)
 
 
-def test_base_estimates_are_truncated_first():
+def test_base_predictions_are_truncated_first():
     p, y = np.array([0.0, 1.0, 0.05, 0.5]), np.array([1, 0, 1, 0])
     found = SimpleJumper(truncation=0.1).protect(p, y)
     plain = SimpleJumper().protect(np.array([0.1, 0.9, 0.1, 0.5]), y)
     assert all(np.array_equal(a, b) for a, b in zip(found, plain, strict=True))
 
 
-def test_a_certain_base_that_is_right_needs_no_truncation():
+def test_certain_correct_base_needs_no_truncation():
     estimates, log10 = SimpleJumper(truncation=None).protect([0.0, 1.0, 0.0], [0, 1, 0])
     assert estimates.tolist() == pytest.approx([0, 1, 0], abs=1e-15)
     assert log10 == pytest.approx([0, 0, 0], abs=1e-15)

@@ -1,7 +1,7 @@
-"""Golden values on Bank Marketing, on the original data file: skipped where it is not at hand.
+"""Check golden values on Bank Marketing, if the original data file is available.
 
-They are those that the authors' notebook prints (github.com/ip200/protected-calibration, Bank_Marketing.ipynb) for the
-Cox calibrators as it runs them, "cox_slipped", and those that the same notebook gives with the calibrators it means.
+The values for "cox_slipped" are printed in the authors' notebook (github.com/ip200/protected-calibration,
+Bank_Marketing.ipynb). The values for "cox" come from the same notebook with the intended Cox calibrators.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ TRAINING_ROWS, TRUNCATION = 10_000, 0.01
 
 @pytest.fixture(scope="session")
 def forest(original_files):
-    """The base of the notebook: its estimates for the 35,211 rows to come, and their labels."""
+    """Return the base predictions of the notebook for the last 35,211 rows, and their labels."""
     table = pd.read_csv(original_files / "bank-marketing" / "bank-full.csv", sep=";")
     y = (table.pop("y") == "yes").to_numpy().astype(int)
     for name in table.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]]:
@@ -31,7 +31,7 @@ def forest(original_files):
 
 
 @pytest.mark.slow
-def test_the_base_is_that_of_the_authors(forest):
+def test_base_forest_agrees_with_the_authors_notebook(forest):
     p, y = forest
     assert len(y) == 35_211
     assert int(((p > 0.5) != y).sum()) == 4814
@@ -47,7 +47,7 @@ def test_the_base_is_that_of_the_authors(forest):
         ("cox", [3046.1834, 3094.5971, 3085.6504]),
     ],
 )
-def test_the_simple_jumpers(forest, calibrators, final):
+def test_simple_jumpers_have_the_expected_final_martingales(forest, calibrators, final):
     p, y = forest
     jumpers = [SimpleJumper(calibrators, rate, "first", TRUNCATION) for rate in (1e-2, 1e-3, 1e-4)]
     digits = 5e-9 if calibrators == "cox_slipped" else 5e-5
@@ -57,7 +57,7 @@ def test_the_simple_jumpers(forest, calibrators, final):
 @pytest.mark.parametrize(
     ("calibrators", "loss"), [("cox_slipped", 3974.132990456682), ("cox", 4099.466)], ids=["slipped", "intended"]
 )
-def test_the_loss_protected_at_one_rate(forest, calibrators, loss):
+def test_protected_loss_at_one_rate_has_the_expected_value(forest, calibrators, loss):
     p, y = forest
     estimates, _ = SimpleJumper(calibrators, 1e-4, "first", TRUNCATION).protect(p, y)
     assert log10_loss(estimates, y) == pytest.approx(loss, abs=1e-8 if calibrators == "cox_slipped" else 5e-4)
@@ -71,7 +71,7 @@ def test_the_loss_protected_at_one_rate(forest, calibrators, loss):
     ],
     ids=["slipped", "intended"],
 )
-def test_the_composite_jumper(forest, calibrators, final, loss, errors, auc, digits):
+def test_composite_jumper_has_the_expected_results(forest, calibrators, final, loss, errors, auc, digits):
     p, y = forest
     estimates, log10 = CompositeJumper(calibrators, truncation=TRUNCATION).protect(p, y)
     assert log10[-1] == pytest.approx(final, abs=digits)
@@ -83,7 +83,7 @@ def test_the_composite_jumper(forest, calibrators, final, loss, errors, auc, dig
 @pytest.mark.parametrize(
     ("calibrators", "loss"), [("cox_slipped", 4779.310700268226), ("cox", 4682.369)], ids=["slipped", "intended"]
 )
-def test_feedback_for_every_hundredth_row(forest, calibrators, loss):
+def test_feedback_every_hundredth_row_gives_the_expected_loss(forest, calibrators, loss):
     p, y = forest
     estimates, log10 = CompositeJumper(calibrators, truncation=TRUNCATION).protect(p, y, every=100)
     assert log10_loss(estimates, y) == pytest.approx(loss, abs=1e-8 if calibrators == "cox_slipped" else 5e-4)
@@ -92,8 +92,8 @@ def test_feedback_for_every_hundredth_row(forest, calibrators, loss):
 
 
 @pytest.mark.parametrize(("truncation", "final"), [(0.1, 919.156484389), (0.01, 881.877760468)])
-def test_the_calibrators_of_the_poster(forest, truncation, final):
-    # its figure is a picture without numbers: these are ours, and the identity with the loss is what makes them right
+def test_quadratic_calibrators_gain_as_the_poster_says(forest, truncation, final):
+    # The figure of the poster has no numbers. These numbers are ours, and their identity with the loss confirms them.
     p, y = forest
     estimates, log10 = SimpleJumper(truncation=truncation).protect(p, y)
     base = log10_loss(np.clip(p, truncation, 1 - truncation), y)

@@ -1,4 +1,4 @@
-"""What the families of calibrating functions do to an estimate."""
+"""Test the families of calibrating functions."""
 
 import math
 
@@ -15,20 +15,20 @@ from probcal.protection.calibrating_functions import FAMILIES, family
 EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
-def test_the_quadratic_ones_are_those_of_the_poster():
+def test_quadratic_functions_agree_with_the_poster():
     # p (1 - p) = .16 at p = .2
     assert FAMILIES["quadratic"].apply_one(0.2) == pytest.approx([0.2, 0.36, 0.04, 0.28, 0.12], abs=1e-15)
     assert sorted(FAMILIES["quadratic"].eps) == [-1, -0.5, 0, 0.5, 1]
 
 
-def test_the_nine_of_cox():
-    # odds of .2 are 1/4, to the powers 1, 1/2, 2 : 1/4, 1/2, 1/16; times e^0, e^1, e^-1, the first fastest
+def test_nine_cox_functions_agree_with_hand_calculation():
+    # odds of .2 are 1/4; the powers 1, 1/2, 2 give 1/4, 1/2, 1/16; each is multiplied by e^0, e^1, e^-1
     odds = [odds * math.exp(a) for odds in (1 / 4, 1 / 2, 1 / 16) for a in (0, 1, -1)]
     assert FAMILIES["cox"].apply_one(0.2) == pytest.approx([one / (1 + one) for one in odds], rel=1e-14)
 
 
-def test_the_slipped_nine_take_places_for_values():
-    # a and b are the places 0, 1, 2: odds 1, 1/4, 1/16 times e^0, e^1, e^2; the first of them is the constant 1/2
+def test_slipped_cox_functions_use_indices_as_values():
+    # a and b are the indices 0, 1, 2: odds 1, 1/4, 1/16 times e^0, e^1, e^2; the first function is the constant 1/2
     odds = [odds * math.exp(a) for odds in (1, 1 / 4, 1 / 16) for a in (0, 1, 2)]
     assert FAMILIES["cox_slipped"].apply_one(0.2) == pytest.approx([one / (1 + one) for one in odds], rel=1e-14)
     assert FAMILIES["cox_slipped"].apply_one(0.9)[0] == 0.5
@@ -37,20 +37,20 @@ def test_the_slipped_nine_take_places_for_values():
 @EACH
 @quick
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_they_stay_probabilities_and_are_the_same_one_by_one(family, p):
+def test_functions_return_equal_probabilities_for_arrays_and_numbers(family, p):
     values = family.apply(np.array(p))
     assert ((values >= 0) & (values <= 1)).all()
     assert values == pytest.approx(np.array([family.apply_one(one) for one in p]), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ["quadratic", "cox"])
-def test_the_first_is_the_identity(name):
+def test_first_function_is_the_identity(name):
     p = np.linspace(0, 1, 101)
     assert FAMILIES[name].apply(p)[:, 0] == pytest.approx(p, abs=1e-15)
 
 
-def test_on_the_simplex_of_two_classes_they_are_those_of_two_classes():
-    # class 1 at +eps is f_eps of P(y = 1), and class 0 at +eps is f_-eps of it
+def test_simplex_functions_of_two_classes_agree_with_binary_functions():
+    # for class 1, +eps gives f_eps of P(y = 1); for class 0, +eps gives f_-eps of P(y = 1)
     p = np.linspace(0, 1, 21)
     on_simplex = Quadratic().apply(np.column_stack([1 - p, p]))
     of_two = dict(zip(Quadratic().eps, Quadratic().apply(p).T, strict=True))
@@ -60,7 +60,7 @@ def test_on_the_simplex_of_two_classes_they_are_those_of_two_classes():
 
 @quick
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=6).filter(lambda one: sum(one) > 0.01))
-def test_on_the_simplex_they_stay_there(weights):
+def test_functions_on_the_simplex_return_probabilities(weights):
     p = np.array([weights]) / sum(weights)
     values = Quadratic().apply(p)
     assert values.shape == (1, 1 + 4 * len(weights), len(weights))
@@ -69,7 +69,7 @@ def test_on_the_simplex_they_stay_there(weights):
     assert np.array_equal(values[:, 0], p)
 
 
-def test_functions_of_the_users_own_do_as_well():
+def test_own_functions_of_the_user_are_accepted():
     p, y = np.linspace(0.1, 0.9, 50), np.arange(50) % 2
     own = SimpleJumper([lambda p: p, lambda p: p + p * (1 - p), lambda p: p - p * (1 - p)])
     named = SimpleJumper(Quadratic((0, 1, -1)))
@@ -99,18 +99,18 @@ def test_functions_of_the_users_own_do_as_well():
         (lambda: SimpleJumper("cox").predict_one([0.1, 0.2, 0.7]), "for two classes"),
     ],
 )
-def test_what_is_no_family_is_refused(make, message):
+def test_invalid_families_are_rejected(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_arrays_and_lists_of_numbers_do_for_tuples():
+def test_arrays_and_lists_equal_tuples_as_parameters():
     assert Quadratic(np.array([0, 0.5])) == Quadratic([0, 0.5]) == Quadratic((0.0, 0.5))
     assert Cox([[0, 1]]) == Cox(np.array([[0, 1]])) == Cox(((0.0, 1.0),))
 
 
 @pytest.mark.parametrize("pair", [(100, 100), (-100, 100), (100, 0), (-100, 0)])
-def test_the_steepest_of_cox_stays_a_probability(pair):
+def test_steepest_cox_functions_return_probabilities(pair):
     p = np.array([0, 1e-9, 0.5, 1 - 1e-9, 1])
     values = Cox((pair,)).apply(p)
     assert ((values >= 0) & (values <= 1)).all()
@@ -118,7 +118,7 @@ def test_the_steepest_of_cox_stays_a_probability(pair):
 
 
 @pytest.mark.parametrize("calibrators", ["quadratic", "cox", [np.sqrt]], ids=["quadratic", "cox", "own functions"])
-def test_a_family_cannot_be_changed_and_may_be_a_key(calibrators):
+def test_family_is_immutable_and_hashable(calibrators):
     found = family(calibrators)
     assert {found: "kept"}[family(calibrators)] == "kept"
     with pytest.raises(AttributeError):
@@ -126,7 +126,7 @@ def test_a_family_cannot_be_changed_and_may_be_a_key(calibrators):
 
 
 @pytest.mark.parametrize("eps", [(0.0, -1.01), (0.0, 1.01), (), (math.nan,), ("a",)])
-def test_eps_of_the_quadratic_ones_lies_within_minus_1_and_1(eps):
+def test_quadratic_eps_outside_minus_1_to_1_is_rejected(eps):
     assert Quadratic((-1, 1)).eps == (-1.0, 1.0)
     with pytest.raises(ValueError, match="eps"):
         Quadratic(eps)

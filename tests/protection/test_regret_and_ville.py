@@ -1,4 +1,4 @@
-"""What theory promises of the Jumpers: bounds on regret, and Ville's inequality."""
+"""Test the theoretical guarantees of the Jumpers: bounds on regret, and Ville's inequality."""
 
 import math
 
@@ -14,13 +14,13 @@ from probcal.protection.calibrating_functions import FAMILIES
 
 
 def losses(p, y):
-    """(n, n_calibrators) log10 loss of each calibrator in each step."""
+    """Return the log10 loss of each calibrator in each step, of shape (n, n_calibrators)."""
     values = FAMILIES["quadratic"].apply(p)
     return -np.log10(np.where(y[:, None] == 1, values, 1 - values))
 
 
 def best_with_switches(loss, most):
-    """The least loss of a sequence of calibrators with exactly 0, 1, ..., ``most`` switches, row by row."""
+    """Return the smallest loss of a sequence of calibrators with exactly 0, 1, ..., ``most`` switches."""
     best = np.full((most + 1, loss.shape[1]), math.inf)
     best[0] = loss[0]
     for row in loss[1:]:
@@ -33,7 +33,7 @@ def best_with_switches(loss, most):
 
 
 def adversarial(n, jump_rate):
-    """Labels against the protected estimates, whatever these are."""
+    """Return labels that always contradict the protected predictions."""
     jumper, rng = SimpleJumper(jump_rate=jump_rate), np.random.default_rng(1)
     p, y = rng.uniform(0.05, 0.95, n), np.empty(n, dtype=int)
     for row, one in enumerate(p):
@@ -51,25 +51,25 @@ def holds(p, y, jump_rate):
 
 @quick
 @given(streams, st.sampled_from([1e-4, 1e-2, 0.3, 1.0]))
-def test_the_regret_stays_within_its_bound(stream, jump_rate):
+def test_regret_stays_within_its_bound(stream, jump_rate):
     holds(*arrays(stream), jump_rate)
 
 
 @pytest.mark.parametrize("jump_rate", [1e-3, 1e-2, 0.2])
-def test_the_regret_stays_within_its_bound_against_an_adversary(jump_rate):
+def test_regret_stays_within_its_bound_against_an_adversary(jump_rate):
     holds(*adversarial(300, jump_rate), jump_rate)
     holds(*drifting(300), jump_rate)
 
 
-def test_the_bound_is_worked_by_hand():
-    # |E| = 5 and J = .01: a jump keeps its place with .992 and takes another with .002;
+def test_regret_bound_agrees_with_hand_calculation():
+    # |E| = 5 and J = .01: the calibrator stays with probability .992, and changes to each other one with .002;
     # 101 steps, no switch: log10 5 + 100 log10(1 / .992) = .698970 + .348833; one: .698970 + .345344 + 2.698970
     assert regret_bound(101, 5, 0.01) == pytest.approx(1.047803, abs=1e-6)
     assert regret_bound(101, 5, 0.01, switches=1) == pytest.approx(3.743284, abs=1e-6)
 
 
-def test_the_bound_is_reached():
-    # one step, where the best of two opposite calibrators is certain: p' = 1/2, and log10 2 is all of it
+def test_regret_bound_can_be_reached():
+    # one step, and the best of two opposite calibrators is certain: p' = 1/2, and the regret is log10 2
     jumper = SimpleJumper([lambda p: 0 * p, lambda p: 0 * p + 1])
     assert -np.log10(jumper.protect([0.5], [1])[0][0]) == pytest.approx(regret_bound(1, 2, 0.01), abs=1e-15)
 
@@ -81,14 +81,14 @@ def test_the_bound_is_reached():
         *[(10.5, 5, 0.01), (10, 5.0, 0.01), (10, 5, 0.01, 2.5), ("x", 5, 0.01), (10, 5, "x"), (10, 5, None)],
     ],
 )
-def test_a_bound_of_nothing_is_refused(wrong):
+def test_invalid_arguments_of_regret_bound_are_rejected(wrong):
     with pytest.raises(ValueError, match="switches from 0 to n - 1"):
         regret_bound(*wrong)
 
 
 @pytest.fixture(scope="module")
 def calibrated():
-    """The highest log10 S of streams of 300 rows, labels drawn as the base says: 2,000 of the one, 500 of the other."""
+    """Return the highest log10 S of calibrated streams of 300 rows: 2,000 simple ones and 500 composite ones."""
     rng, highest = np.random.default_rng(7), {}
     for kind, make, streams_of_it in (("simple", SimpleJumper, 2000), ("composite", CompositeJumper, 500)):
         p = rng.uniform(0.02, 0.98, (streams_of_it, 300))
@@ -99,18 +99,18 @@ def calibrated():
 
 @pytest.mark.parametrize("kind", ["simple", "composite"])
 @pytest.mark.parametrize("level", [1.5, 2, 5, 10, 100])
-def test_false_alarms_are_as_rare_as_ville_says(calibrated, kind, level):
-    # exact and one-sided: with a probability of 1 / level, so many alarms or more come less than once in a million
-    # simulations, if the assertion fails
+def test_false_alarms_are_as_rare_as_ville_states(calibrated, kind, level):
+    # an exact, one-sided test: if it fails, an alarm probability of 1 / level gives so many alarms less than once in a
+    # million simulations
     n, alarms = len(calibrated[kind]), int((calibrated[kind] >= np.log10(level)).sum())
     assert sum(_binomial(n, k, 1 / level) for k in range(alarms, n + 1)) > 1e-6
 
 
-def test_the_inequality_has_something_to_hold_back(calibrated):
+def test_simulated_martingales_often_reach_level_two(calibrated):
     assert (calibrated["simple"] >= np.log10(2)).mean() > 0.1
 
 
-def test_a_base_that_is_wrong_raises_the_alarm():
+def test_wrong_base_raises_the_alarm():
     p, y = drifting(3000)
     log10 = SimpleJumper().protect(p, y)[1]
     row = first_alarm(log10, 100)
@@ -118,14 +118,14 @@ def test_a_base_that_is_wrong_raises_the_alarm():
     assert first_alarm(log10, 1e300) is None or first_alarm(log10, 1e300) > row
 
 
-def test_the_alarm_is_at_the_first_row_that_reaches_the_level():
+def test_alarm_is_the_first_row_at_the_level():
     assert first_alarm([0.0, 1.0, 2.0, 1.5, 3.0], 100) == 2
     assert first_alarm([0.0, 1.0], 100) is None
     assert first_alarm([], 100) is None
 
 
 @pytest.mark.parametrize("level", [1, 0.5, math.nan])
-def test_a_level_that_is_no_alarm_is_refused(level):
+def test_invalid_alarm_level_is_rejected(level):
     with pytest.raises(ValueError, match="above 1"):
         first_alarm([0.0], level)
 

@@ -1,4 +1,4 @@
-"""A state says all of a stream that can be said, and a damaged one is refused with the part that is damaged."""
+"""Test saved states of Jumpers: a state restores the stream, and a damaged state is rejected."""
 
 import copy
 import json
@@ -65,19 +65,19 @@ CAPITAL, WAITING = ("jumpers", 0, "capital"), ("feedback", "waiting")
         (("feedback",), [DELETED], "it must have the entries"),
     ],
 )  # fmt: skip
-def test_a_damaged_state_is_refused_with_the_part(path, values, message):
+def test_damaged_state_is_rejected_with_the_damaged_part(path, values, message):
     for value in values:
         with pytest.raises(ValueError, match=f"no state of SimpleJumper.*{message}"):
             SimpleJumper.from_state(damaged(path, value))
 
 
-def test_every_jumper_of_a_mixture_is_checked():
+def test_every_jumper_of_a_composite_state_is_checked():
     state = damaged(("jumpers", 2, "log10"), [math.nan, 0.0], CompositeJumper)
     with pytest.raises(ValueError, match=r"jumpers\[2\].log10"):
         CompositeJumper.from_state(state)
 
 
-def test_a_stream_of_no_rows_has_a_state_too():
+def test_state_of_a_new_stream_can_be_restored():
     state = SimpleJumper().state()
     assert SimpleJumper.from_state(json.loads(json.dumps(state))).state() == state
     waiting = {"rows": [0], "likelihoods": [[]], "base": [0.5]}
@@ -93,7 +93,7 @@ COX = Cox(((0, 1), (0.5, 2)))
 
 
 @pytest.mark.parametrize("calibrators", ["cox", Quadratic((0, 0.1, -0.1)), COX, Quadratic()])
-def test_families_are_kept_with_their_parameters(calibrators):
+def test_state_stores_families_with_their_parameters(calibrators):
     jumper = SimpleJumper(calibrators)
     jumper.protect(*drifting(50))
     state = json.loads(json.dumps(jumper.state()))
@@ -111,7 +111,7 @@ def test_families_are_kept_with_their_parameters(calibrators):
         ([np.sqrt, square], [COX, [square, np.sqrt], [np.sqrt] * 3, "quadratic", [np.sqrt, partial(square)]]),
     ],
 )
-def test_other_calibrators_than_the_streams_are_refused(of_the_stream, others):
+def test_calibrators_that_differ_from_the_state_are_rejected(of_the_stream, others):
     state = saved(lambda: SimpleJumper(of_the_stream))
     for other in others:
         with pytest.raises(ValueError, match="the stream has the calibrators"):
@@ -119,7 +119,7 @@ def test_other_calibrators_than_the_streams_are_refused(of_the_stream, others):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_in_mid_stream_is_a_stream_of_its_own(copied):
+def test_copied_jumper_is_independent(copied):
     jumper = SimpleJumper([np.sqrt, square])
     jumper.learn_one(0.3, 1)
     other, before = copied(jumper), jumper.state()

@@ -1,4 +1,4 @@
-"""predict_one and learn_one give what protect gives, and no estimate knows a label too early."""
+"""Test that ``predict_one`` and ``learn_one`` agree with ``protect``, and that no prediction uses a later label."""
 
 import json
 import tracemalloc
@@ -19,15 +19,15 @@ FEEDBACK = pytest.mark.parametrize(("delay", "every"), [(0, 1), (1, 1), (25, 1),
 
 @JUMPERS
 @FEEDBACK
-def test_a_stream_gives_what_an_array_gives(make, delay, every):
+def test_streams_and_arrays_give_the_same_predictions(make, delay, every):
     p, y = drifting(3000)
     estimates, _ = make().protect(p, y, delay=delay, every=every)
     assert estimates == pytest.approx(one_by_one(make(), p.tolist(), y, delay, every), rel=1e-12)
 
 
 @JUMPERS
-def test_the_martingale_of_a_long_stream_is_that_of_the_array(make):
-    p, y = drifting(20_000)  # two parts, the second of them short
+def test_streams_and_arrays_give_the_same_martingale(make):
+    p, y = drifting(20_000)  # two parts, and the second is short
     jumper = make()
     log10 = []
     for one, label in zip(p.tolist(), y.tolist(), strict=True):
@@ -41,7 +41,7 @@ def test_the_martingale_of_a_long_stream_is_that_of_the_array(make):
 
 @JUMPERS
 @FEEDBACK
-def test_a_later_label_changes_no_earlier_estimate(make, delay, every):
+def test_later_labels_change_no_earlier_predictions(make, delay, every):
     p, y = drifting(20_000)
     estimates, log10 = make().protect(p, y, delay=delay, every=every)
     for row in (0, 160, 16_383, 16_384):
@@ -54,7 +54,7 @@ def test_a_later_label_changes_no_earlier_estimate(make, delay, every):
 
 
 @pytest.mark.parametrize(("delay", "every"), [(0, 1), (25, 1), (0, 10), (13, 5)])
-def test_a_label_counts_from_the_row_at_which_it_is_there(delay, every):
+def test_label_affects_predictions_only_after_its_delay(delay, every):
     p, y = drifting(200)
     estimates, _ = SimpleJumper().protect(p, y, delay=delay, every=every)
     for row in (0, 50, 51):
@@ -68,7 +68,7 @@ def test_a_label_counts_from_the_row_at_which_it_is_there(delay, every):
 @JUMPERS
 @FEEDBACK
 @pytest.mark.parametrize("half", [0, 1, 777, 1500])
-def test_a_stream_can_be_saved_and_gone_on_with(make, delay, every, half):
+def test_saved_stream_continues_with_the_same_results(make, delay, every, half):
     p, y = drifting(3000)
     whole = make().protect(p, y, delay=delay, every=every)
     before = make()
@@ -79,7 +79,7 @@ def test_a_stream_can_be_saved_and_gone_on_with(make, delay, every, half):
         assert np.concatenate(parts) == pytest.approx(found, rel=1e-12, abs=1e-12)
 
 
-def test_a_warm_start_keeps_every_bit_of_a_stream():
+def test_restored_state_gives_identical_predictions():
     p, y = drifting(300)
     jumper = SimpleJumper(truncation=0.05)
     one_by_one(jumper, p.tolist(), y)
@@ -89,7 +89,7 @@ def test_a_warm_start_keeps_every_bit_of_a_stream():
 
 
 @pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
-def test_labels_that_are_late_arrive_when_labels_are_no_longer_delayed(make):
+def test_delayed_labels_are_learned_when_the_delay_ends(make):
     p, y = drifting(60)
     jumper, slow = make(), make()
     jumper.protect(p[:40], y[:40], delay=10)
@@ -103,7 +103,7 @@ def test_labels_that_are_late_arrive_when_labels_are_no_longer_delayed(make):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_functions_of_the_users_own_are_given_again():
+def test_own_functions_must_be_given_again_to_restore():
     functions = [lambda p: p, lambda p: p**2]
     jumper = SimpleJumper(functions)
     jumper.protect(*drifting(50))
@@ -116,7 +116,7 @@ def test_functions_of_the_users_own_are_given_again():
         SimpleJumper.from_state(state, calibrators="cox")
 
 
-def test_an_error_leaves_the_stream_as_it_was():
+def test_error_leaves_the_state_unchanged():
     p, y = drifting(100)
     jumper = SimpleJumper(truncation=None)
     jumper.protect(p, y, delay=3)
@@ -129,7 +129,7 @@ def test_an_error_leaves_the_stream_as_it_was():
 
 
 @pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
-def test_a_long_array_takes_no_more_memory_than_its_answers(make):
+def test_memory_for_arrays_grows_only_with_the_output(make):
     taken = []
     for n in (50_000, 200_000):
         p, y = drifting(n)
@@ -141,12 +141,12 @@ def test_a_long_array_takes_no_more_memory_than_its_answers(make):
 
 
 def held_by_probcal():
-    """Return the bytes that a jumper has allocated and not given back; threads of pytest allocate some, too."""
+    """Return the bytes that probcal.protection still holds, without those of the threads of pytest."""
     snapshot = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/probcal/protection/*")])
     return sum(trace.size for trace in snapshot.traces)
 
 
-def test_a_stream_takes_no_memory_at_all():
+def test_memory_of_a_stream_does_not_grow():
     p, y = drifting(10_000)
     rows = list(zip(p.tolist(), y.tolist(), strict=True))
     jumper = SimpleJumper()
@@ -164,9 +164,9 @@ def test_a_stream_takes_no_memory_at_all():
 
 
 @pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
-def test_a_million_steps_neither_overflow_nor_lose_the_way(make):
-    # the base says .01 for half a million labels 1, then .01 for as many labels 0: S goes beyond 10^100,000 and falls
-    # again, and what is left at the end is what the estimates themselves add up to
+def test_million_steps_neither_overflow_nor_lose_precision(make):
+    # the base predicts .01 for half a million labels 1, then .01 for as many labels 0: S exceeds 10^100,000 and falls
+    # again; at the end log10 S equals the sum of the gains of the predictions
     n = 1_000_000
     p, y = np.full(n, 0.01), (np.arange(n) < n // 2).astype(int)
     estimates, log10 = make().protect(p, y)

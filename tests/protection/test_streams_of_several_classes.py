@@ -1,4 +1,4 @@
-"""More than two classes."""
+"""Test the Jumpers on streams of more than two classes."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ from probcal.protection import Quadratic
 
 
 def simulated(n, n_classes=3, seed=0):
-    """Class 0 becomes ever likelier, which the base does not know."""
+    """Return base predictions and labels, where class 0 becomes more frequent than the base predicts."""
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(n_classes), n)
     true = p * np.where(np.arange(n_classes) == 0, 1 + np.linspace(0, 5, n)[:, None], 1)
@@ -23,7 +23,7 @@ def simulated(n, n_classes=3, seed=0):
 
 @quick
 @given(st.lists(st.tuples(*[st.integers(1, 20)] * 3, st.integers(0, 2)), min_size=1, max_size=12))
-def test_the_martingale_is_that_of_fractions(rows):
+def test_predictions_and_martingale_agree_with_fractions(rows):
     eps, jump_rate = (0, Fraction(1, 2), Fraction(-1, 2)), Fraction(1, 100)
     capital, martingale, estimates = [Fraction(1, 7)] * 7, Fraction(1), []
     for *weights, y in rows:
@@ -46,7 +46,7 @@ def test_the_martingale_is_that_of_fractions(rows):
 
 @pytest.mark.parametrize("make", [SimpleJumper, lambda: CompositeJumper("quadratic")])
 @pytest.mark.parametrize(("delay", "every"), [(0, 1), (20, 3)])
-def test_streams_and_arrays_agree_and_the_loss_falls_by_the_martingale(make, delay, every):
+def test_streams_agree_with_arrays_and_martingale_with_log_loss(make, delay, every):
     p, y = simulated(3000)
     estimates, log10 = make().protect(p, y, delay=delay, every=every)
     assert estimates == pytest.approx(one_by_one(make(), p, y, delay, every), rel=1e-12)
@@ -55,19 +55,19 @@ def test_streams_and_arrays_agree_and_the_loss_falls_by_the_martingale(make, del
     assert log10[-1] > 10
 
 
-def test_a_truncated_row_is_divided_by_its_sum():
+def test_truncated_row_is_divided_by_its_sum():
     # 0, .3, .7 at truncation .1: .1, .3, .7 over 1.1
     found = SimpleJumper([lambda p: p], truncation=0.1).predict_one([0.0, 0.3, 0.7])
     assert found == pytest.approx(np.array([0.1, 0.3, 0.7]) / 1.1, abs=1e-15)
 
 
-def test_a_stream_keeps_its_classes():
+def test_number_of_classes_cannot_change_in_a_stream():
     jumper = SimpleJumper()
     jumper.learn_one([0.2, 0.3, 0.5], 2)
     with pytest.raises(ValueError, match="p is for 2 classes, the stream so far for 3"):
         jumper.predict_one(0.5)
 
 
-def test_two_columns_are_refused_with_a_way_out():
+def test_two_columns_are_rejected_with_advice():
     with pytest.raises(ValueError, match=r"try p\[:, 1\]"):
         SimpleJumper().protect([[0.2, 0.8]], [1])

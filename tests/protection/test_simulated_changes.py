@@ -1,4 +1,4 @@
-"""Where protection helps and where it does not, on streams with known probabilities: docs/protection-simulated.md."""
+"""Check the gains of protection in docs/protection-simulated.md, on streams with known probabilities."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHANGES = {
 
 
 class Stream(NamedTuple):
-    """Test rows: ``base`` is what the law of the training rows says of them, ``truth`` what holds."""
+    """Hold test rows: ``base`` has the probabilities before the change, ``truth`` the true probabilities."""
 
     y: np.ndarray
     base: np.ndarray
@@ -58,7 +58,7 @@ def _card(change: dict, intercept: float) -> Card:
 
 
 def gained(one: Stream, p: np.ndarray, rows: slice = slice(None)) -> float:
-    """log10 loss of the base less that of ``p``."""
+    """Return the log10 loss of the base minus that of ``p``."""
     likelihoods = [np.where(one.y == 1, q, 1 - q)[rows] for q in (p, one.base)]
     return float(np.log10(likelihoods[0]).sum() - np.log10(likelihoods[1]).sum())
 
@@ -68,7 +68,7 @@ def protected(one: Stream, jumper: type = SimpleJumper) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_insurance_costs_something_where_nothing_changes_and_no_more_than_the_bounds(seed):
+def test_protection_without_change_costs_less_than_the_bound(seed):
     one = stream("none", seed)
     assert -regret_bound(N_TEST, 5, 0.01) < gained(one, protected(one)) < 0
     assert -np.log10(2) < gained(one, protected(one, CompositeJumper)) < 0
@@ -76,7 +76,7 @@ def test_insurance_costs_something_where_nothing_changes_and_no_more_than_the_bo
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", ["sudden", "drift", "recurring"])
-def test_of_what_a_change_of_frequency_costs_protection_wins_back_more_than_half_and_retraining_less(kind, seed):
+def test_protection_recovers_half_of_the_loss_and_beats_retraining(kind, seed):
     one = stream(kind, seed)
     best = gained(one, one.truth)
     for jumper in (SimpleJumper, CompositeJumper):
@@ -85,30 +85,30 @@ def test_of_what_a_change_of_frequency_costs_protection_wins_back_more_than_half
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_turned_ranking_is_mended_by_retraining_and_by_no_calibrator(seed):
+def test_only_retraining_repairs_a_reversed_ranking(seed):
     one, late = stream("turned", seed), slice(-1000, None)
     assert gained(one, protected(one)) < 0
     assert gained(one, protected(one, CompositeJumper), late) < gained(one, one.retrained, late)
     assert roc_auc(one.y[late], one.retrained[late]) > 0.5
     for jumper in (SimpleJumper, CompositeJumper):
-        # what the Composite Jumper gains here is doubt: its estimates are still in the wrong order
+        # the Composite Jumper gains here by less certain predictions, and their order is still wrong
         assert roc_auc(one.y[late], protected(one, jumper)[late]) < 0.4
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_of_adversarial_labels_quadratic_calibrators_mend_the_frequency_alone(seed):
+def test_quadratic_calibrators_gain_only_from_changed_adversarial_base_rate(seed):
     rare, even = stream("adversarial", seed), stream("adversarial", seed, intercept=0)
-    assert gained(rare, protected(rare)) > 50  # 71 % of the labels are positive now, 33 % were
+    assert gained(rare, protected(rare)) > 50  # 71 % of the labels are positive now, and 33 % were before
     assert gained(even, protected(even)) < 0  # half of the labels are positive, now and before
     for one in (rare, even):
         simple, composite = (gained(one, protected(one, jumper)) for jumper in (SimpleJumper, CompositeJumper))
         assert simple < composite
-        late = slice(-1000, None)  # by then more than half of all rows are of the adversary
+        late = slice(-1000, None)  # by now more than half of all rows have adversarial labels
         assert gained(one, protected(one, CompositeJumper), late) < gained(one, one.retrained, late)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_change_that_comes_every_few_rows_is_not_followed(seed):
+def test_protection_cannot_follow_changes_every_few_rows(seed):
     best = {kind: max(gained(one, p) for p in Quadratic().apply(one.base).T)
             for kind in ("fast", "recurring") for one in [stream(kind, seed)]}  # fmt: skip
     assert gained(stream("fast", seed), protected(stream("fast", seed))) < best["fast"]
@@ -116,8 +116,9 @@ def test_a_change_that_comes_every_few_rows_is_not_followed(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_overconfidence_is_mended_by_cox_calibrators_and_not_by_quadratic_ones(seed):
-    # twice the true log-odds, which b = 1/2 of Cox undoes; a quadratic calibrator moves all estimates the same way
+def test_only_cox_calibrators_repair_overconfidence(seed):
+    # the base has twice the true log-odds; b = 1/2 of Cox corrects this; a quadratic calibrator moves all predictions
+    # in the same direction
     one = stream("none", seed)
     one = one._replace(base=expit(2 * logit(one.truth)).clip(1e-6, 1 - 1e-6))
     best = gained(one, one.truth)
@@ -128,16 +129,16 @@ def test_overconfidence_is_mended_by_cox_calibrators_and_not_by_quadratic_ones(s
 @pytest.mark.parametrize(
     ("jumper", "most"), [(SimpleJumper, regret_bound(3000, 5, 0.01)), (CompositeJumper, np.log10(2))]
 )
-def test_labels_against_the_protection_itself_cost_nearly_the_bound_and_not_more(jumper, most):
+def test_labels_against_the_protection_cost_nearly_the_bound(jumper, most):
     base, one, lost = stream("none", 1).base[:3000], jumper(), []
     for p in base.tolist():
-        one.learn_one(p, int(one.predict_one(p) < p))  # the label to which it gives less than the base does
+        one.learn_one(p, int(one.predict_one(p) < p))  # the label that gets less probability than from the base
         lost.append(-one.log10_martingale)
     assert 0.6 * most < max(lost) <= most
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_area_under_the_curve_grows_between_rows_of_different_times_and_not_among_those_of_one(seed):
+def test_auc_grows_only_across_times(seed):
     one = stream("sudden", seed)
     p, late = protected(one), slice(-1000, None)
     assert roc_auc(one.y, p) > roc_auc(one.y, one.base) + 0.01

@@ -1,4 +1,4 @@
-"""The alarm row by row, and what ``log10_martingale`` is where labels come late."""
+"""Test the alarm row by row, and the value of ``log10_martingale`` with delayed labels."""
 
 import json
 import math
@@ -14,13 +14,13 @@ BOTH = pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
 
 
 def risen_and_fallen():
-    """A base that is wrong first, and then has its labels the other way round."""
+    """Return a base of .3 with 100 labels 1 and then 300 labels 0, so that the martingale rises and falls."""
     p = np.full(400, 0.3)
     return p, (np.arange(400) < 100).astype(int)
 
 
 @BOTH
-def test_row_by_row_it_comes_where_it_comes_in_an_array(make):
+def test_alarm_comes_at_the_same_row_in_stream_and_array(make):
     p, y = risen_and_fallen()
     row = first_alarm(make().protect(p, y)[1], 100)
     jumper, reached = make(), []
@@ -30,7 +30,7 @@ def test_row_by_row_it_comes_where_it_comes_in_an_array(make):
     assert reached == [False] * row + [True] * (400 - row)
 
 
-def test_it_stays_when_the_martingale_falls_again_and_in_the_state():
+def test_alarm_remains_after_the_martingale_falls():
     jumper = SimpleJumper([lambda p: 1 - p])
     assert not jumper.has_reached(1.001)
     jumper.protect(*risen_and_fallen())
@@ -40,19 +40,19 @@ def test_it_stays_when_the_martingale_falls_again_and_in_the_state():
 
 
 @pytest.mark.parametrize("level", [1, 0.5, math.nan, math.inf, "x", None])
-def test_a_level_that_is_none_is_refused(level):
+def test_invalid_level_is_rejected(level):
     for call in (SimpleJumper().has_reached, lambda level: first_alarm([0.0], level)):
         with pytest.raises(ValueError, match="above 1"):
             call(level)
 
 
 @pytest.mark.parametrize("log10", [3.0, [[3.0]], [math.nan], ["x"], None, np.ma.array([3.0], mask=[True])])
-def test_a_martingale_that_is_none_is_refused(log10):
+def test_invalid_martingale_is_rejected(log10):
     with pytest.raises(ValueError, match="log10_martingale must"):
         first_alarm(log10, 100)
 
 
-def test_with_labels_that_come_late_only_protect_counts_what_its_estimates_gained():
+def test_only_protect_measures_the_gain_with_delayed_labels():
     p, y = drifting(2000)
     jumper = SimpleJumper()
     estimates = one_by_one(jumper, p.tolist(), y, delay=200)

@@ -1,4 +1,4 @@
-"""A user's mistake gets a message that says what, where and what to do."""
+"""Test the input checks of the Jumpers: messages say what is wrong, where, and what to do."""
 
 import math
 
@@ -34,12 +34,12 @@ P, Y = [0.2, 0.6, 0.7], [0, 1, 1]
         (P, [0, 1, math.nan], "whole numbers 0 to 1 only"),
     ],
 )
-def test_streams_that_are_none(p, y, message):
+def test_invalid_streams_are_rejected(p, y, message):
     with pytest.raises(ValueError, match=message):
         SimpleJumper(truncation=None).protect(p, y)
 
 
-def test_the_row_is_counted_over_the_whole_array():
+def test_message_counts_rows_over_the_whole_array():
     p, y = np.full(40_000, 0.5), np.zeros(40_000)
     p[39_000] = -1
     with pytest.raises(ValueError, match="row 39000"):
@@ -64,7 +64,7 @@ def test_the_row_is_counted_over_the_whole_array():
         (np.ma.array([0.5, 0.3, 0.2], mask=[1, 0, 0]), 1, "p must hold numbers, and no missing values"),
     ],
 )
-def test_rows_that_are_none(p, y, message):
+def test_invalid_rows_are_rejected(p, y, message):
     with pytest.raises(ValueError, match=message):
         SimpleJumper(truncation=None).learn_one(p, y)
 
@@ -82,7 +82,7 @@ def test_rows_that_are_none(p, y, message):
         ({"calibrators": "isotonic"}, "no calibrators 'isotonic'"),
     ],
 )
-def test_parameters_that_are_none(parameters, message):
+def test_invalid_parameters_of_the_simple_jumper_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
         SimpleJumper(**parameters)
 
@@ -98,7 +98,7 @@ def test_parameters_that_are_none(parameters, message):
         ({"passive_weight": -1}, "passive"),
     ],
 )
-def test_parameters_of_the_mixture_that_are_none(parameters, message):
+def test_invalid_parameters_of_the_composite_jumper_are_rejected(parameters, message):
     with pytest.raises(ValueError, match=message):
         CompositeJumper(**parameters)
 
@@ -106,20 +106,20 @@ def test_parameters_of_the_mixture_that_are_none(parameters, message):
 @pytest.mark.parametrize(
     "wrong", [{"delay": -1}, {"delay": 0.5}, {"every": 0}, {"every": True}, {"delay": 10**30}, {"every": 10**30}]
 )
-def test_feedback_that_is_none(wrong):
+def test_invalid_delay_and_every_are_rejected(wrong):
     with pytest.raises(ValueError, match="must be a whole number"):
         SimpleJumper().protect(P, Y, **wrong)
 
 
 @pytest.mark.parametrize("name", ["delay", "every"])
-def test_feedback_counts_up_to_1e15_rows(name):
+def test_delay_and_every_are_limited_to_1e15(name):
     protected, _ = SimpleJumper().protect(P, Y, **{name: 10**15})
     assert len(protected) == 3
     with pytest.raises(ValueError, match=name):
         SimpleJumper().protect(P, Y, **{name: 10**15 + 1})
 
 
-def test_calibrators_that_all_rule_a_label_out():
+def test_calibrators_that_all_exclude_a_label_are_rejected():
     never = [lambda p: 0 * p]
     with pytest.raises(ValueError, match="add the identity"):
         SimpleJumper(never).protect(P, Y)
@@ -128,31 +128,31 @@ def test_calibrators_that_all_rule_a_label_out():
 
 
 @pytest.mark.parametrize("state", [{}, {"parameters": {"calibrators": "cox", "speed": 1}}, None])
-def test_a_state_that_is_none(state):
+def test_invalid_state_is_rejected(state):
     with pytest.raises(ValueError, match="no state of SimpleJumper"):
         SimpleJumper.from_state(state)
 
 
 @pytest.mark.parametrize("values", [[0, 1, 1], [False, True, True], [0.0, np.int8(1), np.True_]])
-def test_labels_in_an_array_of_objects_are_labels(values):
+def test_labels_in_an_object_array_are_accepted(values):
     found = SimpleJumper().protect(np.array(P, dtype=object), np.array(values, dtype=object))[0]
     assert found.tolist() == SimpleJumper().protect(P, Y)[0].tolist()
 
 
 @pytest.mark.parametrize("y", [1, True, 1.0, np.int8(1), np.True_, np.float32(1)])
-def test_a_label_may_be_any_kind_of_number(y):
+def test_label_can_be_any_number_type(y):
     jumper, plain = SimpleJumper(), SimpleJumper()
     jumper.learn_one(0.3, y)
     plain.learn_one(0.3, 1)
     assert jumper.state() == plain.state()
 
 
-def test_a_mask_that_hides_nothing_is_no_mistake():
+def test_masked_array_without_masked_values_is_accepted():
     assert (
         SimpleJumper().protect(np.ma.array(P), np.ma.array(Y))[0].tolist() == SimpleJumper().protect(P, Y)[0].tolist()
     )
 
 
-def test_no_rows_are_no_mistake():
+def test_empty_stream_is_accepted():
     estimates, log10 = SimpleJumper().protect([], [])
     assert estimates.shape == log10.shape == (0,)

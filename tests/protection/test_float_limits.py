@@ -1,4 +1,4 @@
-"""Estimates next to 0 and 1, small jump rates, and numbers of other kinds than float."""
+"""Test predictions near 0 and 1, small jump rates, and numbers of other types than float."""
 
 import json
 import math
@@ -15,33 +15,33 @@ BOTH = pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
 
 
 @BOTH
-def test_a_certain_base_that_is_wrong_costs_a_finite_loss(make):
+def test_certain_wrong_base_has_finite_loss(make):
     p, y = [0.0, 1.0, 0.5, 1.0, 0.0], np.array([1, 0, 1, 1, 0])
     assert make().truncation == 1e-9
     estimates, log10 = make().protect(p, y)
     truncated = np.clip(p, 1e-9, 1 - 1e-9)
     assert np.isfinite(log10).all() and log10_loss(estimates, y) < 30
-    # next to 1 a float knows 1 - p' to some 1e-16 / 1e-9 only
+    # near 1 a float gives 1 - p' with a relative precision of about 1e-16 / 1e-9 only
     assert log10[-1] == pytest.approx(log10_loss(truncated, y) - log10_loss(estimates, y), abs=1e-3)
     assert estimates == pytest.approx(one_by_one(make(), p, y), rel=1e-12)
 
 
 @BOTH
-def test_by_default_all_other_estimates_are_as_they_are(make):
+def test_default_truncation_leaves_other_predictions_unchanged(make):
     p, y = drifting(500)
     p[:4] = 1e-9, 1e-6, 1 - 1e-6, 0.5
     for found, plain in zip(make().protect(p, y), make(truncation=None).protect(p, y), strict=True):
         assert np.array_equal(found, plain)
 
 
-def test_several_classes_may_be_certain():
+def test_certain_predictions_of_several_classes_are_accepted():
     estimates, log10 = SimpleJumper().protect([[1.0, 0.0, 0.0]] * 2, [1, 0])
     assert np.isfinite(log10).all() and (estimates > 0).all()
 
 
 @pytest.mark.parametrize("row", [[0.333334, 0.333334, 0.333334], [0.333333, 0.333333, 0.333332]])
 @pytest.mark.parametrize("truncation", [None, 1e-9])
-def test_rows_rounded_to_six_decimals_are_taken(row, truncation):
+def test_rows_rounded_to_six_decimals_are_accepted(row, truncation):
     SimpleJumper([lambda p: p, lambda p: p], truncation=truncation).protect([row], [0])
     estimate = SimpleJumper(truncation=truncation).predict_one(row)
     assert estimate.sum() == pytest.approx(1, abs=1e-5 if truncation is None else 1e-12)
@@ -49,8 +49,8 @@ def test_rows_rounded_to_six_decimals_are_taken(row, truncation):
 
 @pytest.mark.parametrize("q", [1 - 2**-53, 1 - 1e-15])
 @pytest.mark.parametrize("jumper", [SimpleJumper, CompositeJumper])
-def test_an_estimate_does_not_become_1_by_rounding(q, jumper):
-    # nearly all capital is on the constant 1: 1 - p' is below 1e-17, where floats near 1 are 1e-16 apart
+def test_prediction_below_1_is_not_rounded_to_1(q, jumper):
+    # nearly all capital is on the constant 1: 1 - p' is below 1e-17, but floats near 1 have a distance of 1e-16
     one = jumper([lambda p: 0 * p + 1, lambda p: p], start="first", truncation=None)
     one.protect([0.5] * 50, [1] * 50)
     assert one.predict_one(q) < 1
@@ -60,7 +60,7 @@ def test_an_estimate_does_not_become_1_by_rounding(q, jumper):
 
 
 @pytest.mark.parametrize("kind", [np.float32, Fraction])
-def test_parameters_of_any_kind_of_number_become_floats(kind):
+def test_parameters_of_other_number_types_become_floats(kind):
     jumper = SimpleJumper(Quadratic((kind(0), kind(0.5))), jump_rate=kind(0.01), truncation=kind(0.25))
     p, y = drifting(50)
     estimates, log10 = jumper.protect(p, y)
@@ -70,7 +70,7 @@ def test_parameters_of_any_kind_of_number_become_floats(kind):
 
 
 @pytest.mark.parametrize("p", [1e-3, 1e-14, 1e-30, 1e-150])
-def test_nothing_cancels_next_to_0(p):
+def test_tiny_predictions_lose_no_precision(p):
     # p - p (1 - p) is p^2
     assert Quadratic((-1,)).apply_one(p) == pytest.approx([p * p], rel=1e-15, abs=0)
     assert Quadratic((-1,)).apply(np.array([p]))[0, 0] == pytest.approx(p * p, rel=1e-15, abs=0)
@@ -80,7 +80,7 @@ def test_nothing_cancels_next_to_0(p):
 
 @pytest.mark.parametrize("jump_rate", [1e-12, 1e-6, 0.5])
 @pytest.mark.parametrize("eps", [(0, 1, -1), (-1, 0.5)])
-def test_tiny_jump_rates_and_tiny_estimates_are_exact_in_arrays_and_streams(jump_rate, eps):
+def test_tiny_jump_rates_and_predictions_lose_no_precision(jump_rate, eps):
     rng = np.random.default_rng(0)
     p, y = 10.0 ** rng.uniform(-250, -1, 200), rng.integers(0, 2, 200)
     make = lambda: SimpleJumper(Quadratic(eps), jump_rate, truncation=None)  # noqa: E731
@@ -96,13 +96,13 @@ def test_tiny_jump_rates_and_tiny_estimates_are_exact_in_arrays_and_streams(jump
 
 
 @pytest.mark.parametrize("jump_rate", [5e-324, 1e-100, 9e-13])
-def test_smaller_jump_rates_are_refused(jump_rate):
+def test_too_small_jump_rates_are_rejected(jump_rate):
     for make in (lambda: SimpleJumper(jump_rate=jump_rate), lambda: CompositeJumper(jump_rates=(0.1, jump_rate))):
         with pytest.raises(ValueError, match=r"a jump rate must be a number from 1e-12 to 1, not \d"):
             make()
 
 
 @pytest.mark.parametrize("truncation", [1e-300, 2.0**-54, math.nan, "x", 10**400])
-def test_a_truncation_that_cannot_reach_1_is_refused(truncation):
+def test_truncation_too_small_for_floats_is_rejected(truncation):
     with pytest.raises(ValueError, match="large enough that 1 - truncation is not 1"):
         SimpleJumper(truncation=truncation)

@@ -1,4 +1,4 @@
-"""Estimates and refusals leave everything as it was."""
+"""Test that predictions and rejected calls leave the state and the inputs unchanged."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def refused(call, *what):
         lambda one: refused(one.protect, [[0.2, 0.3, 0.5]], [3]),
     ],
 )
-def test_what_learns_nothing_does_not_fix_the_number_of_classes(make, call):
+def test_calls_without_learning_leave_the_state_unchanged(make, call):
     jumper = make()
     before = jumper.state()
     call(jumper)
@@ -35,7 +35,7 @@ def test_what_learns_nothing_does_not_fix_the_number_of_classes(make, call):
     jumper.learn_one(0.3, 1)
 
 
-def test_what_a_function_of_the_users_raises_leaves_the_stream_as_it_was():
+def test_error_in_an_own_function_leaves_the_state_unchanged():
     def breaks(p):
         if 0.25 in p:
             raise KeyError("mine")
@@ -51,7 +51,7 @@ def test_what_a_function_of_the_users_raises_leaves_the_stream_as_it_was():
     assert jumper.state() == before
 
 
-def test_a_refused_label_changes_none_of_several_jumpers():
+def test_rejected_label_leaves_the_composite_state_unchanged():
     jumper = CompositeJumper([lambda p: 0 * p, lambda p: p])
     jumper.learn_one(0.5, 1)
     before = jumper.state()
@@ -60,7 +60,7 @@ def test_a_refused_label_changes_none_of_several_jumpers():
 
 
 @pytest.mark.parametrize("truncation", [None, 1e-9])
-def test_a_calibrator_that_works_in_place_leaves_the_callers_array_alone(truncation):
+def test_in_place_calibrator_leaves_the_input_array_unchanged(truncation):
     def halved(p):
         p *= 0.5
         return p
@@ -72,7 +72,7 @@ def test_a_calibrator_that_works_in_place_leaves_the_callers_array_alone(truncat
     assert np.array_equal(found, SimpleJumper([lambda p: p, lambda p: p * 0.5], truncation=truncation).protect(p, y)[0])
 
 
-def test_a_family_that_works_in_place_is_refused():
+def test_in_place_family_is_rejected():
     class Halved:
         def apply(self, p):
             p *= 0.5
@@ -89,13 +89,13 @@ def test_a_family_that_works_in_place_is_refused():
 
 
 @pytest.mark.parametrize("name", ["jump_rate", "calibrators", "start", "truncation", "jump_rates", "passive_weight"])
-def test_parameters_cannot_be_changed_in_mid_stream(name):
+def test_parameters_are_read_only(name):
     jumper = SimpleJumper() if hasattr(SimpleJumper, name) else CompositeJumper()
     with pytest.raises(AttributeError):
         setattr(jumper, name, 0.5)
 
 
-def test_it_is_shown_with_its_parameters():
+def test_repr_shows_the_parameters():
     assert (
         repr(SimpleJumper())
         == "SimpleJumper(calibrators='quadratic', jump_rate=0.01, start='uniform', truncation=1e-09)"
