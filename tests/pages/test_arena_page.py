@@ -1,6 +1,6 @@
-"""docs/arena.md and docs/which-method.md say what results/arena holds.
+"""Check that docs/arena.md and docs/which-method.md agree with results/arena.
 
-If one of these fails after a run, the numbers of the results are right. Rewrite the page.
+If a test fails after a run, the numbers of the results are right. Rewrite the page.
 """
 
 import json
@@ -43,21 +43,21 @@ def saved(name):
         ("### Does the choice hold on other tables?", "## Held-out check"),
     ],
 )
-def test_the_tables_of_the_answer_are_those_of_the_script(here, there):
+def test_tables_of_the_page_come_from_the_saved_answer(here, there):
     shown = rows(section(PAGE, here))[2:]
     assert shown
     assert [row for row in shown if row not in rows(section(saved("answer.md"), there))] == []
 
 
 @pytest.mark.slow  # it draws thousands of halves of the tables
-def test_the_saved_answer_is_what_the_script_prints():
+def test_saved_answer_equals_the_output_of_the_script():
     script = runpy.run_path(str(ROOT / "benchmarks" / "arena_answer.py"))
     store = Store(RESULTS)
     of = script["candidates"](scores(Outline.of(store), store.results(), "log_loss"))
     assert script["report"](of) + "\n" == saved("answer.md")
 
 
-def test_the_ratings_by_calibration_and_refinement_are_those_of_the_leaderboard():
+def test_calibration_and_refinement_ratings_equal_the_leaderboard():
     boards = re.split(r"\*\*Table \d\. ", saved("leaderboard.md"))[1:]
     by_method = [{row[0]: f"{row[1]} ({row[2]})" for row in rows(board)} for board in boards]
     shown = rows(section(PAGE, "### Calibration and refinement"))[2:]
@@ -66,7 +66,7 @@ def test_the_ratings_by_calibration_and_refinement_are_those_of_the_leaderboard(
         assert ratings == [board[method] for board in by_method[2:]]
 
 
-def test_the_ratings_by_learner_are_those_of_the_leaderboard():
+def test_ratings_by_learner_equal_the_leaderboard():
     board = rows(re.split(r"\*\*Table \d\. ", saved("leaderboard-by-learner.md"))[1])
     by_method = {row[0]: row[1:] for row in board}
     shown = rows(section(WHICH, "## On a hundred tables"))[2:]
@@ -83,7 +83,7 @@ def test_the_ratings_by_learner_are_those_of_the_leaderboard():
 METHODS = ("isotonic", "beta", "probing.fits100", "bagging.fits100")
 
 
-def test_the_hours_are_those_of_the_cells():
+def test_hours_equal_the_sum_over_cells():
     hours = Counter()
     with (RESULTS / "cells.jsonl").open(encoding="utf-8") as file:
         for line in file:

@@ -1,4 +1,4 @@
-"""Links between the pages lead somewhere on a code host, too, and every page is in the navigation of the site."""
+"""Check that internal links of the pages have targets, also on a code host, and that the navigation has every page."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def prose(page):
 
 
 def anchors(page):
-    """What a code host makes of the headings."""
+    """Return the anchors that a code host gives to the headings."""
     headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_link_to_another_page_or_file_leads_somewhere(page):
+def test_every_internal_link_has_an_existing_target(page):
     lost = []
     for target in re.findall(r"(?:\]\(|src=\")([^)\s\"]+)[)\"]", prose(page)):
         path, _, anchor = target.partition("#")
@@ -41,14 +41,14 @@ def test_every_link_to_another_page_or_file_leads_somewhere(page):
     assert lost == []
 
 
-def test_every_page_is_in_the_navigation():
+def test_every_page_but_the_index_is_in_the_navigation():
     navigation = (DOCS / "index.md").read_text(encoding="utf-8").partition("```{toctree}")[2]
     listed = set(re.findall(r"^(?:.*<)?([\w./-]+?)>?$", navigation, re.M))
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if DOCS in page.parents}
     assert pages - listed == {"index"}
 
 
-def test_no_table_of_the_results_has_its_file_name_for_a_title():
+def test_every_shown_result_page_has_a_title():
     conf = runpy.run_path(str(DOCS / "conf.py"))
     left_out = [re.compile(one.replace("*", ".*")) for one in conf["exclude_patterns"]]
     without = {
@@ -61,6 +61,6 @@ def test_no_table_of_the_results_has_its_file_name_for_a_title():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_no_text_follows_a_comment_that_begins_a_line(page):
-    """Markdown takes such a line for HTML: links in it are not links, and the paragraph ends before it."""
+def test_no_text_follows_a_comment_at_a_line_start(page):
+    """Check this because Markdown reads such a line as HTML: its links fail, and the paragraph ends before it."""
     assert re.findall(r"^ {0,3}<!--.*-->.*\S.*$", re.sub(r"<!--.*?-->\s*$", "", prose(page), flags=re.M), re.M) == []

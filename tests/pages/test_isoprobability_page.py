@@ -1,4 +1,4 @@
-"""docs/isoprobability.md: the example prints the output shown, and the tables hold the committed results."""
+"""Check the example, the tables and the statements of docs/isoprobability.md against the committed results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_REAL = [(dataset, metric) for metric in ("rms", "cxe") for dataset in ("adult
 
 
 def means(store, wanted):
-    """Label of each column -> its printed means, in the order of ``wanted``."""
+    """Return the printed means of each column, by its label, in the order of ``wanted``."""
     outline, results = Outline.of(store), store.results()
     rows = {row.name: row for row in outline.datasets}
     found = {}
@@ -43,7 +43,7 @@ def means(store, wanted):
     return found
 
 
-def test_the_example_prints_the_output_shown(capsys):
+def test_example_prints_the_shown_output(capsys):
     [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
     exec(code, {})
     assert capsys.readouterr().out == shown
@@ -52,7 +52,7 @@ def test_the_example_prints_the_output_shown(capsys):
 @pytest.mark.parametrize(
     ("section", "store", "wanted"), [("Against the truth", TOY, OF_TOY), ("On real data", REAL, OF_REAL)]
 )
-def test_a_table_holds_the_means_of_the_committed_results(section, store, wanted):
+def test_tables_show_the_means_of_the_committed_results(section, store, wanted):
     text = PAGE.partition(f"## {section}\n")[2].partition("\n## ")[0]
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| [A-Z]", line)]
     shown = {label: numbers for label, *numbers in lines}
@@ -61,7 +61,7 @@ def test_a_table_holds_the_means_of_the_committed_results(section, store, wanted
     assert found.keys() - shown.keys() <= {"TwoWeightsSVC"}
 
 
-def test_the_numbers_in_the_text_are_those_of_the_committed_results():
+def test_numbers_in_the_text_equal_the_committed_results():
     outline, results = Outline.of(TOY), TOY.results()
     cells = [one for one in results.values() if one.method in ("weight_sweep", "two_weights")]
 
@@ -76,14 +76,14 @@ def test_the_numbers_in_the_text_are_those_of_the_committed_results():
     assert "713 cells" in PAGE and len(REAL.results()) == 713
 
 
-def test_the_crossings_of_the_tree_are_rounded_alike_everywhere():
+def test_crossings_of_the_tree_are_rounded_equally_everywhere():
     [shown] = means(TOY, [("gaussians", "crossings")])["SweepTree"]
     assert shown == "101.5" and PAGE.count("101.5") == 6  # the text twice, the table four times
     assert not re.search(r"\b10[12]\b[^.]", PAGE)
 
 
 def rms_of(learner):
-    """Label -> the printed RMS of each data set, of the columns of ``learner``."""
+    """Return the printed RMS of each data set, by label, for the columns of ``learner``."""
     return {
         label: np.array(numbers[:4], dtype=float)
         for label, numbers in means(REAL, OF_REAL).items()
@@ -91,8 +91,8 @@ def rms_of(learner):
     }
 
 
-def test_the_statements_on_linear_learners_on_real_data_hold():
-    worse = {}  # than the sweep, of each data set; Ionosphere is the third
+def test_statements_on_linear_learners_on_real_data_hold():
+    worse = {}  # RMS minus that of the sweep, on each data set; Ionosphere is the third
     for learner in ("SVM", "Log"):
         rms = rms_of(learner)
         worse |= {label: np.round(one - rms[f"Sweep{learner}"], 3) for label, one in rms.items()}
@@ -107,7 +107,7 @@ def test_the_statements_on_linear_learners_on_real_data_hold():
     assert (np.delete(bagged, 2).min(), bagged.max()) == (0.013, 0.104)
 
 
-def test_the_statements_on_the_tree_on_real_data_hold():
+def test_statements_on_the_tree_on_real_data_hold():
     rms = {label: one[1:] for label, one in rms_of("Tree").items()}  # Diabetes, Ionosphere, Liver
     others = np.minimum.reduce([rms["Tree"], rms["SigTree"], rms["IsoTree"]])
     assert (rms["SweepTree"] < others).all() and (rms["BoundsTree"] < others).all()
@@ -125,13 +125,13 @@ def test_every_linked_picture_and_page_exists():
 
 
 @pytest.mark.parametrize("store", [TOY, REAL], ids=lambda store: store.folder.name)
-def test_no_result_is_stale(store):
+def test_no_committed_result_is_failed_missing_or_stale(store):
     found = census(Outline.of(store), store.results())
     assert (found.failed, found.not_run, found.stale.total()) == ([], 0, 0)
 
 
-def test_a_grid_under_the_true_surfaces_has_the_stated_error():
-    # the log-odds of the toy are normal with mean 2 and sd 2 in the positive class, the mirror image in the other
+def test_grid_under_the_true_surfaces_has_the_stated_error():
+    # the log-odds of the toy are normal with sd 2 and mean 2 in the positive class, and mean -2 in the other class
     odds = np.linspace(-14, 18, 400_001)
     density = np.exp(-((odds - 2) ** 2) / 8)
     p = expit(odds)
@@ -140,7 +140,7 @@ def test_a_grid_under_the_true_surfaces_has_the_stated_error():
     assert f"**The grid costs {error:.4f}.**".replace("0.", ".", 1) in PAGE
 
 
-def test_the_outermost_surface_of_the_svm_lies_where_the_page_says():
+def test_outermost_surface_of_the_svm_has_true_probability_098():
     cell = TOY.results()["gaussians-4000/0/svm/weight_sweep"]
     [line] = [one for one in cell.curves["iso_probability"] if one["level"] == 0.95]
     x, y = (np.interp(np.linspace(0.3, 0.7, 5), [0, 1], line[k]) for k in "xy")

@@ -1,4 +1,4 @@
-"""The page about leaderboards prints what the commands print."""
+"""Check docs/leaderboard.md against the output of its command and script."""
 
 import runpy
 from pathlib import Path
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
 
 
-def test_the_table_is_what_the_command_prints():
+def test_table_equals_the_output_of_the_command():
     words = "-l forest -m beta -m isotonic -m sigmoid -m temperature --metric cxe"
     assert words in PAGE
     printed = probcal("leaderboard", ROOT / "results" / "defaults", *words.split()).stdout
@@ -21,8 +21,8 @@ def test_the_table_is_what_the_command_prints():
     assert [line for line in lines if line not in PAGE] == []
 
 
-@pytest.mark.slow  # it draws thousands of bootstrap samples; tests/benchmarks/test_calarena.py holds the script
-def test_the_taus_are_what_the_script_prints():
+@pytest.mark.slow  # it draws thousands of bootstrap samples; tests/benchmarks/test_calarena.py tests the script
+def test_taus_equal_the_output_of_the_script():
     script = runpy.run_path(str(ROOT / "benchmarks" / "calarena.py"))
     report = script["report"](Store(ROOT / "results" / "defaults"), script["MAPS"], "binary", "log_loss")
     found = [[part.strip() for part in line.split("|")[1:-1]] for line in report.splitlines() if line.startswith("|")]
@@ -31,7 +31,7 @@ def test_the_taus_are_what_the_script_prints():
         assert _short(f"{tau} ({interval})") in PAGE
 
 
-def test_every_kind_of_group_is_explained():
+def test_every_kind_of_group_is_on_the_page():
     from probcal.analysis import leaderboard
 
     assert {*KINDS} == {*leaderboard.KINDS}

@@ -1,4 +1,4 @@
-"""The Python examples of the pages print what the pages show."""
+"""Check that the Python examples of the pages print the shown output."""
 
 import re
 from pathlib import Path
@@ -29,12 +29,12 @@ def test_every_page_has_an_example():
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "shown"), EXAMPLES.values(), ids=EXAMPLES)
 @pytest.mark.filterwarnings("ignore")
-def test_an_example_prints_what_is_shown(code, shown, capsys):
+def test_examples_print_the_shown_output(code, shown, capsys):
     exec(code, {})
     assert capsys.readouterr().out == shown
 
 
-def test_the_messages_shown_are_those_of_the_code():
+def test_shown_error_messages_equal_the_real_messages():
     X, y = load_iris(return_X_y=True)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     pages = "".join(
@@ -50,13 +50,13 @@ def test_the_messages_shown_are_those_of_the_code():
         assert f"ValueError: {raised.value}\n" in pages
 
 
-def test_every_class_of_the_package_is_in_the_table():
+def test_every_public_class_is_in_the_table():
     classes = [name for name in probcal.__all__ if isinstance(getattr(probcal, name), type)]
     assert classes and [name for name in classes if f"| `{name}` |" not in PAGE] == []
 
 
 @pytest.mark.slow
-def test_the_production_page_trains_and_predicts_as_shown(tmp_path, monkeypatch, capsys):
+def test_production_page_trains_and_predicts_as_shown(tmp_path, monkeypatch, capsys):
     page = (DOCS / "production.md").read_text(encoding="utf-8")
     [writing] = re.findall(r'^\$ python -c "(.*)"$', page, re.M)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""docs/measure-and-plot.md: its names and pictures. test_library_page runs its code."""
+"""Check the names and pictures of docs/measure-and-plot.md. test_library_page runs its code."""
 
 import re
 import runpy
@@ -16,12 +16,12 @@ def test_every_metric_on_the_page_exists():
     assert len(names) == 8 and all(hasattr(probcal.metrics, name) for name in names)
 
 
-def test_every_optional_metric_of_calibration_is_on_the_page():
+def test_every_optional_calibration_metric_is_on_the_page():
     named = set(re.findall(r"`(\w+)`", PAGE.partition("## In an experiment")[2]))
     assert set(ASKED_METRICS) - named == {"errors", "log10_loss", "l2", "l_max"}
 
 
-def test_the_page_and_the_table_of_ties_agree():
+def test_page_agrees_with_the_table_of_ties():
     table = (DOCS.parent / "results" / "kuiper-ties" / "table.md").read_text(encoding="utf-8")
     rows = {row[0]: row[3:6] for line in table.splitlines() if "%" in line and (row := re.split(r" *\| *", line)[1:])}
     shares = {name: [int(re.search(r"([+-]\d+) %", one)[1]) for one in row] for name, row in rows.items()}
@@ -33,7 +33,7 @@ def test_the_page_and_the_table_of_ties_agree():
     assert high == max(map(max, shares.values())) == max(shares["true base rate"]) == constant
 
 
-def test_the_script_draws_the_pictures_of_the_page(tmp_path):
+def test_script_draws_the_pictures_of_the_page(tmp_path):
     runpy.run_path(str(DOCS / "figures" / "displays.py"))["main"](tmp_path)
     drawn = {one.name for one in tmp_path.iterdir()}
     assert drawn == set(re.findall(r'src="figures/([\w.-]+)"', PAGE))

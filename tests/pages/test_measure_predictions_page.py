@@ -1,4 +1,4 @@
-"""docs/measure-predictions.md: its code makes the file, and its commands print what is shown."""
+"""Check that the code and the commands of docs/measure-predictions.md print the shown output."""
 
 import re
 from pathlib import Path
@@ -23,24 +23,24 @@ def predictions(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "shown"), SHOWN)
-def test_a_command_prints_the_table_that_is_shown(predictions, monkeypatch, tmp_path, command, shown):
+def test_commands_print_the_shown_tables(predictions, monkeypatch, tmp_path, command, shown):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "predictions.csv").write_bytes((predictions / "predictions.csv").read_bytes())
     done = probcal(*command.split())
     assert done.exit_code == 0, done.output
-    # a metric that is added later has a line more, and the legend another wording
+    # a metric that is added later adds a line to the table, and changes the legend
     table, _, below = shown.partition("\n\nSmaller is better")
     assert [line for line in table.splitlines() if line not in done.stdout.splitlines()] == []
     assert len(SHOWN) == 2 and below
 
 
-def test_the_map_in_python_prints_what_is_shown(predictions, monkeypatch, capsys):
+def test_python_example_prints_the_shown_output(predictions, monkeypatch, capsys):
     monkeypatch.chdir(predictions)
     exec(MAPPING, {})
     assert f"```python\n{MAPPING}```\n\n```text\n{capsys.readouterr().out}```" in PAGE
 
 
-def test_every_map_is_named_on_the_page():
+def test_every_calibration_map_is_named_on_the_page():
     from probcal.measure.maps import map_paths
 
     assert [name for name in map_paths() if f"`{name}`" not in PAGE] == []

@@ -1,4 +1,4 @@
-"""docs/metrics.md: its example prints what is shown, its table and its figure hold what the functions give."""
+"""Check the example, the table and the figure of docs/metrics.md against the functions."""
 
 import os
 import re
@@ -17,13 +17,13 @@ PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 SCRIPT = ROOT / "docs" / "figures" / "calibration_bound.py"
 
 
-def test_the_example_prints_what_is_shown(capsys):
+def test_example_prints_the_shown_output(capsys):
     [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
     exec(code, {})
     assert capsys.readouterr().out == shown
 
 
-def test_the_table_holds_what_the_functions_give():
+def test_table_shows_the_values_of_the_functions():
     theorem_2 = runpy.run_path(str(SCRIPT))["theorem_2"]
     lines = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if re.match(r"\| [\d,]+ \|", line)]
     assert [line[0] for line in lines] == ["100", "1,000", "10,000", "100,000", "1,000,000"]
@@ -40,7 +40,7 @@ def test_the_table_holds_what_the_functions_give():
 
 
 @pytest.mark.slow
-def test_its_command_draws_both_files_and_the_same_bytes_each_time(tmp_path):
+def test_script_draws_both_files_with_identical_bytes_each_time(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, SCRIPT, tmp_path], check=True, env=environment)
     first = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
@@ -50,13 +50,13 @@ def test_its_command_draws_both_files_and_the_same_bytes_each_time(tmp_path):
     assert all((SCRIPT.parent / name).exists() for name in first)
 
 
-def test_the_committed_figure_says_what_its_lines_are():
+def test_committed_figure_has_legend_and_axis_labels():
     svg = ElementTree.parse(SCRIPT.with_suffix(".svg"))
     texts = {node.text for node in svg.iter("{http://www.w3.org/2000/svg}text")}
     assert {"δ = 0.1", "calibration_bound: every n", "Held-out rows n", "1,000,000"} <= texts
 
 
-def test_each_line_falls_from_a_hundred_rows_to_a_million():
+def test_figure_shows_the_bound_from_100_to_1000000_rows():
     [axes] = runpy.run_path(str(SCRIPT))["figure"]().axes
     drawn = {line.get_label(): line for line in axes.get_lines()}
     line = drawn["δ = 0.05"]

@@ -1,4 +1,4 @@
-"""docs/one-paper-table.md shows what its commands print on the committed results."""
+"""Check docs/one-paper-table.md against the output of its commands on the committed results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ COMMITTED = ROOT / "results" / "uci-native"
 DATASETS = ("breast", "diabetes", "hepatitis")
 
 
-def test_the_first_table_is_printed_as_shown():
+def test_first_table_is_printed_as_shown():
     words = [word for name in DATASETS for word in ("-d", name)]
     printed = probcal("table", COMMITTED, *words).stdout
     first = printed[printed.index("**Table 1.") : printed.index("**Table 2.")]
     assert first.strip() in PAGE
 
 
-def test_the_check_of_these_data_sets_ends_as_shown(tmp_path):
+def test_check_of_these_data_sets_ends_as_shown(tmp_path):
     folder = tmp_path / "uci-native"
     folder.mkdir()
     for name in ("experiment.json", "runs.jsonl"):

@@ -1,4 +1,4 @@
-"""Pages in docs that quote results/speed: the tables equal the files."""
+"""Check the pages that quote results/speed: their tables equal the files."""
 
 import re
 from pathlib import Path
@@ -16,11 +16,11 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize(("file", "said"), BLOCKS)
-def test_a_table_equals_its_file(file, said):
+def test_tables_equal_their_files(file, said):
     assert said == (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_the_summary_of_speed_holds_for_the_tables():
+def test_summary_of_speed_agrees_with_the_tables():
     text = PAGES["performance"]
     found = re.findall(r"\| (\w+) +\| loop, as it comes[^|]*\|[^|]*\|[^|]*\| ([\d.]+)x", text)
     [of_c45] = [float(ratio) for learner, ratio in found if learner == "c45"]
@@ -33,6 +33,6 @@ def test_the_summary_of_speed_holds_for_the_tables():
     assert f"about {sum(faster) / len(faster):.1f} times as fast" in text
 
 
-def test_every_file_of_results_is_quoted():
+def test_every_file_of_speed_results_is_quoted():
     there = {f"results/speed/{path.name}" for path in (ROOT / "results" / "speed").glob("*.md")}
     assert there <= {block.values[0] for block in BLOCKS}

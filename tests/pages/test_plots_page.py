@@ -1,4 +1,4 @@
-"""docs/plots.md: its kinds are those of the command, its pictures are there, and what it draws from is up to date."""
+"""Check docs/plots.md: its kinds of figures, its pictures, its example, and the committed summaries of predictions."""
 
 import re
 import shutil
@@ -16,16 +16,16 @@ PAGE = (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
 KEPT = sorted(path.parent.name for path in (ROOT / "results").glob(f"*/{ESTIMATES}"))
 
 
-def test_every_kind_is_explained():
+def test_every_kind_of_figure_is_on_the_page():
     assert [kind for kind in KINDS if f"\n| `{kind}` |" not in PAGE] == []
 
 
-def test_every_picture_is_there():
+def test_every_linked_picture_exists():
     linked = re.findall(r"!\[[^]]+\]\(([^)]+)\)", PAGE)
     assert linked and [path for path in linked if not (ROOT / "docs" / path).is_file()] == []
 
 
-def test_the_python_example_prints_what_is_shown(monkeypatch, capsys):
+def test_python_example_prints_the_shown_output(monkeypatch, capsys):
     [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
     monkeypatch.chdir(ROOT)
     exec(code, {})
@@ -33,7 +33,7 @@ def test_the_python_example_prints_what_is_shown(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_what_is_committed_of_estimates_is_of_the_committed_results(name, tmp_path):
+def test_committed_summaries_of_predictions_match_the_committed_results(name, tmp_path):
     for file in ("experiment.json", "cells.jsonl", ESTIMATES):
         shutil.copy(ROOT / "results" / name / file, tmp_path)
     store = Store(tmp_path)
@@ -42,5 +42,5 @@ def test_what_is_committed_of_estimates_is_of_the_committed_results(name, tmp_pa
     assert found.every and found.notes(outline) == [], f"probcal plot results/{name} where predictions.bin is renews it"
 
 
-def test_the_experiment_of_the_paper_keeps_all_of_its_columns_in_less_than_400_kb():
+def test_summaries_of_uci_random_need_less_than_400_kb():
     assert "uci-random" in KEPT and (ROOT / "results" / "uci-random" / ESTIMATES).stat().st_size < 400_000

@@ -1,4 +1,4 @@
-"""What the README and the pages in docs show works as shown."""
+"""Check the examples, commands, experiments and tables of the README and of pages in docs."""
 
 import csv
 import io
@@ -22,12 +22,12 @@ def blocks(text, language):
 
 
 @pytest.mark.parametrize(("code", "shown"), re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.S))
-def test_a_python_example_prints_what_is_shown(code, shown, capsys):
+def test_python_examples_print_the_shown_output(code, shown, capsys):
     exec(code, {})
     assert capsys.readouterr().out == shown
 
 
-def test_the_table_of_ones_own_ends_as_shown(tmp_path, monkeypatch):
+def test_try_example_prints_the_shown_table(tmp_path, monkeypatch):
     [shown] = [text for text in blocks(README, "text") if "log loss" in text]
     [command] = re.findall(r"^\$ probcal (try tumours.*)$", README, re.M)
     [writing] = re.findall(r'^\$ python -c "(.*)"$', README, re.M)
@@ -35,30 +35,30 @@ def test_the_table_of_ones_own_ends_as_shown(tmp_path, monkeypatch):
     exec(writing, {})
     done = probcal(*command.split(), "-j", "2")
     assert done.exit_code == 0, done.output
-    # the last column is seconds, which a busy machine makes as wide as it likes
+    # the last column has seconds, and its width changes on a busy machine
     shown, printed = (re.sub(r" +([\d.,<]+|s)$", "", text, flags=re.M).split() for text in (shown, done.stdout))
     start = next(i for i in range(len(printed)) if printed[i : i + 3] == shown[:3])
     different = [(a, b) for a, b in zip(shown, printed[start:], strict=False) if a != b]
-    # OpenBLAS rounds differently on other processors, and nearly equal probabilities make c_emp jump by so much
+    # OpenBLAS rounds differently on other processors, and c_emp can then change by this much at near ties
     assert len(printed) - start >= len(shown)
     assert len(different) <= 1
     assert all(float(a) == pytest.approx(float(b), abs=0.00101) for a, b in different), different
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README + COMMANDS, re.M))))
-def test_every_command_shown_is_there_and_its_help_has_an_example(command):
+def test_shown_commands_exist_with_an_example_in_help(command):
     help_text = probcal(command, "--help").stdout
     assert f"probcal {command}" in help_text.partition("Example:")[2]
 
 
-def test_the_experiment_and_the_card_shown_are_sound(tmp_path):
+def test_shown_experiment_and_card_are_valid(tmp_path):
     card = blocks((ROOT / "docs" / "datasets.md").read_text(encoding="utf-8"), "yaml")[0]
     (tmp_path / "my-table.yaml").write_text(card, encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
     assert "is fine" in probcal("validate", tmp_path / "mine.yaml").stdout
 
 
-def test_every_key_of_an_experiment_is_explained():
+def test_every_key_of_an_experiment_is_on_the_page():
     from probcal.config.experiment_file import ExperimentFile
 
     page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
@@ -69,8 +69,8 @@ def test_every_key_of_an_experiment_is_explained():
     "name",
     [pytest.param(name, marks=() if name in ("quickstart", "uci") else pytest.mark.slow) for name in config_names()],
 )
-def test_every_shipped_experiment_is_sound(name):
-    # these need a jar file that nobody has by default, and say so
+def test_every_shipped_experiment_is_valid(name):
+    # some experiments need a jar file that is not installed by default, and the message says this
     done = probcal("validate", name)
     assert "is fine" in done.stdout or (
         name in ("drawn-columns", "published-readings", "uci-2004") and "PROBCAL_WEKA_JAR" in done.stderr
@@ -79,13 +79,13 @@ def test_every_shipped_experiment_is_sound(name):
 
 
 @pytest.mark.parametrize("name", ["uci-random", "multiclass"])
-def test_the_committed_tables_are_those_of_the_committed_cells(name):
+def test_committed_tables_agree_with_the_committed_cells(name):
     results = ROOT / "results" / name
     assert (results / "tables.md").read_text(encoding="utf-8") == probcal("table", results).stdout
     assert (results / "tables.csv").read_text(encoding="utf-8") == probcal("table", results, "-f", "csv").stdout
 
 
-def test_the_adult_table_of_the_readme_is_that_of_the_committed_cells():
+def test_adult_table_of_the_readme_equals_the_committed_results():
     shown = {}
     for line in README.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

@@ -1,4 +1,4 @@
-"""docs/reference: no public name is missing, each says what it is, and its examples print what they show."""
+"""Check that docs/reference has every public name, with a docstring, and that docstring examples are right."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PUBLIC = [
 
 
 def entries():
-    """What the pages document, by the full name that each is documented under."""
+    """Return the full names that the pages document."""
     found = set()
     for page in REFERENCE.glob("*.md"):
         module = ""
@@ -42,7 +42,7 @@ def test_every_public_name_is_in_the_reference(module, name):
 
 
 @pytest.mark.parametrize(("module", "name"), PUBLIC)
-def test_every_public_class_and_function_says_what_it_is(module, name):
+def test_every_public_class_and_function_has_a_docstring(module, name):
     found = getattr(importlib.import_module(module), name)
     said = {name: found} if callable(found) else {}  # a constant is explained in the reference itself
     ours = [one for one in getattr(found, "__mro__", ()) if one.__module__.startswith("probcal.")]
@@ -53,7 +53,7 @@ def test_every_public_class_and_function_says_what_it_is(module, name):
 
 
 @pytest.mark.parametrize(("module", "name"), PUBLIC)
-def test_the_examples_of_a_docstring_print_what_they_show(module, name):
+def test_docstring_examples_print_the_shown_output(module, name):
     found = getattr(importlib.import_module(module), name)
     for example in doctest.DocTestFinder(recurse=False).find(found, name, globs={name: found}):
         assert doctest.DocTestRunner().run(example).failed == 0

@@ -1,4 +1,4 @@
-"""docs/reliability.md: the summary equals the files of results, and each file is linked."""
+"""Check the tables and the summary of docs/reliability.md against the files of results."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end
 
 
 @pytest.mark.parametrize("file", BLOCKS)
-def test_a_table_equals_its_file(file):
+def test_tables_equal_their_files(file):
     assert BLOCKS[file] == (RESULTS / file).read_text(encoding="utf-8")
 
 
@@ -23,7 +23,7 @@ SCRIPTS = [
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_summary_has_the_figure_of_each_script(name):
+def test_summary_has_the_total_of_each_script(name):
     file = RESULTS / f"{name}.md"
     if file.exists():
         [figure] = re.findall("^In all: (.*)$", file.read_text(encoding="utf-8"), re.M)

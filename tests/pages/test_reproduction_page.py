@@ -1,4 +1,4 @@
-"""README.md and pages of docs: every number of a results folder equals that folder's."""
+"""Check the numbers that README.md and pages of docs quote from results folders."""
 
 import math
 import re
@@ -37,7 +37,7 @@ def script(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_pages_equal_the_output_of_the_script(script):
+def test_pages_equal_the_output_of_the_script(script):
     assert script.PAGES == PAGES
     for name in PAGES:
         page = (ROOT / name).read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def test_linked_pictures_and_pages_exist(name):
         assert (page.parent / target).exists(), target
 
 
-def test_an_unknown_block_name_raises_key_error(script):
+def test_unknown_block_name_raises_key_error(script):
     with pytest.raises(KeyError):
         script.asked("uci-random", "guess adult")
 
@@ -73,7 +73,7 @@ def width(n, ratio=0.34 / 0.66):
         ("4 times for thirty", math.sqrt(1 + 30 * 0.34 / 0.66) / 4),
     ],
 )
-def test_a_sum_on_paper_is_right(said, value):
+def test_calculations_in_the_text_are_right(said, value):
     page = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
     assert said in " ".join(page.split())
     assert value == pytest.approx(1, abs=0.03)

@@ -1,6 +1,6 @@
-"""Sentences of the pages on Langford & Zadrozny (2005) hold for the numbers next to them.
+"""Check sentences of the pages on Langford & Zadrozny (2005) against the numbers next to them.
 
-If one of these fails after a run, the numbers are right. Rewrite the sentence.
+If a test fails after a run, the numbers are right. Rewrite the sentence.
 """
 
 import sys
@@ -29,7 +29,7 @@ def page():
 
 
 def first(said):
-    """``16`` of ``16 of 36``."""
+    """Return the first number, such as 16 in ``16 of 36``."""
     return int(said.split()[0])
 
 
@@ -38,7 +38,7 @@ def says(page, sentence):
 
 
 @pytest.mark.slow
-def test_the_published_20_is_within_the_extrapolated_interval(ask, page):
+def test_published_20_is_within_the_extrapolated_interval(ask, page):
     says(page, "The published 20 lies well within that interval")
     low, high = map(int, ask("on-all probing-wins-20").split("(")[1].rstrip(")").split(" to "))
     assert low + 2 <= 20 <= high - 2
@@ -48,27 +48,27 @@ def test_the_published_20_is_within_the_extrapolated_interval(ask, page):
 
 
 @pytest.mark.parametrize("dataset", ["hepatitis", "coil", "mushroom", "liver"])
-def test_each_data_set_listed_as_not_reproduced_has_deviations(ask, page, dataset):
+def test_listed_data_sets_have_numbers_out_of_band(ask, page, dataset):
     says(page, "## Numbers out of band")
     assert first(ask(f"out-of-band {dataset}")) > 0
 
 
 @pytest.mark.slow
-def test_bagging_is_infinite_where_the_page_says(ask, page):
+def test_bagging_has_infinite_cross_entropy_on_adult(ask, page):
     says(page, "Bagging does not always avoid it")
     assert ask("infinite-on adult j48/bagging") == "1 of 1"
     assert ask("verdict bagging-is-finite") == "not supported"
 
 
 @pytest.mark.slow
-def test_mean_ranks_differ_but_few_methods_do_significantly(ask, page):
+def test_few_methods_differ_significantly_from_probing(ask, page):
     says(page, "the mean ranks differ (Friedman)")
     says(page, "few methods differ significantly")
     assert ask("told-apart cxe ProbJ48") != "none"
     assert len(ask("told-apart cxe ProbJ48").replace(" and ", ", ").split(", ")) < 5
 
 
-def test_order_and_digits_are_better_than_those_of_shuffled_columns(ask, page):
+def test_agreement_exceeds_that_of_shuffled_columns(ask, page):
     says(page, "Neither the order of the columns nor the digits come by chance.")
     for figure in ("pairs-kept", "identical", "within-one-unit"):
         ours, shuffled = (first(ask(f"figure {figure} {which}")) for which in ("ours", "shuffled"))
@@ -76,7 +76,7 @@ def test_order_and_digits_are_better_than_those_of_shuffled_columns(ask, page):
 
 
 @pytest.mark.slow
-def test_more_conclusions_hold_by_the_means_than_are_certain(ask, page):
+def test_more_conclusions_hold_by_means_than_with_certainty(ask, page):
     says(page, "Few of the conclusions are certain.")
     assert first(ask("verdicts-there supported")) < first(ask("by-the-means-there supported"))
 

@@ -1,4 +1,4 @@
-"""docs/start.md, docs/calibrated.md and docs/own-components.md: what they show is what comes."""
+"""Check that docs/start.md, docs/calibrated.md and docs/own-components.md show the real output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START, CALIBRATED, OWN = (
 
 
 @pytest.mark.slow
-def test_the_first_experiment_prints_the_tables_that_are_shown(tmp_path, monkeypatch):
+def test_first_experiment_prints_the_shown_tables(tmp_path, monkeypatch):
     [config] = re.findall(r"```yaml\n(.*?)```", START, re.S)
     [shown] = re.findall(r"```text\n(.*?)```", START, re.S)
     (tmp_path / "first.yaml").write_text(config, encoding="utf-8")
@@ -29,13 +29,13 @@ def test_the_first_experiment_prints_the_tables_that_are_shown(tmp_path, monkeyp
     assert probcal("table", "results/first").stdout == shown
 
 
-def test_the_example_of_a_calibrated_probability_prints_what_is_shown(capsys):
+def test_calibrated_example_prints_the_shown_output(capsys):
     [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", CALIBRATED, re.S)
     exec(code, {})
     assert capsys.readouterr().out == shown
 
 
-def test_the_learner_of_the_page_keeps_the_contract_and_its_experiment_runs(tmp_path, monkeypatch):
+def test_own_learner_passes_the_contract_and_its_experiment_runs(tmp_path, monkeypatch):
     for name, text in re.findall(r"```(?:python|yaml)\n# (\S+)\n(.*?)```", OWN, re.S):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -49,7 +49,7 @@ def test_the_learner_of_the_page_keeps_the_contract_and_its_experiment_runs(tmp_
     assert "SigNear" in done.stdout
 
 
-def test_the_caption_of_the_reliability_diagram_is_its_last_point():
+def test_caption_of_the_reliability_diagram_names_its_last_point():
     store = Store(DOCS.parent / "results" / "uci-random")
     outline = Outline.of(store)
     every = pictures_of(store, outline, store.results()).every

@@ -1,6 +1,6 @@
-"""docs/which-method.md recommends what the committed results of `defaults` show.
+"""Check the recommendations of docs/which-method.md against the committed results of `defaults`.
 
-If one of these fails after a run, the numbers are right. Rewrite the page.
+If a test fails after a run, the numbers are right. Rewrite the page.
 """
 
 import sys
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def loss():
-    """``loss("few", "forest", "sigmoid")``: a mean log loss in bits, as the page shows it."""
+    """Return a function such as ``loss("few", "forest", "sigmoid")``: a mean log loss in bits, as on the page."""
     with pytest.MonkeyPatch.context() as patched:
         patched.syspath_prepend(str(ROOT / "benchmarks"))
         from reproduction_blocks import asked
@@ -28,7 +28,7 @@ def loss():
         sys.modules.pop(name, None)
 
 
-def test_isotonic_regression_is_nearly_always_near_the_best(loss):
+def test_isotonic_regression_is_almost_always_near_the_best(loss):
     near, of = loss.asked("defaults", "near-the-best isotonic .005").split(" of ")
     assert int(near) >= int(of) - 2
 
@@ -50,7 +50,7 @@ def test_isotonic_regression_is_nearly_always_near_the_best(loss):
         ("many", "mlp", "isotonic"),
     ],
 )
-def test_the_recommended_map_is_within_a_few_thousandths_of_the_best(loss, rows, learner, recommended):
+def test_recommended_map_is_within_three_thousandths_of_the_best(loss, rows, learner, recommended):
     maps = ("sigmoid", "isotonic", "beta", "quadratic", "venn_abers", "spline", "histogram", "temperature", "dirichlet")
     assert loss(rows, learner, recommended) <= min(loss(rows, learner, one) for one in maps) + 0.003
     if learner != "svm":
@@ -58,7 +58,7 @@ def test_the_recommended_map_is_within_a_few_thousandths_of_the_best(loss, rows,
 
 
 @pytest.mark.parametrize("rows", ["few", "many"])
-def test_a_sigmoid_and_a_temperature_are_not_enough_for_gaussian_naive_bayes(loss, rows):
+def test_sigmoid_and_temperature_do_not_suffice_for_naive_bayes(loss, rows):
     isotonic = loss(rows, "nb", "isotonic")
     assert loss(rows, "nb", "sigmoid") > isotonic + 0.01
     assert loss(rows, "nb", "temperature") > isotonic + 0.05
