@@ -1,4 +1,4 @@
-"""What the tests of the calibrating methods share."""
+"""Provide data and stub learners for the tests of calibrating methods."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 def noisy(n=400, seed=0, steepness=1.5):
-    """(scores, labels): P(y = 1 | score) is a sigmoid of the score."""
+    """Return (scores, labels), where P(y = 1 | score) is a sigmoid of the score."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=n)
     return scores, rng.random(n) < expit(steepness * scores - 0.5)
 
 
 def blobs(n=300, n_classes=3, seed=0):
-    """(X, y): overlapping normal clouds around corners of a triangle or square, labels 0, 1, ..."""
+    """Return (X, y): overlapping normal clouds around corners of a triangle or square, with labels 0, 1, ..."""
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
     corners = np.array([[0, 0], [1.5, 0], [0, 1.5], [1.5, 1.5]])
@@ -23,7 +23,7 @@ def blobs(n=300, n_classes=3, seed=0):
 
 
 class Given(ClassifierMixin, BaseEstimator):
-    """The scores of a classifier are the first column of X; the other columns are its probabilities."""
+    """Return the first column of X as scores, and the other columns as probabilities."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)

@@ -1,4 +1,4 @@
-"""Bagging: what is voted on, from which rows, and with which random stream."""
+"""Test bagging: the votes, the drawn rows and the random streams."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 class Rows(ClassifierMixin, BaseEstimator):
-    """Remembers its training rows; P(second class) is the mean of their first column."""
+    """Store the training rows; P(second class) is the mean of their first column."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -42,7 +42,7 @@ def bagged(estimator=None, **parameters):
     return BaggedVoteClassifier(estimator or DecisionTreeClassifier(max_features=1), **{**defaults, **parameters})
 
 
-def test_votes_are_the_share_of_classifiers_that_output_the_class(noisy):
+def test_votes_are_the_share_of_classifiers_for_the_class(noisy):
     X, y = noisy
     fitted = bagged(voting="votes", clip=(0, 1)).fit(X, y)
     share = sum(tree.predict(X) == 1 for tree in fitted.estimators_) / 15
@@ -50,7 +50,7 @@ def test_votes_are_the_share_of_classifiers_that_output_the_class(noisy):
     np.testing.assert_allclose(fitted.predict_proba(X), np.column_stack([1 - share, share]), atol=1e-15)
 
 
-def test_means_are_the_mean_of_the_classifiers_probabilities(noisy):
+def test_means_are_the_mean_of_predicted_probabilities(noisy):
     X, y = noisy
     fitted = bagged(LogisticRegression(), voting="means").fit(X, y)
     mean = sum(one.predict_proba(X) for one in fitted.estimators_) / 15
@@ -58,7 +58,7 @@ def test_means_are_the_mean_of_the_classifiers_probabilities(noisy):
 
 
 @pytest.mark.parametrize(("learner", "voting"), [(LogisticRegression(), "means"), (LinearSVC(), "votes")])
-def test_means_are_the_default_of_learners_that_have_probabilities(learner, voting, noisy):
+def test_default_voting_uses_probabilities_if_available(learner, voting, noisy):
     X, y = noisy
     by_default, asked_for = (
         bagged(learner, **chosen).fit(X, y).predict_proba(X) for chosen in ({}, {"voting": voting})
@@ -67,18 +67,18 @@ def test_means_are_the_default_of_learners_that_have_probabilities(learner, voti
 
 
 @pytest.mark.parametrize(("clip", "expected"), [("rows", 1 / 80), ((0, 1), 0), ((0.1, 0.9), 0.1)])
-def test_where_all_agree_the_clip_is_predicted(clip, expected):
+def test_unanimous_votes_give_the_clip(clip, expected):
     X = np.array([[0.0]] * 20 + [[1.0]] * 20)
     found = bagged(DecisionTreeClassifier(), clip=clip).fit(X, X[:, 0].astype(int)).predict_proba([[0.0], [1.0]])
     np.testing.assert_allclose(found, [[1 - expected, expected], [expected, 1 - expected]], atol=1e-15)
 
 
-def test_a_bag_is_as_many_rows_as_there_are_drawn_with_replacement(noisy):
+def test_bag_has_n_rows_drawn_with_replacement(noisy):
     X, y = noisy
     bags = bagged(Rows(), n_estimators=200).fit(X, y).estimators_
     distinct = [len(np.unique(bag.X_[:, 1])) for bag in bags]
     assert {bag.X_.shape for bag in bags} == {(80, 3)}
-    # 80 (1 - (79/80)^80) = 50.76 distinct rows on average, with a deviation of about 2.8 a bag
+    # 80 (1 - (79/80)^80) = 50.76 distinct rows on average, with a standard deviation of about 2.8 per bag
     assert np.mean(distinct) == pytest.approx(50.76, abs=4 * 2.8 / np.sqrt(200))
 
 
@@ -90,7 +90,7 @@ def test_rows_and_labels_of_a_bag_stay_together(noisy):
 
 
 @pytest.mark.parametrize("voting", ["votes", "means"])
-def test_the_same_seed_gives_the_same_result_and_another_seed_does_not(noisy, voting):
+def test_random_state_determines_the_result(noisy, voting):
     X, y = noisy
     first, again, other = (
         bagged(voting=voting, random_state=seed).fit(X, y).predict_proba(X).tolist() for seed in (4, 4, 5)
@@ -99,13 +99,13 @@ def test_the_same_seed_gives_the_same_result_and_another_seed_does_not(noisy, vo
     assert first != other
 
 
-def test_fitting_twice_gives_the_same_result(noisy):
+def test_fitting_again_gives_the_same_result(noisy):
     X, y = noisy
     model = bagged()
     assert model.fit(X, y).predict_proba(X).tolist() == model.fit(X, y).predict_proba(X).tolist()
 
 
-def test_the_first_classifiers_do_not_depend_on_how_many_there_are(noisy):
+def test_first_classifiers_do_not_depend_on_n_estimators(noisy):
     X, y = noisy
     few, many = (bagged(n_estimators=n).fit(X, y).estimators_ for n in (3, 12))
     for one, other in zip(few, many[:3], strict=True):
@@ -113,13 +113,13 @@ def test_the_first_classifiers_do_not_depend_on_how_many_there_are(noisy):
         assert one.predict(X).tolist() == other.predict(X).tolist()
 
 
-def test_every_bag_has_rows_and_a_seed_of_its_own(noisy):
+def test_every_bag_has_its_own_rows_and_seed(noisy):
     X, y = noisy
     assert len({tree.random_state for tree in bagged().fit(X, y).estimators_}) == 15
     assert len({bag.X_.tobytes() for bag in bagged(Rows()).fit(X, y).estimators_}) == 15
 
 
-def test_the_global_seed_is_neither_read_nor_moved(noisy):
+def test_global_random_state_is_neither_read_nor_changed(noisy):
     X, y = noisy
     np.random.seed(0)
     before = bagged().fit(X, y).predict_proba(X).tolist()
@@ -131,8 +131,8 @@ def test_the_global_seed_is_neither_read_nor_moved(noisy):
 
 
 @pytest.mark.parametrize("voting", ["votes", "means"])
-def test_a_bag_of_one_class_votes_for_that_class(voting):
-    # one row of ten is positive: (9/10)^10 = 35 % of the bags miss it, and the stub refuses those
+def test_bag_of_one_class_votes_for_that_class(voting):
+    # one row of ten is positive: (9/10)^10 = 35 % of the bags lack it, and the stub rejects those
     X, y = np.eye(10), np.array([1] + [0] * 9)
     learner = LogisticRegression() if voting == "means" else Unweighted()
     fitted = bagged(learner, n_estimators=100, voting=voting).fit(X, y)
@@ -143,7 +143,7 @@ def test_a_bag_of_one_class_votes_for_that_class(voting):
     np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], np.sum(says, axis=0) / 100, atol=1e-12)
 
 
-def test_a_bag_of_the_second_class_alone_votes_for_the_second_class():
+def test_bag_of_only_the_second_class_votes_for_it():
     X, y = np.eye(10), np.array(["a"] + ["b"] * 9)
     fitted = bagged(LogisticRegression(), n_estimators=50, voting="means").fit(X, y)
     alone = sum(len(bag.classes_) == 1 for bag in fitted.estimators_)
@@ -162,7 +162,7 @@ def test_a_bag_of_the_second_class_alone_votes_for_the_second_class():
         pytest.param(np.array([1.0, 2.0]), id="floats"),
     ],
 )
-def test_labels_of_any_type_give_the_same_probabilities_and_come_back(noisy, labels):
+def test_labels_of_any_type_give_the_same_probabilities(noisy, labels):
     X, y = noisy
     fitted, plain = bagged().fit(X, labels[y]), bagged().fit(X, y)
     assert fitted.classes_.tolist() == labels.tolist()
@@ -178,18 +178,18 @@ def test_frames_reach_the_classifiers_as_frames(noisy):
     assert bag.X_["d"].dtype == "category"
 
 
-def test_the_estimator_given_is_left_unfitted(noisy):
+def test_given_estimator_stays_unfitted(noisy):
     tree = DecisionTreeClassifier()
     bagged(tree).fit(*noisy)
     assert not hasattr(tree, "tree_")
     assert tree.random_state is None
 
 
-def test_a_copy_has_the_same_parameters():
+def test_clone_has_the_same_parameters():
     assert clone(bagged(voting="means")).get_params()["voting"] == "means"
 
 
 @pytest.mark.parametrize("bad", [{"voting": "vote"}, {"n_estimators": 0}, {"n_estimators": 2.5}])
-def test_a_parameter_that_is_not_as_documented_is_refused(noisy, bad):
+def test_invalid_parameters_are_rejected(noisy, bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         bagged(**bad).fit(*noisy)

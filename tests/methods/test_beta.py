@@ -1,4 +1,4 @@
-"""Beta calibration: the map of the paper, against another minimiser and against the authors' package betacal."""
+"""Test beta calibration against another minimiser and against the authors' package betacal."""
 
 import warnings
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def skewed(n=2000, seed=0, c=0.3):
-    """(p, y): estimates that are not calibrated. P(y = 1 | p) is a beta map of p with a = .5, b = 1.5 and c."""
+    """Return (p, y): uncalibrated predictions, where P(y = 1 | p) is a beta map of p with a = .5, b = 1.5 and c."""
     rng = np.random.default_rng(seed)
     p = rng.uniform(0.02, 0.98, size=n)
     return p, rng.random(n) < expit(0.5 * np.log(p) - 1.5 * np.log1p(-p) + c)
@@ -55,7 +55,7 @@ def likeliest(p, y, columns, weights):
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_map_is_the_likeliest_of_its_family(parameters, columns, weighted):
+def test_map_has_the_maximum_likelihood_of_its_family(parameters, columns, weighted):
     p, y = skewed(c=THROUGH_HALF)
     weights = np.random.default_rng(1).exponential(size=len(p)) if weighted else None
     expected = likeliest(p, y, columns, np.ones(len(p)) if weights is None else weights)
@@ -63,9 +63,9 @@ def test_the_map_is_the_likeliest_of_its_family(parameters, columns, weighted):
 
 
 def betacal(p, y, parameters):
-    """Return what the package predicts for the same rows, with a regression that ends at the minimum.
+    """Return the predictions of the package for the same rows, with a regression that reaches the minimum.
 
-    It builds ``LogisticRegression(C=99999999999)``, which stops where no gradient is above 1e-4.
+    The package builds ``LogisticRegression(C=99999999999)``, which stops if no gradient is above 1e-4.
     """
     import betacal.beta_calibration as package
 
@@ -80,19 +80,19 @@ def betacal(p, y, parameters):
 
 @pytest.mark.parametrize("parameters", ["abm", "am", "ab"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_map_is_that_of_the_package_betacal(parameters, seed):
-    p, y = skewed(seed=seed, c=THROUGH_HALF)  # betacal lets "am" and "ab" fall, the paper and this class do not
+def test_map_agrees_with_the_package_betacal(parameters, seed):
+    p, y = skewed(seed=seed, c=THROUGH_HALF)  # in betacal "am" and "ab" can fall; in the paper and here they cannot
     np.testing.assert_allclose(map_of(p, y, parameters=parameters), betacal(p, y, parameters), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("targets", ["labels", "smoothed"])
-def test_the_data_s_own_map_is_found_again(targets):
+def test_map_of_the_simulated_data_is_recovered(targets):
     p, y = skewed(200_000)
     expected = expit(0.5 * np.log(p) - 1.5 * np.log1p(-p) + 0.3)
     assert np.abs(map_of(p, y, targets=targets) - expected).max() < 0.02
 
 
-def test_smoothed_targets_are_weighted_rows_of_both_labels():
+def test_smoothed_targets_equal_weighted_rows_of_both_labels():
     p, y = skewed(300)
     p = np.clip(p, 1 / 600, 1 - 1 / 600)
     target = np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
@@ -103,7 +103,7 @@ def test_smoothed_targets_are_weighted_rows_of_both_labels():
 
 @pytest.mark.parametrize("parameters", ["abm", "ab"])
 @pytest.mark.parametrize("falling", ["a", "b"])
-def test_a_slope_that_would_be_negative_is_0(parameters, falling):
+def test_negative_slope_is_replaced_by_0(parameters, falling):
     rng = np.random.default_rng(0)
     p = rng.uniform(0.02, 0.98, size=3000)
     features = np.log(p), -np.log1p(-p)
@@ -119,19 +119,19 @@ def test_a_slope_that_would_be_negative_is_0(parameters, falling):
 
 @pytest.mark.parametrize("parameters", ["abm", "am", "ab"])
 @pytest.mark.parametrize("targets", ["labels", "smoothed"])
-def test_probabilities_that_err_throughout_become_a_constant(parameters, targets):
+def test_reversed_probabilities_become_a_constant(parameters, targets):
     p, y = skewed()
     found = map_of(1 - p, y, parameters=parameters, targets=targets)
     np.testing.assert_allclose(found, 0.5 if parameters == "ab" else y.mean(), atol=1e-3)
 
 
-def test_ab_leaves_one_half_where_it_is():
+def test_ab_maps_one_half_to_one_half():
     p, y = skewed()
     p[0] = 0.5
     assert map_of(p, y, parameters="ab")[0] == pytest.approx(0.5, abs=1e-9)
 
 
-def test_exactly_0_and_1_are_next_to_it_and_certain_mistakes_flatten_the_map():
+def test_certain_errors_flatten_the_map_and_stay_finite():
     p, y = skewed(50)
     sharp = map_of(p, y)
     right, wrong = (map_of(np.append(p, [0, 1]), np.append(y, says)) for says in ([0, 1], [1, 0]))
@@ -144,14 +144,14 @@ def test_exactly_0_and_1_are_next_to_it_and_certain_mistakes_flatten_the_map():
     assert np.ptp(smoothed[:50]) > 2 * np.ptp(wrong[:50])
 
 
-def test_single_precision_estimates_are_treated_as_double_precision():
+def test_single_precision_predictions_give_the_double_precision_map():
     p, y = skewed(300)
     p = np.append(np.round(p, 2), [0, 1, 0, 1]).astype(np.float32)
     y = np.append(y, [0, 1, 0, 1])
     assert map_of(p, y).tolist() == map_of(p.astype(np.float64), y).tolist()
 
 
-def test_each_of_several_classes_has_a_map_and_rows_are_divided_by_their_sum():
+def test_class_maps_are_divided_by_their_sum():
     X, y = blobs(600, 3)
     fitted = BetaCalibrationClassifier(GaussianNB(), calibration="train", targets="labels").fit(X, y)
     p = fitted.estimator_.predict_proba(X)
@@ -159,7 +159,7 @@ def test_each_of_several_classes_has_a_map_and_rows_are_divided_by_their_sum():
     np.testing.assert_allclose(fitted.predict_proba(X), raw / raw.sum(axis=1, keepdims=True), atol=1e-12)
 
 
-def test_the_log_odds_of_am_are_a_line():
+def test_log_odds_of_am_are_linear():
     p, y = skewed()
     found = logit(map_of(p, y, parameters="am"))
     order = np.argsort(p)
@@ -168,17 +168,17 @@ def test_the_log_odds_of_am_are_a_line():
 
 
 @pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
-def test_a_learner_that_always_says_the_same_gets_the_rate(calibration):
+def test_constant_predictions_become_the_base_rate(calibration):
     X, y = np.zeros((200, 2)), np.arange(200) % 4 == 0
     for strategy in ("uniform", "prior"):
         fitted = BetaCalibrationClassifier(DummyClassifier(strategy=strategy), calibration=calibration, random_state=0)
-        # 13 of 50 rows are held out, and targets are smoothed
+        # 13 of 50 positive rows are held out, and targets are smoothed
         np.testing.assert_allclose(fitted.fit(X, y).predict_proba(X)[:, 1], 0.25, atol=0.02)
 
 
 @pytest.mark.parametrize(
     "bad", [{"parameters": "a"}, {"parameters": None}, {"targets": "both"}, {"calibration": "ensemble"}]
 )
-def test_a_parameter_that_is_not_as_documented_is_refused(bad):
+def test_invalid_parameters_are_rejected(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         BetaCalibrationClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))

@@ -1,4 +1,4 @@
-"""Calibrated classifiers by default: bounds, groups, metadata routing, stacking and searches."""
+"""Test calibrated classifiers with default settings: bounds, groups, metadata routing, stacking and searches."""
 
 import pickle
 
@@ -27,15 +27,15 @@ every_method = pytest.mark.parametrize("method", CALIBRATED)
 @every_method
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("learner", [RandomForestClassifier(4), DecisionTreeClassifier(), GaussianNB()], ids=str)
-def test_no_default_predicts_0_or_1(method, n_classes, learner):
+def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes, learner):
     X, y = blobs(150, n_classes)
-    X[:20] += 100 * (y[:20, None] + 1)  # rows of which a learner is certain
+    X[:20] += 100 * (y[:20, None] + 1)  # the learner is certain about these rows
     p = method(learner, random_state=0).fit(X, y).predict_proba(X)
     assert ((p > 0) & (p < 1)).all()
 
 
-@pytest.mark.parametrize("method", [one for one in CALIBRATED if one is not MeanMapClassifier])  # it keeps no folds
-def test_a_group_is_in_one_fold(method):
+@pytest.mark.parametrize("method", [one for one in CALIBRATED if one is not MeanMapClassifier])  # it stores no folds
+def test_each_group_is_held_out_in_one_fold(method):
     X, y = blobs(240, 2)
     groups = np.arange(240) // 8
     fitted = method(NotesRows(), random_state=0).fit(np.column_stack([np.arange(240), X]), y, groups=groups)
@@ -48,7 +48,7 @@ def test_a_group_is_in_one_fold(method):
 
 
 class NotesRows(LogisticRegression):
-    """Note which rows it is fitted on. Their numbers are the first column."""
+    """Store the numbers of the fitted rows, which are in the first column."""
 
     def fit(self, X, y, sample_weight=None):
         self.rows_ = X[:, 0].astype(int).tolist()
@@ -68,7 +68,7 @@ def routing():
         yield
 
 
-def test_groups_are_routed_where_they_are_requested(routing):
+def test_groups_are_routed_if_requested(routing):
     X, y = blobs(120, 2)
     X, groups = np.column_stack([np.arange(120), X]), np.arange(120) // 4
     method = SigmoidClassifier(NotesRows(), cv=3, random_state=0).set_fit_request(groups=True)
@@ -79,7 +79,7 @@ def test_groups_are_routed_where_they_are_requested(routing):
         assert not {*groups[one.rows_]} & {*groups[np.setdiff1d(np.arange(120), one.rows_)]}
 
 
-def test_weights_are_routed_to_a_learner_that_requests_them(routing):
+def test_weights_are_routed_to_learners_that_request_them(routing):
     X, y = blobs(120, 2)
     weights = 1 + np.arange(120) % 3
     asks, other = (GaussianNB().set_fit_request(sample_weight=wanted) for wanted in (True, False))
@@ -93,7 +93,7 @@ def test_weights_are_routed_to_a_learner_that_requests_them(routing):
 
 
 @every_method
-def test_it_may_be_stacked(method):
+def test_method_can_be_stacked(method):
     X, y = blobs(90, 3)
     names = np.array(["a", "b", "c"])
     members = [("bayes", method(GaussianNB(), cv=2))]
@@ -103,7 +103,7 @@ def test_it_may_be_stacked(method):
 
 
 @every_method
-def test_an_ensemble_predicts_the_same_after_pickling(method):
+def test_pickled_ensemble_predicts_the_same(method):
     X, y = blobs(80, 2)
     fitted = method(GaussianNB(), random_state=0).fit(X, y)
     assert len(fitted.calibrators_) == 5
@@ -111,13 +111,13 @@ def test_an_ensemble_predicts_the_same_after_pickling(method):
     assert again.predict_proba(X).tolist() == fitted.predict_proba(X).tolist()
 
 
-def test_a_fitted_learner_of_other_classes_is_told():
+def test_fitted_learner_of_other_classes_is_rejected():
     X, y = blobs(90, 3)
     learner = GaussianNB().fit(X, y)
     with pytest.raises(ValueError, match=r"knows the classes \[.*0.*1.*2.*\], and y holds"):
         SigmoidClassifier(learner, calibration="prefit").fit(X[y < 2], y[y < 2])
 
 
-def test_a_prefit_learner_that_is_not_fitted_is_told():
+def test_unfitted_prefit_learner_is_rejected():
     with pytest.raises(sklearn.exceptions.NotFittedError, match="GaussianNB"):
         SigmoidClassifier(GaussianNB(), calibration="prefit").fit(*blobs(30, 2))

@@ -1,4 +1,4 @@
-"""What the calibrating methods have in common: learners, rows, labels and weights of every kind, and their scores."""
+"""Test what calibrating methods share: learners, rows, labels and weights of every kind, and scores."""
 
 from functools import partial
 
@@ -68,7 +68,7 @@ ALL = [
 
 
 @pytest.mark.parametrize("method", MAPPED)
-def test_a_frozen_learner_can_be_calibrated_on_rows_of_ones_own_choice(method):
+def test_frozen_learner_is_calibrated_on_the_given_rows(method):
     X, y = blobs(300, 2)
     learner = GaussianNB().fit(X[:200], y[:200])
     fitted = method(FrozenEstimator(learner)).fit(X[200:], y[200:])
@@ -78,7 +78,7 @@ def test_a_frozen_learner_can_be_calibrated_on_rows_of_ones_own_choice(method):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_one_seed_gives_one_result_and_another_gives_another(method):
+def test_random_state_determines_the_result(method):
     X, y = blobs(200, 2)
     asked, _ = blobs(200, 2, seed=1)
     first, again, other = (
@@ -89,7 +89,7 @@ def test_one_seed_gives_one_result_and_another_gives_another(method):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_the_global_seed_is_neither_read_nor_moved(method):
+def test_global_random_state_is_neither_read_nor_changed(method):
     X, y = blobs(100, 2)
     np.random.seed(0)
     before = method(DecisionTreeClassifier(max_features=1)).fit(X, y).predict_proba(X).tolist()
@@ -101,7 +101,7 @@ def test_the_global_seed_is_neither_read_nor_moved(method):
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_estimates_are_probabilities_of_any_labels(method, n_classes):
+def test_predictions_are_probabilities_for_any_labels(method, n_classes):
     X, y = blobs(300, n_classes)
     names = np.array(["pear", "apple", "fig", "date"])
     fitted = method(LogisticRegression()).fit(X, names[y])
@@ -111,19 +111,19 @@ def test_estimates_are_probabilities_of_any_labels(method, n_classes):
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
     assert ((p >= 0) & (p <= 1)).all()
     assert fitted.predict(X).tolist() == fitted.classes_[p.argmax(axis=1)].tolist()
-    # twice and more as good as guessing among the overlapping clouds
+    # the accuracy is above that of guessing, although the clouds overlap
     assert fitted.score(X, names[y]) > 1.25 / n_classes
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_a_class_has_the_map_of_its_own_column_against_the_rest(method):
+def test_names_of_classes_change_no_prediction(method):
     X, y = blobs(240, 3)
     p, renamed = (method(GaussianNB()).fit(X, labels).predict_proba(X) for labels in (y, np.array([7, 8, 9])[y]))
     np.testing.assert_array_equal(p, renamed)
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_sparse_rows_reach_the_learner(method):
+def test_sparse_rows_give_the_predictions_of_dense_rows(method):
     X, y = blobs(120, 2)
     X = np.where(X > 0.5, X, 0)
     dense = method(LogisticRegression(tol=1e-10)).fit(X, y).predict_proba(X)
@@ -133,7 +133,7 @@ def test_sparse_rows_reach_the_learner(method):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_frames_with_categories_reach_the_learner_and_their_columns_are_checked(method):
+def test_frames_reach_the_learner_and_their_columns_are_checked(method):
     X, y = blobs(150, 2)
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=pd.Categorical(np.where(y, "p", "q")))
     learner = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
@@ -146,7 +146,7 @@ def test_frames_with_categories_reach_the_learner_and_their_columns_are_checked(
 
 @pytest.mark.parametrize("method", MAPPED)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_row_of_weight_2_is_the_row_twice_and_one_of_weight_0_is_none(method, n_classes):
+def test_weights_0_and_2_equal_absent_and_repeated_rows(method, n_classes):
     X, y = blobs(150, n_classes)
     weights = np.arange(150) % 3
     times = np.repeat(np.arange(150), weights)
@@ -156,14 +156,14 @@ def test_a_row_of_weight_2_is_the_row_twice_and_one_of_weight_0_is_none(method, 
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_weights_with_a_learner_that_takes_none_are_refused(method):
+def test_weights_for_an_unweighted_learner_are_rejected(method):
     X, y = blobs(60, 2)
     with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
         method(KNeighborsClassifier()).fit(X, y, np.ones(60))
 
 
 @pytest.mark.parametrize("method", MAPPED)
-def test_a_class_without_weight_among_the_rows_of_the_map_is_told(method):
+def test_class_without_weight_is_rejected_for_frozen_learners(method):
     X, y = blobs(60, 2)
     with pytest.raises(ValueError, match="class 1 has no row of positive weight"):
         method(FrozenEstimator(GaussianNB().fit(X, y))).fit(X, y, 1 - y)
@@ -177,12 +177,12 @@ def test_a_class_without_weight_among_the_rows_of_the_map_is_told(method):
         (SVC(decision_function_shape="ovo"), "auto", r"shape \(300, 6\) where 4 columns were expected, for 4 classes"),
     ],
 )
-def test_scores_that_the_learner_does_not_have_are_told(learner, scores, message):
+def test_scores_that_the_learner_lacks_are_rejected(learner, scores, message):
     with pytest.raises(ValueError, match=message):
         SigmoidClassifier(learner, scores=scores, calibration="train").fit(*blobs(300, 4))
 
 
-def test_a_learner_without_scores_is_told():
+def test_learner_without_scores_is_rejected():
     class Labels(ClassifierMixin, BaseEstimator):
         def fit(self, X, y):
             return self
@@ -194,13 +194,13 @@ def test_a_learner_without_scores_is_told():
         SigmoidClassifier(Labels()).fit(*blobs(30, 2))
 
 
-def test_a_machine_with_one_column_of_scores_has_one_map_and_three_columns_have_three():
+def test_one_map_is_fitted_for_each_score_column():
     for n_classes, n_maps in ((2, 1), (3, 3)):
         method = SigmoidClassifier(LinearSVC(), calibration="train").fit(*blobs(90, n_classes))
         assert len(method.calibrator_.maps_) == n_maps
 
 
-def test_row_order_does_not_matter_to_a_map_of_training_scores():
+def test_row_order_does_not_change_maps_of_training_scores():
     scores, y = noisy()
     order = np.random.default_rng(1).permutation(len(y))
     for method in MAPPED:
@@ -211,7 +211,7 @@ def test_row_order_does_not_matter_to_a_map_of_training_scores():
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-def test_a_class_without_weight_is_named_also_among_several():
+def test_message_names_a_class_without_weight_among_several():
     X, y = blobs(300, 3)
     with pytest.raises(ValueError, match="class 2 has no row of positive weight among the 300 rows to calibrate on"):
         SigmoidClassifier(DecisionTreeClassifier()).fit(X, y, (y != 2) * 1.0)

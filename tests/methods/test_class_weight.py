@@ -1,4 +1,4 @@
-"""A learner's own weights of classes: told where they make probabilities wrong, and nowhere else."""
+"""Test the warning about ``class_weight`` of a learner, which appears only if probabilities become wrong."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def told(method):
     ],
     ids=["learner", "weights by hand", "last step", "nested"],
 )
-def test_weights_of_the_learner_s_own_are_told_once_with_what_to_do(method, learner, name):
+def test_class_weight_of_the_learner_gives_one_warning_with_advice(method, learner, name):
     [warning] = told(method(learner))
     assert f"has {name}: " in str(warning.message)
     assert str(warning.message).endswith(f"probabilities are wrong; set {name.partition('=')[0]}=None")
@@ -58,15 +58,15 @@ def test_weights_of_the_learner_s_own_are_told_once_with_what_to_do(method, lear
     [LogisticRegression(), DecisionTreeClassifier(), make_pipeline(SelectFromModel(BALANCED), LogisticRegression())],
     ids=["none", "tree", "another step's"],
 )
-def test_a_learner_without_any_is_not_warned_of(method, learner):
+def test_learner_without_class_weight_gives_no_warning(method, learner):
     assert told(method(learner)) == []
 
 
-def test_a_method_that_weights_nothing_does_not_warn():
+def test_method_without_class_weights_gives_no_warning():
     assert told(SigmoidClassifier(BALANCED)) == []
 
 
-def test_the_estimates_are_wrong_indeed():
+def test_class_weight_of_the_learner_makes_predictions_wrong():
     # N(0, 1) and N(1, 1) in each of two columns, a tenth positive: log-odds x1 + x2 - 1 + log(1 / 9)
     rng = np.random.default_rng(0)
     y = (rng.random(2000) < 0.1).astype(int)

@@ -1,4 +1,4 @@
-"""Pairs of levels whose boundaries cross: counted among rows, and within the hull of points in the plane."""
+"""Test the count of level pairs whose boundaries cross, among rows and within their hull in the plane."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(arrays(bool, st.tuples(st.integers(0, 6), st.integers(1, 6))))
-def test_a_pair_crosses_where_the_higher_threshold_says_positive_and_the_lower_does_not(answers):
+def test_pair_crosses_if_only_the_higher_threshold_predicts_positive(answers):
     slow = sum(any(row[b] and not row[a] for row in answers) for a, b in combinations(range(answers.shape[1]), 2))
     assert crossing_pairs(answers) == slow
 
 
-def test_a_perfect_learner_has_no_crossings_and_one_that_tosses_coins_has():
+def test_only_the_random_learner_has_crossings():
     assert WeightSweepClassifier(Perfect(), weighting="weight").fit(LEVELS, Y).measures(LEVELS) == {"crossings": 0}
     assert ProbingClassifier(Inconsistent(), 9, weighting="weight").fit(LEVELS, Y).measures(LEVELS)["crossings"] > 10
 
 
-def test_of_several_classes_the_crossings_of_all_problems_are_added():
+def test_crossings_of_several_classes_are_added():
     X, y = load_iris(return_X_y=True)
     fitted = WeightSweepClassifier(DecisionTreeClassifier(random_state=0)).fit(X[::2], y[::2])
     assert fitted.measures(X)["crossings"] == sum(crossing_pairs(one.answers(X)) for one in fitted.probings_)
 
 
 def two_lines(rows):
-    """The level below says positive right of a vertical line, the one above over a line that crosses it at (.5, .2)."""
+    """Return predictions of two levels: right of a vertical line, and above a line that crosses it at (.5, .2)."""
     x, y = np.asarray(rows).T
     return np.column_stack([x > 0.5, y + x > 0.7])
 
 
-def test_a_crossing_between_the_rows_is_found_within_their_hull():
+def test_crossing_between_rows_is_found_within_their_hull():
     rows = np.array([[0.9, 0.9], [0.05, 0.6], [0.9, 0.0], [0.0, 0.0]])
     assert crossing_pairs(two_lines(rows)) == 0
     assert crossings(two_lines, rows) == 1
     assert crossings(lambda X: two_lines(X.to_numpy()), pd.DataFrame(rows, columns=["a", "b"])) == 1
 
 
-def test_a_crossing_outside_the_hull_does_not_count():
+def test_crossing_outside_the_hull_is_not_counted():
     assert crossings(two_lines, np.array([[0.6, 0.0], [0.9, 0.9], [0.9, 0.0]])) == 0
 
 
-def test_the_grid_stays_within_the_hull():
+def test_grid_stays_within_the_hull():
     triangle = grid_within_hull(SQUARE[:3], 101)
     assert (triangle.sum(axis=1) <= 1 + 1e-12).all()
     assert len(triangle) == pytest.approx(101 * 102 / 2, rel=0.02)
@@ -81,9 +81,9 @@ def test_points_on_a_line_have_no_hull(points):
     ids=["three", "flat", "none", "text", "missing", "categories", "objects", "a missing whole number", "words",
          "ragged", "nested", "texts", "nothing", "a word"],
 )  # fmt: skip
-def test_what_is_not_two_columns_of_finite_numbers_is_no_plane(rows):
+def test_rows_without_two_finite_numeric_columns_give_no_points(rows):
     assert points_of(rows) is None
 
 
-def test_whole_numbers_are_numbers():
+def test_integer_columns_give_points():
     assert points_of(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})).tolist() == [[1, 0.5], [2, 1.5]]

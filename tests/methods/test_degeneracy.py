@@ -1,4 +1,4 @@
-"""Figure 6 of Nalbantov & Ivanov (2019) with a real learner: surfaces of two weightings that cross inside the data."""
+"""Test Figure 6 of Nalbantov & Ivanov (2019) with a real learner: two surfaces cross inside the data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS = [0.5, 2 / 3]
 """w- / (w+ + w-) of the text's weights: 1.5 of both classes, then 1 of positive and 2 of negative rows."""
 
 
-def test_two_surfaces_of_a_linear_machine_cross_inside_the_data_at_an_angle_that_shows():
+def test_two_linear_surfaces_cross_visibly_inside_the_data():
     fitted = WeightSweepClassifier(SVC(kernel="linear", C=1.0), LEVELS, random_state=0).fit(X, Y)
     normals = np.vstack([learner.coef_[0] for learner in fitted.estimators_])
     where = np.linalg.solve(normals, [-learner.intercept_[0] for learner in fitted.estimators_])
@@ -31,8 +31,8 @@ def test_two_surfaces_of_a_linear_machine_cross_inside_the_data_at_an_angle_that
     assert (one["level"], other["level"]) == tuple(LEVELS)
 
 
-def test_a_row_beyond_the_crossing_has_two_posteriors_and_three_answers():
-    # below the crossing lies a wedge that the level of 2/3 calls positive and that of 1/2 does not
+def test_row_beyond_the_crossing_has_three_different_intervals():
+    # in a wedge below the crossing, level 2/3 predicts positive and level 1/2 does not
     wedge = np.array([[2.3, -2.0]])
     intervals = {}
     for answer in ("isotonic", "bounds", "first_crossing"):

@@ -1,4 +1,4 @@
-"""Equal rows are asked about once, and every row gets the answer it would have got."""
+"""Test that equal rows are predicted once, and that every row gets its own prediction."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from probcal.methods._probes import answers_row_by_row, distinct_rows
 
 
 class Echo:
-    """Predicts the row itself, as text, and counts what it is asked."""
+    """Predict the row itself, as text, and count the rows."""
 
     asked = 0
 
@@ -33,12 +33,12 @@ values = st.sampled_from([0.0, -0.0, 1.0, 0.1, 1e300, np.inf, np.nan])
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 2)), elements=values))
 @settings(max_examples=100, derandomize=True, deadline=None)
-def test_every_row_gets_its_own_answer(X):
-    given = np.abs(X)  # -0.0 and 0.0 are equal, and no learner tells them apart; their texts do
+def test_every_row_gets_its_own_prediction(X):
+    given = np.abs(X)  # -0.0 and 0.0 are equal for every learner, but their texts differ
     assert distinct_rows(given).labels(Echo()).tolist() == Echo().predict(given).tolist()
 
 
-def test_a_frame_is_asked_about_once_a_row():
+def test_equal_rows_of_a_frame_are_predicted_once():
     kinds = pd.Categorical(list("abab" * 10))
     frame = pd.DataFrame({"kind": kinds, "x": [1.0, 2.0, 1.0, np.nan] * 10}, index=range(5, 45))
     echo = Echo()
@@ -46,7 +46,7 @@ def test_a_frame_is_asked_about_once_a_row():
     assert echo.asked == 3
 
 
-def test_an_array_is_asked_about_once_a_row():
+def test_equal_rows_of_an_array_are_predicted_once():
     X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0], [1.0, 2.0]])
     echo = Echo()
     assert distinct_rows(X).labels(echo).tolist() == Echo().predict(X).tolist()
@@ -64,14 +64,14 @@ def test_an_array_is_asked_about_once_a_row():
     ],
     ids=["three axes", "texts", "sparse", "cells that cannot be hashed", "all rows differ"],
 )
-def test_other_rows_are_asked_about_as_they_are(X):
+def test_other_inputs_are_passed_on_unchanged(X):
     rows = distinct_rows(X)
     assert rows.X is X
     assert rows.place is None
 
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
-def test_probing_asks_about_equal_rows_once_and_no_vote_changes(kind):
+def test_distinct_rows_change_no_votes_of_probing(kind):
     X, y = make_classification(300, 4, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
     X = kind(X.round())
     fast, slow = (
@@ -82,7 +82,7 @@ def test_probing_asks_about_equal_rows_once_and_no_vote_changes(kind):
 
 
 class Mine(DecisionTreeClassifier):
-    """A learner of somebody's own."""
+    """Stand for a learner outside scikit-learn and probcal."""
 
 
 class MineSays(Mine):
@@ -104,11 +104,11 @@ def centred(X):
     ],
     ids=["scikit-learn's", "a function within", "somebody's within", "somebody's", "somebody's that says so"],
 )
-def test_it_is_done_only_where_a_row_is_answered_for_by_itself(learner, alone):
+def test_only_learners_that_predict_rows_independently_qualify(learner, alone):
     assert answers_row_by_row(learner) is alone
 
 
-def test_a_function_of_all_rows_sees_them_all():
+def test_function_of_all_rows_gives_unchanged_votes():
     X, y = make_classification(200, 2, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
     X = X.round()
     learner = make_pipeline(FunctionTransformer(centred), DecisionTreeClassifier())

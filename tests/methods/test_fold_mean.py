@@ -1,4 +1,4 @@
-"""The mean of one classifier per fold, the mean of one map per fold, and logistic calibration."""
+"""Test the mean of fold classifiers, the mean of fold maps, the map of the mean, and logistic calibration."""
 
 from typing import get_args
 
@@ -30,14 +30,14 @@ BETA = {"": "abm", "_am": "am", "_ab": "ab"}
 TRAIN, TEST = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
 
 
-def test_it_is_the_mean_of_the_classifiers_of_the_folds():
+def test_fold_mean_is_the_mean_over_fold_classifiers():
     pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
     found = FoldMeanClassifier(GaussianNB(), cv=pairs).fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
     by_hand = [GaussianNB().fit(X[TRAIN][learn], Y[TRAIN][learn]).predict_proba(X[TEST]) for learn, _ in pairs]
     np.testing.assert_allclose(found, np.mean(by_hand, axis=0), atol=1e-12)
 
 
-def test_it_has_the_folds_of_the_calibrators():
+def test_fold_mean_uses_the_folds_of_the_calibrators():
     mean = FoldMeanClassifier(GaussianNB(), cv=3, random_state=5).fit(X[TRAIN], Y[TRAIN])
     sigmoid = SigmoidClassifier(GaussianNB(), cv=3, ensemble=True, random_state=5).fit(X[TRAIN], Y[TRAIN])
     for one, other in zip(mean.estimators_, sigmoid.estimators_, strict=True):
@@ -51,7 +51,7 @@ def test_scores_are_read_as_log_odds():
     np.testing.assert_allclose(fitted.predict_proba(X[TEST])[:, 1], expected, atol=1e-12)
 
 
-def test_logistic_calibration_is_an_unpenalised_regression_on_p():
+def test_logistic_calibration_equals_unpenalised_regression_on_p():
     p = GaussianNB().fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
     found = LogisticCalibrator().fit(p, Y[TEST]).predict_proba(p)
     other = LogisticRegression(C=1e11, tol=1e-10).fit(p[:, 1:], Y[TEST])
@@ -67,7 +67,7 @@ def test_separated_classes_have_a_finite_map(scores):
 
 
 @pytest.mark.parametrize("name", ["logistic", "isotonic", "beta", "beta_am", "beta_ab"])
-def test_a_mean_map_is_the_mean_over_the_folds_of_one_score(name):
+def test_mean_map_averages_fold_maps_of_one_score(name):
     pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
     found = MeanMapClassifier(GaussianNB(), map=name, cv=pairs, random_state=0).fit(X[TRAIN], Y[TRAIN])
     score = GaussianNB().fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
@@ -84,7 +84,7 @@ def test_a_mean_map_is_the_mean_over_the_folds_of_one_score(name):
     np.testing.assert_allclose(found.predict_proba(X[TEST]), np.mean(maps, axis=0), atol=1e-12)
 
 
-def test_a_mean_map_shares_its_classifier_with_direct():
+def test_mean_map_has_the_classifier_of_direct():
     forest = RandomForestClassifier(3)
     mapped = MeanMapClassifier(forest, cv=3, random_state=4).fit(X[TRAIN], Y[TRAIN])
     direct = DirectClassifier(forest, random_state=4).fit(X[TRAIN], Y[TRAIN])
@@ -93,13 +93,13 @@ def test_a_mean_map_shares_its_classifier_with_direct():
     )
 
 
-def test_a_map_that_does_not_exist_is_refused():
+def test_unknown_map_of_mean_map_is_rejected():
     with pytest.raises(ValueError, match="map"):
         MeanMapClassifier(GaussianNB(), map="gamma").fit(X, Y)
 
 
 @pytest.mark.parametrize("name", get_args(MapName))
-def test_a_map_of_the_mean_gets_the_mean_of_the_folds(name):
+def test_map_of_mean_is_applied_to_the_fold_mean(name):
     pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
     found = MapOfMeanClassifier(GaussianNB(), map=name, cv=pairs, random_state=0).fit(X[TRAIN], Y[TRAIN])
     inner, rows, asked = [], [], []
@@ -115,7 +115,7 @@ def test_a_map_of_the_mean_gets_the_mean_of_the_folds(name):
     np.testing.assert_array_equal(after, found.predict_proba(X[TEST]))
 
 
-def test_an_isotonic_map_of_the_mean_is_unbounded_and_linear_in_p():
+def test_isotonic_map_of_mean_agrees_with_scikit_learn():
     fitted = MapOfMeanClassifier(GaussianNB(), map="isotonic", cv=3, random_state=0).fit(X[TRAIN], Y[TRAIN])
     p = GaussianNB().fit(X[TRAIN], Y[TRAIN]).predict_proba(X)
     ours = fitted._calibrator("probability").fit(p[TEST], Y[TEST]).predict_proba(p)[:, 1]
@@ -123,7 +123,7 @@ def test_an_isotonic_map_of_the_mean_is_unbounded_and_linear_in_p():
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-def test_platt_logits_is_a_regression_on_the_log_odds():
+def test_platt_logits_equals_regression_on_log_odds():
     fitted = MapOfMeanClassifier(LogisticRegression(C=0.01), map="platt_logits", cv=3, random_state=0)
     fitted.fit(X[TRAIN, :3], Y[TRAIN])
     p = LogisticRegression(C=0.01).fit(X[TRAIN, :3], Y[TRAIN]).predict_proba(X[TEST, :3])
@@ -133,6 +133,6 @@ def test_platt_logits_is_a_regression_on_the_log_odds():
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
-def test_an_unknown_map_of_the_mean_is_refused():
+def test_unknown_map_of_map_of_mean_is_rejected():
     with pytest.raises(ValueError, match="map"):
         MapOfMeanClassifier(GaussianNB(), map="gamma").fit(X, Y)

@@ -1,4 +1,4 @@
-"""Which rows a learner is fitted on and which are kept from it, and what is said when a class is too rare."""
+"""Test which rows fit the learner and which are held out, and the messages about rare classes."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ MAPPED = [SigmoidClassifier, IsotonicClassifier, BetaCalibrationClassifier]
 
 
 class Told(ClassifierMixin, BaseEstimator):
-    """Tells ``told`` which rows (their first column) each copy was fitted on and asked about."""
+    """Add to ``told`` the rows (their first column) of each fit and each prediction."""
 
     told = None
 
@@ -55,14 +55,14 @@ def fits_and_questions(told):
     return [rows for what, rows, _ in told if what == "fit"], [rows for what, rows, _ in told if what == "asked"]
 
 
-def test_on_training_scores_the_learner_sees_and_is_asked_about_all_rows(told):
+def test_train_calibration_fits_and_scores_all_rows(told):
     SigmoidClassifier(Told(), calibration="train").fit(ROWS, LABELS)
     assert fits_and_questions(told) == ([[*range(40)]], [[*range(40)]])
 
 
 @pytest.mark.parametrize(("size", "kept"), [(0.25, 10), (0.26, 11), (8, 8), (np.int64(12), 12), (1, None)])
 @pytest.mark.parametrize("method", [IsotonicClassifier, VennAbersClassifier])
-def test_held_out_rows_are_a_stratified_part_that_the_learner_never_sees(told, method, size, kept):
+def test_held_out_rows_are_stratified_and_unseen_by_the_learner(told, method, size, kept):
     if kept is None:
         with pytest.raises(ValueError, match="between 2 and 38 rows"):
             method(Told(), calibration="holdout", holdout_size=size).fit(ROWS, LABELS)
@@ -76,7 +76,7 @@ def test_held_out_rows_are_a_stratified_part_that_the_learner_never_sees(told, m
 
 
 @pytest.mark.parametrize("method", MAPPED)
-def test_each_row_of_cross_validation_is_scored_by_a_learner_that_has_not_seen_it(told, method):
+def test_cross_validation_scores_only_unseen_rows(told, method):
     method(Told(), cv=4, ensemble=False, random_state=0).fit(ROWS, LABELS)
     questions = [(rows, seen) for what, rows, seen in told if what == "asked"]
     assert len(questions) == 4
@@ -87,7 +87,7 @@ def test_each_row_of_cross_validation_is_scored_by_a_learner_that_has_not_seen_i
     assert told[-1][:2] == ("fit", [*range(40)])
 
 
-def test_an_ensemble_fits_no_learner_on_all_rows(told):
+def test_ensemble_fits_no_learner_on_all_rows(told):
     method = SigmoidClassifier(Told(), cv=4, ensemble=True, random_state=0).fit(ROWS, LABELS)
     seen, asked = fits_and_questions(told)
     assert len(seen) == len(asked) == len(method.estimators_) == len(method.calibrators_) == 4
@@ -96,7 +96,7 @@ def test_an_ensemble_fits_no_learner_on_all_rows(told):
         _ = method.calibrator_
 
 
-def test_one_map_has_the_scores_of_all_folds_where_these_agree():
+def test_one_map_uses_the_scores_of_agreeing_folds():
     X, y = blobs(1200, 2)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
     fitted = SigmoidClassifier(LogisticRegression(), cv=cv, random_state=0).fit(X, y)
@@ -111,7 +111,7 @@ def test_one_map_has_the_scores_of_all_folds_where_these_agree():
 
 
 class Stretched(LogisticRegression):
-    """Gives scores on a scale that depends on the rows it was fitted on."""
+    """Return scores with a scale that depends on the fitted rows."""
 
     def decision_function(self, X):
         return super().decision_function(X) * np.exp(10 * np.sin(1e6 * self.coef_[0, 0]))
@@ -120,7 +120,7 @@ class Stretched(LogisticRegression):
         raise AssertionError("not asked for")
 
 
-def test_each_fold_has_a_map_of_its_own_where_the_scores_have_other_scales():
+def test_folds_with_different_score_scales_have_separate_maps():
     X, y = blobs(400, 2)
     found, each = (
         SigmoidClassifier(Stretched(), ensemble=ensemble, random_state=0).fit(X, y) for ensemble in ("auto", True)
@@ -129,13 +129,13 @@ def test_each_fold_has_a_map_of_its_own_where_the_scores_have_other_scales():
     np.testing.assert_array_equal(found.predict_proba(X), each.predict_proba(X))
 
 
-def test_one_map_serves_folds_that_are_too_small_for_halves():
+def test_folds_too_small_to_split_share_one_map():
     scores, labels = np.arange(6.0), np.array([0, 1, 1, 0, 0, 1])
     folds = [FoldScores(scores[:3], labels[:3], None), FoldScores(scores[3:], labels[3:], None)]
     assert not own_maps_are_better(lambda: SigmoidCalibrator("score"), folds, 0)
 
 
-def test_folds_are_shuffled_by_the_seed(told):
+def test_random_state_shuffles_the_folds(told):
     for seed in (1, 1, 2):
         SigmoidClassifier(Told(), random_state=seed).fit(ROWS, LABELS)
     folds = np.array([rows for what, rows, _ in told if what == "asked"]).reshape(3, -1)
@@ -143,13 +143,13 @@ def test_folds_are_shuffled_by_the_seed(told):
 
 
 @pytest.mark.parametrize("cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))])
-def test_folds_may_be_those_of_a_splitter_or_a_list(told, cv):
+def test_cv_can_be_a_splitter_or_a_list(told, cv):
     SigmoidClassifier(Told(), cv=cv).fit(ROWS, LABELS)
     expected = [test for _, test in (cv if isinstance(cv, list) else cv.split(ROWS, LABELS))]
     assert fits_and_questions(told)[1] == [rows.tolist() for rows in expected]
 
 
-def test_held_out_isotonic_is_isotonic_regression_on_that_part():
+def test_held_out_isotonic_equals_isotonic_regression_on_held_out_rows():
     X, y = blobs(400, 2)
     method = IsotonicClassifier(
         LogisticRegression(), calibration="holdout", holdout_size=0.3, clip=(0, 1), random_state=5
@@ -170,7 +170,7 @@ def test_weights_reach_the_learner_and_the_map(told, method):
     assert rows == same
     assert none is None
     assert given == weights[np.array(rows, dtype=int)].tolist()
-    # the learner ignores them, so that what differs is the map
+    # the learner ignores the weights, so only the map differs
     assert weighted.predict_proba(ROWS).tolist() != plain.predict_proba(ROWS).tolist()
 
 
@@ -178,7 +178,7 @@ RARE = np.array(["a"] * 30 + ["b"] * 9 + ["c"])
 
 
 @pytest.mark.parametrize("method", [IsotonicClassifier, VennAbersClassifier])
-def test_a_class_of_one_row_cannot_be_held_out(method):
+def test_class_of_one_row_cannot_be_held_out(method):
     with pytest.raises(ValueError, match="class 'c' has 1 row, and two are needed: one to learn from"):
         method(LogisticRegression(), calibration="holdout").fit(ROWS, RARE)
 
@@ -192,7 +192,7 @@ def test_a_class_of_one_row_cannot_be_held_out(method):
         (0.05, "class 1 has 10 of the rows, and none is among the rows to calibrate on; raise holdout_size"),
     ],
 )
-def test_a_part_that_would_lack_a_class_is_told(size, message):
+def test_holdout_size_that_leaves_a_class_out_is_rejected(size, message):
     labels = LABELS if size != 0.05 else np.array([0] * 490 + [1] * 10)
     size, rows = (2, np.zeros((500, 1))) if size == 0.05 else (size, ROWS)
     with pytest.raises(ValueError, match=message):
@@ -200,14 +200,14 @@ def test_a_part_that_would_lack_a_class_is_told(size, message):
 
 
 @pytest.mark.parametrize("method", [SigmoidClassifier(LogisticRegression()), VennAbersClassifier(GaussianNB())])
-def test_a_class_of_one_row_cannot_be_in_two_folds(method):
+def test_class_of_one_row_cannot_be_in_two_folds(method):
     with pytest.raises(ValueError, match=r"class 'c' has 1 row, and two are needed.*set calibration='train'"):
         method.fit(ROWS, RARE)
 
 
 @pytest.mark.parametrize("n_rare", [2, 4])
 @pytest.mark.parametrize("ensemble", [True, False])
-def test_a_class_of_few_rows_gives_as_many_folds(told, n_rare, ensemble):
+def test_rare_class_limits_the_number_of_folds(told, n_rare, ensemble):
     labels = np.repeat([0, 1], [40 - n_rare, n_rare])
     with pytest.warns(UserWarning, match=f"class 1 has {n_rare} rows, fewer than cv=5 folds, so there are {n_rare}"):
         method = SigmoidClassifier(Told(), ensemble=ensemble, random_state=0).fit(ROWS, labels)
@@ -217,7 +217,7 @@ def test_a_class_of_few_rows_gives_as_many_folds(told, n_rare, ensemble):
     assert len(method.estimators_) == (n_rare if ensemble else 1)
 
 
-def test_a_class_in_few_groups_gives_as_many_folds(told):
+def test_class_in_few_groups_limits_the_number_of_folds(told):
     group, labels = np.arange(40) // 2, np.repeat([0, 1], [34, 6])
     with pytest.warns(UserWarning, match="class 1 has 3 groups, fewer than cv=5 folds, so there are 3 folds"):
         SigmoidClassifier(Told(), random_state=0).fit(ROWS, labels, groups=group)
@@ -227,13 +227,13 @@ def test_a_class_in_few_groups_gives_as_many_folds(told):
         SigmoidClassifier(Told()).fit(ROWS, labels, groups=labels + 2 * (labels == 0) * group)
 
 
-def test_groups_are_refused_where_single_rows_are_held_out():
+def test_groups_are_rejected_for_holdout_calibration():
     with pytest.raises(ValueError, match="groups are for calibration='cross_val'"):
         SigmoidClassifier(LogisticRegression(), calibration="holdout").fit(ROWS, LABELS, groups=np.arange(40) // 4)
 
 
-def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
-    # the last quarter of 40 rows is all of "b", 9, and "c", 1
+def test_splitter_without_training_rows_of_a_class_is_rejected():
+    # the last quarter of 40 rows holds all rows of "b", 9, and of "c", 1
     with pytest.raises(ValueError, match="class 'b' is missing from the rows to learn from in fold 4 of 4"):
         SigmoidClassifier(LogisticRegression(), cv=KFold(4)).fit(ROWS, RARE)
 
@@ -257,6 +257,6 @@ def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
         {"scores": "margin"},
     ],
 )
-def test_a_parameter_that_is_not_as_documented_is_refused(bad):
+def test_invalid_parameters_are_rejected(bad):
     with pytest.raises(ValueError, match=f"{next(iter(bad))} must be"):
         SigmoidClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))

@@ -1,4 +1,4 @@
-"""Importance weights and rejection sampling: what a classifier trained under them says."""
+"""Test importance weights and rejection sampling against their formulas and frequencies."""
 
 import itertools
 
@@ -13,18 +13,18 @@ pytestmark = pytest.mark.filterwarnings("error")
 DRAWS = 4000
 
 
-def test_weights_are_as_printed():
+def test_weights_agree_with_the_printed_formula():
     # p = 1/5: (1 - p) / p = 4 for positive rows
     assert importance_weights(np.array([True, False, True]), 0.2).tolist() == [4, 1, 4]
     assert importance_weights(np.array([True, False, True]), 0.75) == pytest.approx([1 / 3, 1, 1 / 3])
 
 
-def test_at_one_half_every_row_weighs_one():
+def test_weights_at_one_half_are_one():
     assert importance_weights(np.array([True, False]), 0.5).tolist() == [1, 1]
 
 
-def test_total_weight_n_keeps_the_ratio_and_sums_to_the_number_of_rows():
-    # 4 1 4 sums to 9: a third of each
+def test_total_weight_n_scales_the_sum_to_n_rows():
+    # 4 1 4 has the sum 9, so each weight is divided by 3
     found = importance_weights(np.array([True, False, True]), 0.2, total_weight="n")
     assert found == pytest.approx([4 / 3, 1 / 3, 4 / 3])
 
@@ -35,10 +35,10 @@ counts = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(any), m
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(counts, st.floats(0.01, 0.99))
-def test_the_best_of_all_classifiers_says_1_exactly_where_the_probability_is_above_p(total_weight, counts, p):
+def test_best_weighted_classifier_predicts_whether_probability_exceeds_p(total_weight, counts, p):
     # counts: positive and negative rows at each of up to four x; the classifiers are all functions of x
     rates = [ones / (ones + zeros) for ones, zeros in counts]
-    assume(all(abs(rate - p) > 1e-6 for rate in rates))  # at p itself both answers are best
+    assume(all(abs(rate - p) > 1e-6 for rate in rates))  # at p itself both predictions are best
     x = np.repeat(np.arange(len(counts)), [sum(one) for one in counts])
     positive = np.concatenate([[True] * ones + [False] * zeros for ones, zeros in counts])
     weights = importance_weights(positive, p, total_weight)
@@ -51,14 +51,14 @@ def test_the_best_of_all_classifiers_says_1_exactly_where_the_probability_is_abo
 
 
 def acceptance(weights):
-    """How often each row is in a rejection sample."""
+    """Return how often each row is in a rejection sample."""
     random = np.random.default_rng(0)
     return np.bincount(
         np.concatenate([rejection_sample(weights, random) for _ in range(DRAWS)]), minlength=len(weights)
     ) / DRAWS  # fmt: skip
 
 
-def test_a_row_is_accepted_with_its_weight_over_the_largest():
+def test_acceptance_probability_is_weight_over_largest_weight():
     weights = np.array([4.0, 1.0, 2.0, 0.4])
     chance = weights / 4
     deviation = np.sqrt(chance * (1 - chance) / DRAWS)
@@ -66,24 +66,24 @@ def test_a_row_is_accepted_with_its_weight_over_the_largest():
 
 
 @pytest.mark.parametrize("p", [0.001, 0.3, 0.5, 0.9])
-def test_no_row_of_the_heavier_class_is_thrown_away(p):
+def test_rejection_sample_has_all_rows_of_the_heavier_class(p):
     positive = np.array([True, False] * 20)
     heavier = positive if p < 0.5 else ~positive
     assert np.all(acceptance(importance_weights(positive, p))[heavier] == 1)
 
 
-def test_a_row_without_weight_is_never_accepted():
+def test_row_without_weight_is_never_accepted():
     assert acceptance(np.array([0.0, 1.0])).tolist() == [0, 1]
 
 
-def test_the_sample_has_the_classes_in_the_proportion_of_their_weights():
+def test_sample_has_classes_in_proportion_to_their_weights():
     # 100 positive rows of weight 4 and 900 negative ones of weight 1: 400 to 900
     positive = np.arange(1000) < 100
     rates = acceptance(importance_weights(positive, 0.2))
     assert rates[positive].sum() / rates[~positive].sum() == pytest.approx(400 / 900, rel=0.01)
 
 
-def test_a_sample_keeps_the_order_of_the_rows_and_repeats_none():
+def test_sample_has_distinct_rows_in_their_order():
     rows = rejection_sample(np.linspace(0.1, 1, 500), np.random.default_rng(0))
     assert np.all(np.diff(rows) > 0)
     assert 0 < len(rows) < 500

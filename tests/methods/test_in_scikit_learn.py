@@ -1,4 +1,4 @@
-"""Every method where CalibratedClassifierCV could stand: pipelines, searches, frames, sparse input, any labels."""
+"""Test every method in uses of CalibratedClassifierCV: pipelines, searches, frames, sparse input, any labels."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def noisy(n=120, seed=0):
 
 
 @every_method
-def test_it_may_be_the_last_step_of_a_pipeline_and_hold_one(method):
+def test_method_works_in_a_pipeline_and_around_one(method):
     X, y = noisy()
     outside = make_pipeline(StandardScaler(), clone(method)).fit(X, y)
     inside = clone(method).set_params(estimator=make_pipeline(StandardScaler(), LOGISTIC)).fit(X, y)
@@ -84,7 +84,7 @@ def test_it_may_be_the_last_step_of_a_pipeline_and_hold_one(method):
 
 
 @every_method
-def test_a_grid_search_reaches_the_parameters_of_the_learner(method):
+def test_grid_search_sets_parameters_of_the_learner(method):
     X, y = noisy()
     search = GridSearchCV(method, {"estimator__C": [0.01, 1]}, cv=2, scoring="neg_log_loss").fit(X, y)
     assert search.best_params_["estimator__C"] in (0.01, 1)
@@ -99,7 +99,7 @@ def test_cross_val_predict_gives_probabilities(method):
 
 
 @every_method
-def test_a_dumped_copy_estimates_as_the_original(method):
+def test_dumped_copy_predicts_the_same(method):
     X, y = noisy()
     fitted, file = clone(method).fit(X, y), io.BytesIO()
     joblib.dump(fitted, file)
@@ -108,7 +108,7 @@ def test_a_dumped_copy_estimates_as_the_original(method):
 
 
 @every_method
-def test_transformers_that_put_out_frames_may_stand_before_it(method):
+def test_transformers_that_return_frames_can_precede_the_method(method):
     X, y = noisy()
     pipeline = make_pipeline(StandardScaler(), clone(method)).set_output(transform="pandas")
     pipeline.fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
@@ -116,7 +116,7 @@ def test_transformers_that_put_out_frames_may_stand_before_it(method):
 
 
 @every_method
-def test_columns_of_another_name_or_number_are_refused(method):
+def test_other_columns_are_rejected(method):
     X, y = noisy()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = clone(method).fit(frame, y)
@@ -127,7 +127,7 @@ def test_columns_of_another_name_or_number_are_refused(method):
 
 
 @every_method
-def test_a_sparse_matrix_gives_what_the_dense_one_gives(method):
+def test_sparse_matrix_gives_the_predictions_of_the_dense_matrix(method):
     X, y = noisy()
     X[np.abs(X) < 0.7] = 0
     dense = clone(method).fit(X, y).predict_proba(X)
@@ -150,7 +150,7 @@ def test_labels_of_any_kind_give_the_same_probabilities(method):
         assert set(renamed.predict(X)) <= set(names.tolist())
 
 
-def test_texts_may_be_classified():
+def test_texts_can_be_classified():
     texts = ["good fun", "bad taste", "good food", "bad food", "fun fun", "bad bad"] * 10
     y = ["up", "down"] * 30
     for method in methods(make_pipeline(TfidfVectorizer(), LOGISTIC)):
@@ -159,7 +159,7 @@ def test_texts_may_be_classified():
 
 
 class Spy(ClassifierMixin, BaseEstimator):
-    """Knows frames only, with a category; weights and probabilities as a logistic regression on the codes."""
+    """Accept only frames with a category, and fit a logistic regression on its codes."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
@@ -178,7 +178,7 @@ class Spy(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("method", methods(Spy()), ids=name)
-def test_a_frame_reaches_the_learner_with_its_categories(method):
+def test_frame_reaches_the_learner_with_its_categories(method):
     X, y = noisy()
     colours = pd.Categorical(np.where(X[:, 0] > 0, "red", "blue"), categories=["blue", "red", "never seen"])
     frame = pd.DataFrame({"colour": colours, "size": X[:, 1]}, index=range(50, 170))
@@ -189,7 +189,7 @@ def test_a_frame_reaches_the_learner_with_its_categories(method):
 
 
 @pytest.mark.slow
-def test_mixed_columns_go_through_a_column_transformer():
+def test_mixed_columns_can_use_a_column_transformer():
     X, y = noisy()
     frame = pd.DataFrame({"colour": np.where(X[:, 0] > 0, "red", "blue"), "size": X[:, 1]})
     learner = make_pipeline(make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough"), LOGISTIC)
@@ -198,7 +198,7 @@ def test_mixed_columns_go_through_a_column_transformer():
 
 
 @every_method
-def test_labels_that_are_none_are_refused_with_the_reason(method):
+def test_invalid_labels_are_rejected_with_the_reason(method):
     X, _ = noisy()
     for y, message in [
         (["a"] * 120, "one class only"),
@@ -212,7 +212,7 @@ def test_labels_that_are_none_are_refused_with_the_reason(method):
 
 
 @every_method
-def test_what_is_no_classifier_is_refused(method):
+def test_other_objects_than_classifiers_are_rejected(method):
     X, y = noisy()
     for other in (LinearRegression(), None, "tree"):
         with pytest.raises(ValueError, match="estimator must be a classifier"):
@@ -222,14 +222,14 @@ def test_what_is_no_classifier_is_refused(method):
 @pytest.mark.parametrize(
     "method", [ProbingClassifier, RelabelingClassifier, WeightSweepClassifier, BaggedVoteClassifier]
 )
-def test_a_frozen_learner_cannot_be_fitted_many_times(method):
+def test_frozen_learner_is_rejected_by_refitting_methods(method):
     X, y = noisy()
     with pytest.raises(ValueError, match="FrozenEstimator cannot be fitted"):
         method(FrozenEstimator(clone(LOGISTIC).fit(X, y))).fit(X, y)
 
 
 @every_method
-def test_a_seed_that_is_none_is_refused(method):
+def test_invalid_random_state_is_rejected(method):
     X, y = noisy()
     with pytest.raises(ValueError, match="random_state must be a whole number"):
         clone(method).set_params(random_state="x").fit(X, y)

@@ -1,4 +1,4 @@
-"""Borders traced from labels alone: against lines, circles and rectangles that are known in closed form."""
+"""Test borders traced from predicted labels against lines, circles and rectangles in closed form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ quick = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def sampled(line, n=2000):
-    """Points evenly along a polyline."""
+    """Return evenly spaced points along a polyline."""
     steps = np.r_[0, np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))]
     at = np.linspace(0, steps[-1], n)
     return np.column_stack([np.interp(at, steps, line[:, k]) for k in (0, 1)])
@@ -25,7 +25,7 @@ def sampled(line, n=2000):
 
 @quick
 @given(st.floats(0, 2 * np.pi), st.floats(-0.4, 0.4))
-def test_a_straight_border_is_its_two_ends(angle, offset):
+def test_straight_border_is_given_by_two_points(angle, offset):
     normal = np.array([np.cos(angle), np.sin(angle)])
     (line,) = border(lambda points: (points - 0.5) @ normal > offset, UNIT)
     assert len(line) == 2
@@ -33,7 +33,7 @@ def test_a_straight_border_is_its_two_ends(angle, offset):
     assert np.minimum(line, 1 - line).min(axis=1) == pytest.approx([0, 0], abs=1e-9)  # at the sides of the box
 
 
-def test_the_border_of_a_logistic_regression_is_where_its_score_is_zero():
+def test_border_of_logistic_regression_has_score_zero():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2)) * [1, 1000] + [5, -300]
     learner = LogisticRegression(C=1e6, max_iter=5000).fit(X, X @ [1, 0.001] + rng.normal(size=200) > 4.7)
@@ -43,16 +43,16 @@ def test_the_border_of_a_logistic_regression_is_where_its_score_is_zero():
     assert np.abs(scores).max() < 1e-6
 
 
-def test_a_circle_is_followed():
+def test_border_of_a_circle_follows_the_circle():
     (line,) = border(lambda points: np.linalg.norm(points - 0.5, axis=1) < 0.3, UNIT)
     assert np.array_equal(line[0], line[-1])
     assert len(line) <= 200
     assert np.abs(np.linalg.norm(line - 0.5, axis=1) - 0.3).max() < 1e-6
-    # 200 points on the circle: the chords lie r (1 - cos(pi / 200)) = 3.7e-5 inside; ours are not spaced evenly
+    # the chords of 200 even points lie r (1 - cos(pi / 200)) = 3.7e-5 inside the circle; our points are not even
     assert np.abs(np.linalg.norm(sampled(line) - 0.5, axis=1) - 0.3).max() < 3e-4
 
 
-def test_a_rectangle_has_its_corners():
+def test_border_of_a_rectangle_has_its_corners():
     low, high = np.array([0.2037, 0.3141]), np.array([0.6181, 0.7071])
     (line,) = border(lambda points: ((points > low) & (points < high)).all(axis=1), UNIT)
     assert np.array_equal(line[0], line[-1])
@@ -63,7 +63,7 @@ def test_a_rectangle_has_its_corners():
     assert len(line) <= 20
 
 
-def test_the_regions_of_a_tree_lie_along_its_thresholds():
+def test_border_of_a_tree_follows_its_thresholds():
     X, y = make_moons(400, noise=0.3, random_state=0)
     tree = DecisionTreeClassifier(max_depth=5, min_samples_leaf=10, random_state=0).fit(X, y)
     thresholds = [tree.tree_.threshold[tree.tree_.feature == k] for k in (0, 1)]
@@ -75,33 +75,33 @@ def test_the_regions_of_a_tree_lie_along_its_thresholds():
             / box.sides[k] for k in (0, 1)
         ], axis=0)  # fmt: skip
         assert away.max() < 1e-6
-        # straight pieces run along an axis; the others cut a corner, and are short
+        # straight pieces are parallel to an axis; the others cut a corner and are short
         steps = np.abs(np.diff(vertices, axis=0))
         assert (steps.min(axis=1) < 2e-5).all()
 
 
-def test_a_border_on_both_sides_of_a_line_has_two_lines():
+def test_border_on_two_sides_has_two_lines():
     lines = border(lambda points: np.abs(points[:, 0] - 0.5) > 0.25, UNIT)
     assert sorted(round(float(line[:, 0].mean()), 6) for line in lines) == [0.25, 0.75]
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_where_all_is_of_one_class_there_is_no_border(answer):
+def test_one_class_everywhere_has_no_border(answer):
     assert border(lambda points: np.full(len(points), answer), UNIT) == []
 
 
-def test_a_ragged_border_is_thinned():
+def test_ragged_border_has_at_most_200_points():
     lines = border(lambda points: points[:, 1] > 0.5 + 0.1 * np.sin(200 * points[:, 0]), UNIT)
     assert 0 < max(map(len, lines)) <= 200
 
 
-def test_the_box_of_points_is_a_little_wider_than_they_are():
+def test_box_is_slightly_wider_than_its_points():
     box = Box.around(np.array([[0.0, 3.0], [10.0, 4.0]]))
     assert box.low.tolist() == [-0.5, 2.95]
     assert box.sides.tolist() == pytest.approx([11, 1.1])
 
 
-def test_the_points_of_a_curved_border_are_exact_and_the_middles_between_them_nearly():
+def test_curved_border_is_exact_at_points_and_close_between():
     # two ellipses: x^2 / .16 + y^2 / .04 = 1 around the middle, and one a quarter as high
     for height in (0.2, 0.05):
         across = np.array([0.4, height])

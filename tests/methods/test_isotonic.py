@@ -1,4 +1,4 @@
-"""Isotonic regression: the hull of Algorithm 1, the same values as its peers', and Claim 5."""
+"""Test isotonic regression against the hull of Algorithm 1, scikit-learn, SciPy and Claim 5."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def hull(points):
-    """Algorithm 1, steps 2 to 4, read word for word in exact fractions: the lowest chord above every place."""
+    """Return the slopes of Algorithm 1, steps 2 to 4, in exact fractions: the lowest chord at each place."""
     x, s = [Fraction(0)], [Fraction(0)]
     for width, rise in points:
         x.append(x[-1] + Fraction(width))
@@ -50,7 +50,7 @@ labels = st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.integers(1, 5))
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(labels)
-def test_the_values_are_the_slopes_of_the_convex_hull_to_the_last_digit(rows):
+def test_values_are_exactly_the_slopes_of_the_hull(rows):
     scores, y, weights = (np.array(column) for column in zip(*rows, strict=True))
     places = sorted(set(scores))
     points = [(weights[scores == one].sum(), (weights * y)[scores == one].sum()) for one in places]
@@ -60,22 +60,22 @@ def test_the_values_are_the_slopes_of_the_convex_hull_to_the_last_digit(rows):
     assert isotonic_of(scores, y, places, weights.astype(float)).tolist() == expected
 
 
-def test_a_hand_worked_hull():
+def test_values_agree_with_hand_calculation():
     # labels 0 1 0 0 1 1 0 1: cumulative sums 0 0 1 1 1 2 3 3 4; the hull touches them at 1, 4, 7 and 8, so that
     # its slopes are 0 over 1 row, 1/3 over 3, 2/3 over 3 and 1 over 1
     y = [0, 1, 0, 0, 1, 1, 0, 1]
     assert isotonic_of(range(8), y).tolist() == [0, *[1 / 3] * 3, *[2 / 3] * 3, 1]
 
 
-def test_equal_scores_are_one_place():
-    # score 0: 1 of 2; score 1: 1 of 3; pooled, for they fall: 2 of 5. score 2: 1 of 1
+def test_equal_scores_are_pooled():
+    # score 0: 1 of 2; score 1: 1 of 3; these fall, so they are pooled: 2 of 5. score 2: 1 of 1
     assert isotonic_of([0, 0, 1, 1, 1, 2], [1, 0, 0, 1, 0, 1]).tolist() == [0.4] * 5 + [1]
 
 
 @pytest.mark.parametrize("n", [2, 30, 1000, 20_000])
 @pytest.mark.parametrize("decimals", [0, 1, 16])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_isotonic_regression_of_scikit_learn_and_of_scipy(n, decimals, weighted):
+def test_values_agree_with_scikit_learn_and_scipy(n, decimals, weighted):
     scores, y = noisy(n, seed=n)
     scores = np.round(scores, decimals)
     weights = np.random.default_rng(n).exponential(size=n) if weighted else None
@@ -84,7 +84,7 @@ def test_it_is_the_isotonic_regression_of_scikit_learn_and_of_scipy(n, decimals,
     np.testing.assert_allclose(ours, peer.predict(scores), rtol=0, atol=1e-13)
     between = np.linspace(-5, 5, 999)
     np.testing.assert_allclose(isotonic_of(scores, y, between, weights), peer.predict(between), rtol=0, atol=1e-9)
-    # SciPy pools no equal scores: it is given their means
+    # SciPy does not pool equal scores, so it gets their means
     places, at = np.unique(scores, return_inverse=True)
     weight = np.bincount(at, weights)
     means = np.bincount(at, y if weights is None else y * weights) / weight
@@ -93,7 +93,7 @@ def test_it_is_the_isotonic_regression_of_scikit_learn_and_of_scipy(n, decimals,
 
 
 def test_scores_closer_than_single_precision_are_not_pooled():
-    # scikit-learn does so where scores are float32, whose resolution is 1e-6
+    # scikit-learn pools such float32 scores, because their resolution is 1e-6
     scores = np.array([0.5, 0.5 + 6e-8], dtype=np.float32)
     assert isotonic_of(scores, [0, 1], scores).tolist() == [0, 1]
     X = np.column_stack([scores, scores, scores])
@@ -103,7 +103,7 @@ def test_scores_closer_than_single_precision_are_not_pooled():
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(st.integers(2, 80), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
-def test_claim_5_the_calibration_error_is_0_on_the_rows_of_the_fit(n, seed, decimals, weighted):
+def test_claim_5_c_emp_is_0_on_the_fitted_rows(n, seed, decimals, weighted):
     scores, y = noisy(n, seed)
     scores = np.round(scores, decimals)
     weights = np.random.default_rng(seed).exponential(size=n) + 0.01 if weighted else None
@@ -112,7 +112,7 @@ def test_claim_5_the_calibration_error_is_0_on_the_rows_of_the_fit(n, seed, deci
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(st.integers(2, 60), st.integers(0, 10_000), st.floats(0.01, 0.99))
-def test_claim_5_no_asymmetric_loss_grows_on_the_rows_of_the_fit(n, seed, p):
+def test_claim_5_no_asymmetric_loss_grows_on_fitted_rows(n, seed, p):
     rng = np.random.default_rng(seed)
     f, y = rng.random(n), rng.random(n) < 0.5
 
@@ -124,33 +124,33 @@ def test_claim_5_no_asymmetric_loss_grows_on_the_rows_of_the_fit(n, seed, p):
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(2, 80), st.integers(0, 10_000))
-def test_only_the_order_of_the_fitted_scores_counts_for_them(n, seed):
+def test_monotone_transformation_of_scores_changes_no_fitted_value(n, seed):
     scores, y = noisy(n, seed)
     assert isotonic_of(np.exp(3 * scores), y).tolist() == isotonic_of(scores, y).tolist()
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(2, 80), st.integers(0, 10_000))
-def test_a_row_of_weight_3_is_three_rows(n, seed):
+def test_weighted_rows_equal_repeated_rows(n, seed):
     scores, y = noisy(n, seed)
     weights = np.random.default_rng(seed).integers(1, 4, size=n)
     repeated = isotonic_of(np.repeat(scores, weights), np.repeat(y, weights), scores)
     assert isotonic_of(scores, y, weights=weights.astype(float)).tolist() == repeated.tolist()
 
 
-def test_it_is_linear_between_the_fitted_scores_and_constant_beyond_them():
+def test_map_is_linear_between_scores_and_constant_outside():
     X = np.array([[0.0], [1.0], [1.0], [3.0]])
     fitted = IsotonicClassifier(Given(), calibration="train", clip=(0, 1)).fit(X, [0, 0, 1, 1])
     asked = np.array([[-9.0], [0], [0.5], [1], [2], [3], [9]])
     assert fitted.predict_proba(asked)[:, 1].tolist() == [0, 0, 0.25, 0.5, 0.75, 1, 1]
 
 
-def test_a_constant_score_gives_the_share_of_the_class():
+def test_constant_score_gives_the_base_rate():
     fitted = IsotonicClassifier(Given(), calibration="train").fit(np.ones((5, 1)), [0, 1, 0, 1, 1])
     assert fitted.predict_proba([[0.0], [1.0]])[:, 1].tolist() == [0.6, 0.6]
 
 
-def test_estimates_are_clipped_only_when_asked_for():
+def test_predictions_are_clipped_only_on_request():
     X = np.arange(20.0)[:, None]
     y = X[:, 0] > 9
     plain, clipped = (
@@ -161,7 +161,7 @@ def test_estimates_are_clipped_only_when_asked_for():
     assert clipped.tolist() == [0.02] * 10 + [0.9] * 10
 
 
-def test_the_training_rows_of_a_full_tree_say_nothing_and_held_out_rows_do():
+def test_full_tree_needs_held_out_rows_for_calibration():
     X, y = blobs(600, 2)
     asked, _ = blobs(500, 2, seed=1)
     by_train, by_holdout = (
@@ -177,7 +177,7 @@ def test_the_training_rows_of_a_full_tree_say_nothing_and_held_out_rows_do():
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ensemble", [True, False])
-def test_cross_validated_isotonic_is_that_of_calibrated_classifier_cv(n_classes, weighted, ensemble):
+def test_cross_validated_isotonic_agrees_with_calibrated_classifier_cv(n_classes, weighted, ensemble):
     X, y = blobs(300, n_classes)
     weights = np.random.default_rng(0).exponential(size=300) if weighted else None
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
@@ -188,8 +188,8 @@ def test_cross_validated_isotonic_is_that_of_calibrated_classifier_cv(n_classes,
     np.testing.assert_allclose(ours.predict_proba(asked), peer.predict_proba(asked), rtol=0, atol=1e-9)
 
 
-def test_a_row_that_every_map_gives_0_has_equal_probabilities():
-    # each class's own score is high only on its own rows, and the row asked about is low in all three
+def test_row_with_0_from_every_map_has_equal_probabilities():
+    # the score of each class is high only on its own rows, and the predicted row has three low scores
     X = np.column_stack([np.zeros(6), np.kron(np.eye(3), np.ones((2, 1)))])
     fitted = IsotonicClassifier(Given(), calibration="train", scores="probability", clip=(0, 1))
     fitted.fit(X, [0, 0, 1, 1, 2, 2])
@@ -202,6 +202,6 @@ def test_probabilities_rise_with_the_score_of_new_rows():
 
 
 @pytest.mark.parametrize("clip", [(0.5, 0.5), (-1, 1), "none", 0.1])
-def test_a_clip_that_is_no_range_is_refused(clip):
+def test_invalid_clip_is_rejected(clip):
     with pytest.raises(ValueError, match="clip must be two rising numbers"):
         IsotonicClassifier(GaussianNB(), clip=clip).fit(*blobs(30, 2))

@@ -1,4 +1,4 @@
-"""The replay of one random stream, against a slow version with the global generator and against published numbers."""
+"""Test the replay of one random stream against a slow version with the global generator and published numbers."""
 
 import csv
 import warnings
@@ -31,7 +31,7 @@ PAPERS = Path(__file__).parents[2] / "probcal" / "papers"
 
 
 def predicted(learner, number, fold, data=(X, Y, LABELS), key="test", **params):
-    """The test rows of one fold and their predictions, as the runner asks for them."""
+    """Return the test rows of one fold and their predictions, computed as by the runner."""
     features, y, labels = data
     outer = legacy_stratified_folds(labels, 5, number)
     fits = RepetitionFits(Repetition(key, features, y, labels, 5, number, draw_legacy_folds), fold)
@@ -42,7 +42,7 @@ def predicted(learner, number, fold, data=(X, Y, LABELS), key="test", **params):
 
 
 def old_folds(labels, k):
-    """The old stratified k-fold, drawn from the global generator."""
+    """Return the folds of the old stratified k-fold, drawn from the global generator."""
     folds = np.zeros(len(labels), int)
     for label in sorted(set(labels)):
         places = np.arange(max((labels == label).sum(), k))
@@ -59,7 +59,7 @@ def old_folds(labels, k):
 
 
 def slow_repetition(learner, number, constraint):
-    """Fold -> method -> predictions of its test rows: the description of the program, line by line."""
+    """Return the test rows and the predictions of each method, per fold: the original program line by line."""
 
     def regression(features, y, **more):
         return LogisticRegression(C=99999999999, solver="liblinear", **more).fit(features, y)
@@ -100,7 +100,7 @@ def slow_repetition(learner, number, constraint):
 
 @pytest.mark.parametrize("constraint", [True, False])
 @pytest.mark.parametrize("learner", [GaussianNB, lambda: LogisticRegression(solver="liblinear")])
-def test_a_replay_is_the_program_line_by_line(learner, constraint):
+def test_replay_agrees_with_the_program_line_by_line(learner, constraint):
     warnings.simplefilter("ignore")
     for fold, (test, expected) in enumerate(slow_repetition(learner, 3, constraint)):
         for name, p in expected.items():
@@ -109,14 +109,14 @@ def test_a_replay_is_the_program_line_by_line(learner, constraint):
             np.testing.assert_allclose(found, p, atol=1e-9, err_msg=name)
 
 
-def test_folds_may_be_asked_for_in_any_order():
+def test_folds_can_be_replayed_in_any_order():
     forward = [predicted(GaussianNB(), 1, fold, key="forward")[1] for fold in range(5)]
     backward = [predicted(GaussianNB(), 1, fold, key="backward")[1] for fold in reversed(range(5))]
     for one, other in zip(forward, reversed(backward), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_two_learners_with_seeds_do_not_share_a_replay():
+def test_learners_with_seeds_do_not_share_a_replay():
     one, other = LogisticRegression(solver="liblinear"), RandomForestClassifier(5)
     found = [predicted(learner, 0, 0, map="none", key="two learners")[1] for learner in (one, other)]
     again = predicted(other, 0, 0, map="none", key="the second alone")[1]
@@ -130,7 +130,7 @@ def test_one_classifier_scores_all_test_rows():
     np.testing.assert_allclose(p, expected, atol=1e-12)
 
 
-def test_rows_that_are_stored_by_columns_get_the_same_predictions():
+def test_memory_order_of_rows_changes_no_prediction():
     wide = load_breast_cancer(return_X_y=True)[0][:240]
     outer = legacy_stratified_folds(LABELS, 5, 0)
     fits = RepetitionFits(Repetition("wide", wide, Y, LABELS, 5, 0, draw_legacy_folds), 0)
@@ -141,7 +141,7 @@ def test_rows_that_are_stored_by_columns_get_the_same_predictions():
     np.testing.assert_array_equal(method.predict_proba(np.asfortranarray(test))[:, 1], by_rows)
 
 
-def test_it_is_refused_without_the_other_folds():
+def test_fit_without_the_other_folds_is_rejected():
     with pytest.raises(ValueError, match="give it a split of kind legacy_stratified_k_fold"):
         LegacyStreamClassifier(GaussianNB()).fit(X, Y)
 
@@ -159,7 +159,7 @@ def test_it_is_refused_without_the_other_folds():
         ("kull-silva-filho-flach-2017-ejs", "iris", "forest", LegacyForestClassifier(200), {"order": "ejs"}),
     ],
 )
-def test_published_numbers_come_back_to_nine_digits(original_files, paper, dataset, column, learner, params):
+def test_published_numbers_are_reproduced_to_nine_decimals(original_files, paper, dataset, column, learner, params):
     if not (original_files / "kull2017").is_dir():
         pytest.skip("the original data files have no folder kull2017")
     warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What all maps keep as estimators of their own: bounds, shapes of scores, labels, weights, copies and messages."""
+"""Test what all maps share: bounds, shapes of scores, labels, weights, copies and messages."""
 
 import pickle
 
@@ -33,7 +33,7 @@ every_map = pytest.mark.parametrize("calibrator", MAPS)
 
 
 def problem(n, n_classes, seed, decimals=16, steepness=1.0):
-    """(P, y): probabilities (n, n_classes), rounded, and labels of which each class has one row at least."""
+    """Return (P, y): rounded probabilities (n, n_classes), and labels with at least one row of each class."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, n_classes))
     y = (rng.random(n)[:, None] > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1)
@@ -49,7 +49,7 @@ def problem(n, n_classes, seed, decimals=16, steepness=1.0):
 @given(
     st.integers(4, 60), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.sampled_from([0.0, 1.0, 30.0, 1000.0])
 )
-def test_no_default_predicts_0_or_1(calibrator, n_classes, n, seed, decimals, steepness):
+def test_default_predictions_lie_strictly_between_0_and_1(calibrator, n_classes, n, seed, decimals, steepness):
     P, y = problem(n, n_classes, seed, decimals, steepness)
     p = calibrator().fit(P, y).predict_proba(P)
     assert ((p > 0) & (p < 1)).all()
@@ -67,7 +67,7 @@ def test_certain_probabilities_stay_between_0_and_1(calibrator, n_classes, right
 
 
 @every_map
-def test_two_classes_may_be_one_column_or_two(calibrator):
+def test_probabilities_of_two_classes_accept_one_or_two_columns(calibrator):
     P, y = problem(200, 2, 0)
     p = P[:, 1]
     expected = calibrator().fit(p, y).predict_proba(p)
@@ -76,7 +76,7 @@ def test_two_classes_may_be_one_column_or_two(calibrator):
 
 
 @every_map
-def test_scores_of_two_classes_may_be_one_column_or_two(calibrator):
+def test_scores_of_two_classes_accept_one_or_two_columns(calibrator):
     scores, y = noisy(200)
     expected = calibrator(input="score").fit(scores, y).predict_proba(scores)
     for form in (scores[:, None], np.column_stack([np.ones(200), 1 + scores])):
@@ -85,7 +85,7 @@ def test_scores_of_two_classes_may_be_one_column_or_two(calibrator):
 
 
 @pytest.mark.parametrize("calibrator", [one for one in MAPS if one is not IsotonicCalibrator])
-def test_log_odds_as_scores_are_the_probabilities(calibrator):
+def test_log_odds_as_scores_equal_probabilities_as_input(calibrator):
     P, y = problem(200, 2, 1)
     by_score = calibrator(input="score").fit(logit(P[:, 1]), y).predict_proba(logit(P[:, 1]))
     by_probability = calibrator().fit(P, y).predict_proba(P)
@@ -94,8 +94,8 @@ def test_log_odds_as_scores_are_the_probabilities(calibrator):
 
 @every_map
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_row_of_weight_2_is_the_row_twice(calibrator, n_classes):
-    P, y = problem(150, n_classes, 2, steepness=8)  # some of them beyond the bounds
+def test_row_of_weight_2_counts_as_two_rows(calibrator, n_classes):
+    P, y = problem(150, n_classes, 2, steepness=8)  # some probabilities are outside the bounds
     weights = np.arange(150) % 3
     weights[:n_classes] = 1
     times = np.repeat(np.arange(150), weights)
@@ -123,7 +123,7 @@ def test_labels_of_any_kind_give_the_same_probabilities(calibrator, names):
 
 
 @every_map
-def test_copies_predict_as_the_original(calibrator):
+def test_copies_predict_the_same(calibrator):
     P, y = problem(100, 3, 5)
     fitted = calibrator().fit(P, y)
     expected = fitted.predict_proba(P).tolist()
@@ -132,7 +132,7 @@ def test_copies_predict_as_the_original(calibrator):
 
 
 @every_map
-def test_a_map_changes_neither_scores_nor_labels(calibrator):
+def test_map_changes_neither_scores_nor_labels(calibrator):
     P, y = problem(60, 2, 6)
     before = P.copy(), y.copy()
     P.setflags(write=False)
@@ -149,7 +149,7 @@ def test_rows_are_calibrated_independently_of_each_other(calibrator):
     np.testing.assert_allclose(alone, together, rtol=0, atol=1e-12)
 
 
-def test_a_search_reaches_the_parameters_of_a_map():
+def test_grid_search_sets_parameters_of_a_map():
     scores, y = noisy(300)
     grid = {"clip": ["rows", (0, 1)], "centered": [True, False]}
     search = GridSearchCV(IsotonicCalibrator(), grid, cv=3, scoring="neg_brier_score").fit(expit(scores), y)
@@ -177,7 +177,7 @@ def test_a_search_reaches_the_parameters_of_a_map():
     ],
 )
 @pytest.mark.parametrize("calibrator", [SigmoidCalibrator, SplineCalibrator])
-def test_scores_and_labels_that_are_none_are_refused_with_the_reason(calibrator, scores, y, message):
+def test_invalid_scores_and_labels_are_rejected_with_the_reason(calibrator, scores, y, message):
     with pytest.raises((ValueError, TypeError), match=message):
         calibrator().fit(scores, y)
 
@@ -192,31 +192,31 @@ def test_scores_and_labels_that_are_none_are_refused_with_the_reason(calibrator,
         ([1, 0, 0], "class 1 has no row of positive weight; give more rows of it"),
     ],
 )
-def test_weights_that_are_none_are_refused_with_the_reason(weights, message):
+def test_invalid_weights_are_rejected_with_the_reason(weights, message):
     with pytest.raises(ValueError, match=message):
         BetaCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1], weights)
 
 
-def test_new_scores_have_the_columns_of_the_old_ones():
+def test_another_number_of_score_columns_is_rejected():
     fitted = SigmoidCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1])
     with pytest.raises(ValueError, match="scores have 2 columns, and the map was fitted on 1"):
         fitted.predict_proba([[0.5, 0.5]])
 
 
-OF_P = (LogisticCalibrator, HistogramBinningCalibrator)  # by definition maps of p itself, and the scale changes p
+OF_P = (LogisticCalibrator, HistogramBinningCalibrator)  # these are maps of p itself, and the scale changes p
 
 
 @pytest.mark.parametrize("calibrator", [one for one in LEARNED if one not in (IsotonicCalibrator, *OF_P)])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_scale_of_scores_does_not_matter(calibrator, n_classes):
+def test_scale_of_scores_hardly_changes_the_log_loss(calibrator, n_classes):
     P, y = problem(900, n_classes, 3)
     scores = np.log(P[:, 1:] / P[:, :1]) if n_classes == 2 else np.log(P)
     losses = [log_loss(y, calibrator(input="score").fit(k * scores, y).predict_proba(k * scores)) for k in (1, 30)]
-    assert abs(losses[0] - losses[1]) < 0.01  # an overconfident network: all logits 30 times as large
+    assert abs(losses[0] - losses[1]) < 0.01  # an overconfident network has logits 30 times as large
 
 
 @every_map
-def test_columns_of_a_frame_are_known_by_their_names(calibrator):
+def test_frame_columns_in_another_order_are_rejected(calibrator):
     P, y = problem(60, 3, 4)
     frame, labels = pd.DataFrame(P, columns=list("abc")), np.array(list("abc"))[y]
     fitted = calibrator().fit(frame, labels)
@@ -228,6 +228,6 @@ def test_columns_of_a_frame_are_known_by_their_names(calibrator):
 
 
 @every_map
-def test_an_unknown_input_is_refused(calibrator):
+def test_unknown_input_is_rejected(calibrator):
     with pytest.raises(ValueError, match="input must be"):
         calibrator(input="logit").fit([0.2, 0.7], [0, 1])

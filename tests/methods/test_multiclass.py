@@ -1,4 +1,4 @@
-"""More than two classes: one against the rest, and what is done where the estimates do not fit together."""
+"""Test methods on several classes: one class against the rest, and the combination of predictions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def wine():
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-def test_the_estimates_of_a_row_sum_to_1_in_the_order_of_the_classes(method):
+def test_predictions_sum_to_1_in_the_order_of_classes(method):
     X_train, X_test, y_train, y_test = wine()
     fitted = method.fit(X_train, y_train)
     p = fitted.predict_proba(X_test)
@@ -47,28 +47,28 @@ def test_the_estimates_of_a_row_sum_to_1_in_the_order_of_the_classes(method):
     assert np.array_equal(fitted.predict(X_test), fitted.classes_[p.argmax(axis=1)])
 
 
-def test_the_last_class_gets_what_the_others_leave():
+def test_difference_gives_the_last_class_the_remainder():
     p = combine_problems([np.array([0.2]), np.array([0.5])], "difference", (0.001, 0.999))
     assert p[0] == pytest.approx([0.2, 0.5, 0.3], abs=1e-15)
 
 
-def test_where_the_others_leave_nothing_the_last_class_gets_the_least_and_the_row_is_divided_by_its_sum():
-    # .8 + .7 = 1.5 leave -.5: the last one gets .001, and 1.501 is the sum
+def test_negative_remainder_becomes_the_clip_and_the_row_is_normalised():
+    # the remainder 1 - .8 - .7 is -.5, so the last class gets .001; the sum is 1.501
     p = combine_problems([np.array([0.8]), np.array([0.7])], "difference", (0.001, 0.999))
     assert p[0] == pytest.approx(np.array([0.8, 0.7, 0.001]) / 1.501, abs=1e-15)
 
 
-def test_unclipped_the_last_class_gets_zero_there():
+def test_negative_remainder_becomes_zero_without_clip():
     p = combine_problems([np.array([1.0]), np.array([1.0])], "difference", (0.0, 1.0))
     assert p[0].tolist() == [0.5, 0.5, 0]
 
 
-def test_normalised_estimates_are_divided_by_their_sum():
+def test_normalised_predictions_are_divided_by_their_sum():
     p = combine_problems([np.array([0.6]), np.array([0.4]), np.array([0.2])], "normalised", (0.0, 1.0))
     assert p[0] == pytest.approx([0.5, 1 / 3, 1 / 6])
 
 
-def test_where_every_class_is_refused_all_are_as_likely():
+def test_predictions_of_zero_for_every_class_become_equal():
     p = combine_problems([np.zeros(1)] * 4, "normalised", (0.0, 1.0))
     assert p[0].tolist() == [0.25] * 4
 
@@ -76,7 +76,7 @@ def test_where_every_class_is_refused_all_are_as_likely():
 @pytest.mark.parametrize("multiclass", ["difference", "normalised"])
 @quick
 @given(arrays(float, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(0, 1)))
-def test_whatever_is_joined_is_a_distribution(multiclass, estimates):
+def test_combined_predictions_form_a_distribution(multiclass, estimates):
     p = combine_problems(list(estimates.T), multiclass, (0.001, 0.999))
     assert np.allclose(p.sum(axis=1), 1, atol=1e-12)
     assert (p > 0).all()
@@ -84,12 +84,12 @@ def test_whatever_is_joined_is_a_distribution(multiclass, estimates):
 
 @quick
 @given(arrays(float, (3, 4), elements=st.floats(0, 0.25)))
-def test_estimates_that_fit_together_are_left_as_printed(estimates):
+def test_consistent_predictions_are_not_changed(estimates):
     p = combine_problems(list(estimates.T), "difference", (0.0, 1.0))
     assert np.allclose(p[:, :4], estimates, atol=1e-15)
 
 
-def test_k_classes_are_probed_by_default_and_k_minus_1_as_printed():
+def test_default_probes_k_classes_and_difference_k_minus_1():
     X, y = load_iris(return_X_y=True)
     difference = ProbingClassifier(TREE, 5, multiclass="difference", weighting="weight").fit(X, y)
     normalised = ProbingClassifier(TREE, 5, weighting="weight").fit(X, y)
@@ -99,7 +99,7 @@ def test_k_classes_are_probed_by_default_and_k_minus_1_as_printed():
     assert not hasattr(difference, "thresholds_")
 
 
-def test_a_class_against_the_rest_is_the_two_class_probing_of_it():
+def test_one_versus_rest_agrees_with_two_class_probing():
     X, y = load_iris(return_X_y=True)
     several = ProbingClassifier(TREE, 15, random_state=0, multiclass="normalised", weighting="weight").fit(X, y)
     alone = ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), 15, weighting="weight").fit(
@@ -109,7 +109,7 @@ def test_a_class_against_the_rest_is_the_two_class_probing_of_it():
     assert np.abs(several.votes(X)[:, 1] - alone.votes(X)).mean() < 1
 
 
-def test_the_last_stage_of_several_classes_is_the_estimate():
+def test_last_stage_of_several_classes_is_the_prediction():
     X, y = load_iris(return_X_y=True)
     fitted = ProbingClassifier(TREE, 12, random_state=0, weighting="weight").fit(X, y)
     stages = list(fitted.staged_predict_proba(X))
@@ -120,14 +120,14 @@ def test_the_last_stage_of_several_classes_is_the_estimate():
     )
 
 
-def test_probing_estimates_several_classes_better_than_the_tree_alone():
+def test_probing_of_several_classes_beats_the_tree_alone():
     X_train, X_test, y_train, y_test = wine()
     probing = ProbingClassifier(TREE, 50, random_state=0, weighting="weight").fit(X_train, y_train)
     tree = DecisionTreeClassifier(random_state=0).fit(X_train, y_train)
     assert log_loss(y_test, probing.predict_proba(X_test)) < log_loss(y_test, tree.predict_proba(X_test))
 
 
-def test_a_class_that_a_bag_never_sees_gets_nothing_from_it():
+def test_class_missing_from_bags_leaves_valid_distributions():
     X, y = np.arange(30.0)[:, None], np.array(["a"] * 15 + ["b"] * 14 + ["c"])
     for voting in ("votes", "means"):
         p = BaggedVoteClassifier(TREE, 8, voting=voting, random_state=0).fit(X, y).predict_proba(X)

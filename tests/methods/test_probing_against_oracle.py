@@ -1,4 +1,4 @@
-"""ProbingClassifier against the slow oracle: the same thresholds, votes and probabilities."""
+"""Test the thresholds, votes and probabilities of ProbingClassifier against the slow oracle."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ variants = st.fixed_dictionaries(
 
 @st.composite
 def problems(draw):
-    """(X, y): 2 to 40 rows of one column with 1 to 5 distinct values, both classes present."""
+    """Draw (X, y): 2 to 40 rows of one column with 1 to 5 distinct values and both classes."""
     few = draw(st.lists(levels, min_size=1, max_size=5, unique=True))
     rows = draw(st.lists(st.tuples(st.sampled_from(few), st.integers(0, 1)), min_size=0, max_size=38))
     rows += [(few[0], 0), (few[-1], 1)]
@@ -59,14 +59,14 @@ def assert_same(stub, X, y, X_new, variant):
 @pytest.mark.parametrize("name", STUBS)
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(problem=problems(), variant=variants)
-def test_thresholds_votes_and_probabilities_are_the_oracles(name, problem, variant):
+def test_thresholds_votes_and_probabilities_agree_with_the_oracle(name, problem, variant):
     assert_same(STUBS[name], *problem, UNSEEN, variant)
 
 
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_weighted_decision_tree_gives_what_the_oracle_gives(seed, loss, total_weight):
+def test_weighted_decision_tree_agrees_with_the_oracle(seed, loss, total_weight):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 3))
     y = (rng.random(150) < 1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1]))).astype(int)
@@ -77,22 +77,22 @@ def test_a_weighted_decision_tree_gives_what_the_oracle_gives(seed, loss, total_
 @pytest.mark.parametrize("n_probes", [2, 4, 15, 30])
 @pytest.mark.parametrize("low", [0.0, 0.1, 0.25, 0.3, 0.4])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-def test_gains_equal_by_symmetry_go_to_the_lowest_interval(loss, low, n_probes):
-    # As many rows below 1/2 as above: at every second step two mirror images compete.
+def test_equal_gains_choose_the_lowest_interval(loss, low, n_probes):
+    # As many rows are below 1/2 as above, so two mirror images have equal gains at every second step.
     X, y = np.array([[low], [1 - low]] * 5), np.array([0, 1] * 5)
     assert_same(Perfect(), X, y, UNSEEN, {"n_probes": n_probes, "loss": loss})
 
 
 @pytest.mark.parametrize("stub", [Perfect(), Memorising()], ids=["perfect", "memorising"])
 @pytest.mark.parametrize("level", [0.25, 0.4, 0.9])
-def test_the_narrowest_intervals_are_split_where_the_oracle_splits_them(stub, level):
-    # One distinct row: after 24 probes the interval around its probability is narrower than 1e-6.
+def test_narrow_intervals_are_split_as_by_the_oracle(stub, level):
+    # There is one distinct row. After 24 probes the interval around its probability is narrower than 1e-6.
     X, y = np.full((20, 1), level), np.array([0] * 13 + [1] * 7)
     assert_same(stub, X, y, UNSEEN, {"n_probes": 24, "loss": "log_loss"})
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-def test_a_learner_that_never_says_1_is_probed_ever_closer_to_0(loss):
+def test_thresholds_of_a_constant_0_learner_approach_0(loss):
     X, y = np.full((8, 1), 0.3), np.array([0, 1] * 4)
     expected = oracle.learn(as_learner(Constant(0)), X, y.tolist(), n_probes=100, loss=loss)
     fitted = ProbingClassifier(Constant(0), n_probes=100, loss=loss, weighting="weight").fit(X, y)
@@ -101,7 +101,7 @@ def test_a_learner_that_never_says_1_is_probed_ever_closer_to_0(loss):
 
 @pytest.mark.parametrize("stub", STUBS.values(), ids=STUBS)
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-def test_many_probes_on_one_distinct_row_leave_no_two_thresholds_equal(stub, loss):
+def test_many_probes_have_distinct_thresholds(stub, loss):
     X, y = np.full((8, 1), 0.3), np.array([0, 1] * 4)
     fitted = ProbingClassifier(stub, n_probes=120, loss=loss, weighting="weight").fit(X, y)
     assert len(fitted.thresholds_) == 120
@@ -110,7 +110,7 @@ def test_many_probes_on_one_distinct_row_leave_no_two_thresholds_equal(stub, los
 
 @pytest.mark.parametrize("discretisation", ["train", "uniform"])
 @pytest.mark.parametrize("total_weight", [None, "n"])
-def test_each_learner_is_given_the_importances_of_its_threshold(total_weight, discretisation):
+def test_learners_get_the_importance_weights_of_their_threshold(total_weight, discretisation):
     X, y = np.array([[0.1], [0.4], [0.4], [0.8]] * 3), np.array([0, 0, 1, 1, 1, 0] * 2)
     variant = {"n_probes": 12, "total_weight": total_weight, "discretisation": discretisation}
     fitted = ProbingClassifier(Memorising(), weighting="weight", **variant).fit(X, y)
@@ -120,7 +120,7 @@ def test_each_learner_is_given_the_importances_of_its_threshold(total_weight, di
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-def test_a_perfect_learner_recovers_the_probability_within_the_width_of_its_interval(loss):
+def test_perfect_learner_recovers_probabilities_within_their_intervals(loss):
     rng = np.random.default_rng(0)
     X = rng.uniform(0.01, 0.99, size=(300, 1))
     y = (rng.random(300) < X[:, 0]).astype(int)

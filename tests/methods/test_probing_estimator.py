@@ -1,4 +1,4 @@
-"""ProbingClassifier as a scikit-learn estimator: labels, frames, copies and a user's mistakes."""
+"""Test ProbingClassifier as a scikit-learn estimator: labels, frames, copies and invalid inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def probing(estimator=None, **parameters):
     [[1, 2], [-1, 1], ["no", "yes"], [False, True], np.array(["a", "b"], dtype=object), [10, 2000]],
     ids=str,
 )
-def test_labels_of_any_type_give_the_probabilities_of_0_and_1(labels, weighting):
+def test_labels_of_any_type_give_the_same_probabilities(labels, weighting):
     tree, labels = DecisionTreeClassifier(max_depth=1), np.asarray(labels)
     plain = probing(tree, weighting=weighting).fit(LEVELS, ZERO_ONE)
     named = probing(tree, weighting=weighting).fit(LEVELS, labels[ZERO_ONE])
@@ -41,13 +41,13 @@ def test_labels_of_any_type_give_the_probabilities_of_0_and_1(labels, weighting)
     assert np.array_equal(named.predict(LEVELS), labels[plain.predict(LEVELS)])
 
 
-def test_labels_may_be_a_list_or_a_series():
+def test_labels_can_be_a_list_or_a_series():
     expected = probing().fit(LEVELS, ZERO_ONE).predict_proba(LEVELS)
     for y in (ZERO_ONE.tolist(), pd.Series(ZERO_ONE, index=range(100, 124))):
         assert np.array_equal(probing().fit(LEVELS, y).predict_proba(LEVELS), expected)
 
 
-def test_votes_are_whole_numbers_and_probabilities_two_columns_within_the_clip():
+def test_votes_are_integers_and_probabilities_respect_the_clip():
     fitted = probing(Perfect(), clip=(0.2, 0.7), weighting="weight").fit(LEVELS, ZERO_ONE)
     votes, proba = fitted.votes(LEVELS), fitted.predict_proba(LEVELS)
     assert np.issubdtype(votes.dtype, np.integer)
@@ -57,12 +57,12 @@ def test_votes_are_whole_numbers_and_probabilities_two_columns_within_the_clip()
     assert proba[:3, 1].tolist() == [0.2, pytest.approx(0.4, abs=0.05), 0.7]
 
 
-def test_the_predicted_label_is_the_likelier_one():
+def test_predicted_label_has_the_larger_probability():
     fitted = probing(Perfect()).fit(LEVELS, ZERO_ONE)
     assert fitted.predict(LEVELS[:3]).tolist() == [0, 0, 1]
 
 
-def test_a_clone_is_unfitted_and_fits_to_the_same_result():
+def test_clone_is_unfitted_and_gives_the_same_votes():
     fitted = probing(weighting="rejection").fit(LEVELS, ZERO_ONE)
     copy = clone(fitted)
     with pytest.raises(NotFittedError):
@@ -70,14 +70,14 @@ def test_a_clone_is_unfitted_and_fits_to_the_same_result():
     assert np.array_equal(copy.fit(LEVELS, ZERO_ONE).votes(LEVELS), fitted.votes(LEVELS))
 
 
-def test_a_pickled_copy_votes_as_the_original():
+def test_pickled_copy_gives_the_same_votes():
     fitted = probing().fit(LEVELS, ZERO_ONE)
     copy = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(copy.votes(LEVELS), fitted.votes(LEVELS))
     assert np.array_equal(copy.predict_proba(LEVELS), fitted.predict_proba(LEVELS))
 
 
-def test_fitted_probes_never_change_and_are_equal_only_to_themselves():
+def test_fitted_probes_are_immutable_and_equal_only_themselves():
     (fitted,) = probing().fit(LEVELS, ZERO_ONE).probings_
     assert len({fitted, fitted}) == 1
     assert fitted != replace(fitted), "comparing arrays has no single answer"
@@ -85,7 +85,7 @@ def test_fitted_probes_never_change_and_are_equal_only_to_themselves():
         fitted.threads = 2
 
 
-def test_the_given_estimator_and_data_are_left_as_they_were():
+def test_given_estimator_and_data_stay_unchanged():
     base, X, y = DecisionTreeClassifier(), LEVELS.copy(), ZERO_ONE.copy()
     before = base.get_params()
     probing(base).fit(X, y).predict_proba(X)
@@ -96,7 +96,7 @@ def test_the_given_estimator_and_data_are_left_as_they_were():
 
 
 class SeesFrames(ClassifierMixin, BaseEstimator):
-    """Keeps the frames it is given; positive where the category is "red"."""
+    """Store the given frames, and predict positive if the category is "red"."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_, self.fitted_on_ = np.unique(y), X
@@ -112,7 +112,7 @@ def coloured_frame():
     return pd.DataFrame({"colour": colours, "size": LEVELS[:, 0]}, index=range(50, 74))
 
 
-def test_a_frame_with_categories_reaches_the_learner_untouched():
+def test_frame_with_categories_reaches_the_learner_unchanged():
     frame = coloured_frame()
     fitted = probing(SeesFrames(), weighting="weight").fit(frame, ZERO_ONE)
     assert fitted.votes(frame).tolist() == [15, 0, 15] * 8
@@ -121,7 +121,7 @@ def test_a_frame_with_categories_reaches_the_learner_untouched():
         pd.testing.assert_frame_equal(learner.asked_about_, frame)
 
 
-def test_a_rejection_sample_of_a_frame_is_some_of_its_rows_with_all_its_categories():
+def test_rejection_sample_of_a_frame_has_all_categories():
     frame = coloured_frame()
     fitted = probing(SeesFrames(), weighting="rejection").fit(frame, ZERO_ONE)
     samples = [learner.fitted_on_ for learner in fitted.estimators_ if isinstance(learner, SeesFrames)]
@@ -145,7 +145,7 @@ def test_a_rejection_sample_of_a_frame_is_some_of_its_rows_with_all_its_categori
     ],
     ids=str,
 )
-def test_a_parameter_out_of_its_range_is_refused_by_name(parameters, message):
+def test_invalid_parameters_are_rejected_by_name(parameters, message):
     with pytest.raises(ValueError, match=message):
         probing(**parameters).fit(LEVELS, ZERO_ONE)
 
@@ -160,21 +160,21 @@ def test_a_parameter_out_of_its_range_is_refused_by_name(parameters, message):
     ],
     ids=["one class", "NaN", "None", "too few labels"],
 )
-def test_labels_that_cannot_be_used_are_refused_with_the_reason(y, message):
+def test_invalid_labels_are_rejected_with_the_reason(y, message):
     with pytest.raises(ValueError, match=message):
         probing().fit(LEVELS, y)
 
 
-def test_weights_for_a_learner_that_takes_none_are_refused():
+def test_weighting_by_weights_rejects_an_unweighted_learner():
     with pytest.raises(ValueError, match="sample_weight"):
         probing(Unweighted(), weighting="weight").fit(LEVELS, ZERO_ONE)
 
 
-def test_a_refusal_comes_from_fit_and_not_from_the_constructor():
+def test_constructor_accepts_invalid_parameters():
     probing(loss="brier", n_probes=-1)
 
 
-def test_it_works_around_a_learner_that_refuses_one_class():
+def test_samples_of_one_class_do_not_stop_the_fit():
     y = np.array([1] + [0] * 23)
     fitted = probing(LogisticRegression(), n_probes=60, weighting="rejection").fit(LEVELS, y)
     assert fitted.predict_proba(LEVELS)[:, 1].max() < 0.5

@@ -1,4 +1,4 @@
-"""Probing's options: costing, transductive discretisation, and the rule that says which interval is split."""
+"""Test options of Probing: costing, transductive discretisation, and the rule that selects the interval to split."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def noisy(n=200, seed=0):
     return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
 
 
-def test_the_printed_rule_gains_the_width_of_the_interval_and_the_true_drop_a_quarter_of_its_square():
-    # [0, 1/2]: printed 1/2; estimating 1/4 where the truth is 0 or 1/2 costs (1/4)^2 = 1/16 too much
+def test_gains_of_both_rules_agree_with_hand_calculation():
+    # [0, 1/2]: printed gain 1/2; the prediction 1/4 for a truth of 0 or 1/2 costs (1/4)^2 = 1/16 too much
     assert Goal("squared_error").interval(0, 0.5).gain == 0.5
     assert Goal("squared_error", "true_drop").interval(0, 0.5).gain == 1 / 16
 
 
-def test_the_true_drop_prefers_wide_intervals_where_the_printed_rule_prefers_crowded_ones():
+def test_true_drop_prefers_wide_and_printed_rule_crowded_intervals():
     # After the split at 1/2, nine rows lie in [0, 1/2] and three in [1/2, 1]. Splitting [0, 1/2] puts the nine
     # in [1/4, 1/2]: next printed 9/4 against 3/2, true drop 9/64 against 3/16.
     x = np.array([[0.4]] * 9 + [[0.9]] * 3)
@@ -42,7 +42,7 @@ def test_the_true_drop_prefers_wide_intervals_where_the_printed_rule_prefers_cro
     assert third == {"printed": [0.25, 0.375, 0.5], "true_drop": [0.25, 0.5, 0.75]}
 
 
-def test_log_loss_has_one_rule_only():
+def test_log_loss_has_the_same_thresholds_by_both_rules():
     X, y = noisy()
     printed, true_drop = (
         ProbingClassifier(
@@ -53,14 +53,14 @@ def test_log_loss_has_one_rule_only():
     assert np.array_equal(printed.thresholds_, true_drop.thresholds_)
 
 
-def test_transductive_probing_splits_where_the_test_rows_lie():
+def test_transductive_probing_splits_intervals_of_the_test_rows():
     test = np.full((50, 1), 0.9)
     fitted = ProbingClassifier(Perfect(), 6, discretisation="transductive", weighting="weight").fit(X, Y, X_test=test)
     assert (fitted.thresholds_ >= 0.5).all()
     assert fitted.predict_proba(test)[0, 1] == pytest.approx(0.9, abs=0.03)
 
 
-def test_transductive_on_the_training_rows_is_the_printed_algorithm():
+def test_transductive_probing_on_training_rows_is_the_printed_algorithm():
     X, y = noisy()
     tree = DecisionTreeClassifier(max_depth=3)
     train = ProbingClassifier(tree, 15, random_state=0, weighting="weight").fit(X, y)
@@ -72,12 +72,12 @@ def test_transductive_on_the_training_rows_is_the_printed_algorithm():
 
 
 @pytest.mark.parametrize(("discretisation", "given"), [("transductive", None), ("train", X), ("uniform", X)])
-def test_test_rows_belong_to_transductive_probing_and_nothing_else(discretisation, given):
+def test_test_rows_are_for_transductive_probing_only(discretisation, given):
     with pytest.raises(ValueError, match=r"X_test with discretisation=.transductive"):
         ProbingClassifier(Perfect(), 3, discretisation=discretisation, weighting="weight").fit(X, Y, X_test=given)
 
 
-def test_costing_with_one_sample_is_rejection_sampling():
+def test_costing_with_one_sample_equals_rejection_sampling():
     X, y = noisy()
     tree = DecisionTreeClassifier(max_depth=4)
     rejection = ProbingClassifier(tree, 10, weighting="rejection", random_state=1).fit(X, y)
@@ -85,7 +85,7 @@ def test_costing_with_one_sample_is_rejection_sampling():
     assert np.array_equal(rejection.votes(X), costing.votes(X))
 
 
-def test_costing_draws_other_rows_for_each_of_its_samples():
+def test_costing_draws_different_rows_for_each_sample():
     rows = np.arange(60.0)[:, None]
     fitted = ProbingClassifier(Unweighted(), 3, weighting="costing", n_samples=4, discretisation="uniform").fit(rows, Y)
     samples = [tuple(one.X_[:, 0]) for one in fitted.estimators_[0].classifiers]
@@ -93,7 +93,7 @@ def test_costing_draws_other_rows_for_each_of_its_samples():
 
 
 @pytest.mark.slow
-def test_costing_votes_steadier_than_one_rejection_sample():
+def test_costing_has_less_variance_than_one_rejection_sample():
     X, y = noisy(400)
     test, _ = noisy(400, seed=1)
 
@@ -109,11 +109,11 @@ def test_costing_votes_steadier_than_one_rejection_sample():
 
 
 @pytest.mark.parametrize(("votes", "expected"), [((1, 1, 0), "yes"), ((1, 0, 0), "no"), ((1, 0), "no"), ((1,), "yes")])
-def test_a_majority_says_the_positive_class_and_a_tie_the_other(votes, expected):
+def test_only_a_majority_predicts_the_positive_class(votes, expected):
     members = [Constant(vote).fit(X, np.where(Y, "yes", "no")) for vote in votes]
     assert MajorityVote(members, np.array(["no", "yes"])).predict(X[:1]).tolist() == [expected]
 
 
-def test_a_learner_that_learns_nothing_is_probed_all_the_same():
+def test_learner_without_information_predicts_near_half():
     fitted = ProbingClassifier(LogisticRegression(), 5, weighting="weight").fit(np.zeros((60, 1)), Y)
     assert fitted.predict_proba(np.zeros((1, 1)))[0, 1] == pytest.approx(0.5, abs=0.31)

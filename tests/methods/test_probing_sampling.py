@@ -1,4 +1,4 @@
-"""Probing by rejection sampling, and where its randomness comes from."""
+"""Test Probing by rejection sampling, and its random streams."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def probed_trees(**parameters):
 
 
 @pytest.mark.parametrize("total_weight", [None, "n"])
-def test_a_row_is_kept_with_its_weight_over_the_largest_weight(total_weight):
+def test_acceptance_frequency_is_weight_over_largest_weight(total_weight):
     # p = 1/4: weights 3 and 1. p = 1/2: 1 and 1. p = 3/4: 1/3 and 1.
     chance_of_label = {0.25: {1: 1, 0: 1 / 3}, 0.5: {1: 1, 0: 1}, 0.75: {1: 1 / 3, 0: 1}}
     X = np.arange(60.0)[:, None]
@@ -52,21 +52,21 @@ def test_a_row_is_kept_with_its_weight_over_the_largest_weight(total_weight):
             assert abs(frequency.mean() - chance) <= 4 * deviation / np.sqrt(30)
 
 
-def test_rows_are_kept_independently_of_each_other():
+def test_rows_are_accepted_independently():
     X, y = np.arange(60.0)[:, None], np.array([0, 1] * 30)
     sizes = [
         len(ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=seed)
             .fit(X, y).estimators_[0].X_)
         for seed in range(SEEDS)
     ]  # fmt: skip
-    # 30 + Binomial(30, 1/3): variance 20/3, whose estimate from 300 draws has a deviation of 8 %.
+    # 30 + Binomial(30, 1/3) has the variance 20/3; its estimate from 300 draws has a standard error of 8 %.
     assert np.var(sizes) == pytest.approx(20 / 3, rel=0.35)
 
 
 @pytest.mark.slow
-def test_a_sample_of_one_class_gives_the_constant_classifier_of_that_class():
-    # One positive row among 12. At p = .6 .7 .8 .9 it is kept with chance (1-p)/p; without it, the constant
-    # 0 must vote. Everywhere else the vote is 1, from the stub or from the constant 1.
+def test_sample_of_one_class_gives_a_constant_classifier():
+    # One row of 12 is positive. At p = .6 .7 .8 .9 it is accepted with probability (1-p)/p. Without it, the constant
+    # classifier votes 0. All other votes are 1, from the stub or from the constant classifier.
     X, y = np.zeros((12, 1)), np.array([1] + [0] * 11)
     votes = [
         ProbingClassifier(Unweighted(), n_probes=9, discretisation="uniform", random_state=seed)
@@ -82,7 +82,7 @@ def test_a_sample_of_one_class_gives_the_constant_classifier_of_that_class():
 @pytest.mark.parametrize(
     "learner", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC()), SVC(kernel="linear")]
 )
-def test_auto_gives_weights_to_linear_classifiers(learner):
+def test_auto_uses_weights_for_linear_classifiers(learner):
     X, y = noisy_problem()
     of_weights, of_auto = (
         ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y).predict_proba(X)
@@ -92,7 +92,7 @@ def test_auto_gives_weights_to_linear_classifiers(learner):
 
 
 @pytest.mark.parametrize("learner", [Constant(1), Unweighted(), DecisionTreeClassifier()])
-def test_auto_gives_samples_to_all_others(learner):
+def test_auto_uses_samples_for_other_classifiers(learner):
     X, y = noisy_problem()
     of_samples, of_auto = (
         ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y)
@@ -102,7 +102,7 @@ def test_auto_gives_samples_to_all_others(learner):
     np.testing.assert_array_equal(of_samples.predict_proba(X), of_auto.predict_proba(X))
 
 
-def test_rejection_can_be_asked_for_although_the_learner_takes_weights():
+def test_rejection_can_be_chosen_for_a_weighted_learner():
     X, y = noisy_problem()
     tree = DecisionTreeClassifier()
     probing = ProbingClassifier(tree, n_probes=3, weighting="rejection", discretisation="uniform", random_state=0).fit(
@@ -115,7 +115,7 @@ def test_rejection_can_be_asked_for_although_the_learner_takes_weights():
 
 
 @pytest.mark.parametrize("weighting", ["rejection", "weight"])
-def test_the_same_seed_gives_the_same_votes_and_another_seed_does_not(weighting):
+def test_random_state_determines_the_votes(weighting):
     X, y = noisy_problem()
     first, again, other = (
         probed_trees(weighting=weighting, random_state=seed).fit(X, y).votes(X) for seed in (5, 5, 6)
@@ -125,7 +125,7 @@ def test_the_same_seed_gives_the_same_votes_and_another_seed_does_not(weighting)
 
 
 @pytest.mark.parametrize("weighting", ["rejection", "weight"])
-def test_the_classifier_of_a_threshold_is_the_same_however_many_probes_are_asked_for(weighting):
+def test_classifier_of_a_threshold_does_not_depend_on_n_probes(weighting):
     X, y = noisy_problem()
     few = probed_trees(n_probes=10, weighting=weighting).fit(X, y)
     many = probed_trees(n_probes=30, weighting=weighting).fit(X, y)
@@ -135,8 +135,8 @@ def test_the_classifier_of_a_threshold_is_the_same_however_many_probes_are_asked
         assert np.array_equal(learner.predict(X), of_threshold[p].predict(X))
 
 
-def test_two_thresholds_do_not_share_a_random_stream():
-    # At p and 1 - p with half the rows of each class, equal streams would keep equal rows up to the class.
+def test_thresholds_have_separate_random_streams():
+    # With as many rows of each class, equal streams would accept the same places of both classes at p and 1 - p.
     X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
     probing = ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=0).fit(X, y)
     low, _, high = (set(learner.X_[:, 0].astype(int)) for learner in probing.estimators_)
@@ -145,7 +145,7 @@ def test_two_thresholds_do_not_share_a_random_stream():
 
 @pytest.mark.parametrize("discretisation", ["train", "uniform"])
 @pytest.mark.parametrize("weighting", ["rejection", "weight"])
-def test_two_processes_give_what_one_gives(weighting, discretisation):
+def test_two_processes_give_the_votes_of_one(weighting, discretisation):
     X, y = noisy_problem()
     one, two = (
         probed_trees(weighting=weighting, discretisation=discretisation, n_jobs=n_jobs).fit(X, y)

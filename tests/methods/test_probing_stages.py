@@ -1,4 +1,4 @@
-"""The estimates of Probing after every probe are those of a smaller Probing, from one fit."""
+"""Test that the staged predictions of Probing equal the predictions of Probing with fewer probes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRAIN, TEST = slice(0, 300), slice(300, None)
 
 
 class Counting(DecisionTreeClassifier):
-    """A tree that counts how often any copy of it predicts."""
+    """Count how often any copy of the tree predicts."""
 
     calls = 0
 
@@ -39,7 +39,7 @@ def fitted(estimator, n_probes, **parameters):
         pytest.param(GaussianNB(), "weight", id="nb"),
     ],
 )
-def test_stage_t_is_probing_with_t_probes_to_the_last_bit(estimator, weighting, loss):
+def test_stage_t_equals_probing_with_t_probes(estimator, weighting, loss):
     stages = list(fitted(estimator, 30, weighting=weighting, loss=loss).staged_predict_proba(X[TEST]))
     assert len(stages) == 30
     for t, stage in enumerate(stages, 1):
@@ -47,14 +47,14 @@ def test_stage_t_is_probing_with_t_probes_to_the_last_bit(estimator, weighting, 
         assert np.array_equal(stage, smaller.predict_proba(X[TEST])), t
 
 
-def test_all_stages_together_ask_every_probe_once():
+def test_all_stages_use_every_probe_once():
     method = fitted(Counting(random_state=0), 20, weighting="weight")
     Counting.calls = 0
     assert len(list(method.staged_predict_proba(X[TEST]))) == 20
     assert Counting.calls == 20
 
 
-def test_the_order_tells_which_probe_was_fitted_when():
+def test_order_has_the_sequence_of_fitted_probes():
     smaller, larger = fitted(DecisionTreeClassifier(), 6), fitted(DecisionTreeClassifier(), 14)
     assert larger.order_.dtype.kind == "i" and sorted(larger.order_) == list(range(14))
     assert larger.thresholds_[larger.order_[0]] == pytest.approx(0.5)
@@ -69,7 +69,7 @@ def test_stages_do_not_depend_on_the_number_of_processes():
         assert np.array_equal(a, b)
 
 
-def test_frames_and_labels_of_any_kind_have_stages():
+def test_frames_and_text_labels_have_stages():
     frame, names = pd.DataFrame(X), np.array(["no", "yes"])[Y]
     method = ProbingClassifier(DecisionTreeClassifier(), 4, weighting="rejection", random_state=5).fit(frame, names)
     assert np.array_equal(list(method.staged_predict_proba(frame))[-1], method.predict_proba(frame))
@@ -86,6 +86,6 @@ def test_uniform_thresholds_have_no_stages():
     assert method.order_.tolist() == [0, 1, 2, 3]
 
 
-def test_an_unfitted_method_has_no_stages_yet():
+def test_unfitted_method_has_no_stages():
     with pytest.raises(NotFittedError):
         next(ProbingClassifier(DecisionTreeClassifier()).staged_predict_proba(X))

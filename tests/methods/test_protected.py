@@ -1,4 +1,4 @@
-"""A learner whose estimates of a stream are protected."""
+"""Test ProtectedClassifier, a learner with protected predictions of a stream."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from probcal.protection import CompositeJumper, SimpleJumper
 
 
 def stream(n_classes=2, n=400):
-    """Labels 0, 1, ...; after the first 100 rows the last class becomes far more frequent."""
+    """Return rows and labels 0, 1, ...; after the first 100 rows the last class becomes far more frequent."""
     rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(n, 2))
     score = X[:, 0] + rng.logistic(size=n) + np.where(np.arange(n) < 100, 0, 2)
@@ -29,7 +29,7 @@ def fitted(method, X, y):
     return method.fit(X[:100], y[:100])
 
 
-def test_estimates_are_those_of_the_simple_jumper_on_the_truncated_base():
+def test_predictions_equal_the_simple_jumper_on_the_truncated_base():
     X, y = stream()
     method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED | {"jump_rate": 0.05, "truncation": 0.1}), X, y)
     p = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
@@ -41,7 +41,7 @@ def test_estimates_are_those_of_the_simple_jumper_on_the_truncated_base():
 
 
 @pytest.mark.parametrize("calibrators", ["cox", "cox_slipped", "quadratic"])
-def test_several_jump_rates_make_a_composite_jumper(calibrators):
+def test_several_jump_rates_give_a_composite_jumper(calibrators):
     X, y = stream()
     method = ProtectedClassifier(
         GaussianNB(), calibrators=calibrators, jump_rate=[0.01, 0.001], passive_weight=0.5, start="first"
@@ -51,7 +51,7 @@ def test_several_jump_rates_make_a_composite_jumper(calibrators):
     assert fitted(method, X, y).predict_proba_online(X[100:], y[100:])[:, 1].tolist() == expected.tolist()
 
 
-def test_one_jump_rate_with_a_passive_weight_is_a_composite_jumper_too():
+def test_passive_weight_bounds_the_martingale_from_below():
     X, y = stream()
     method = fitted(ProtectedClassifier(GaussianNB(), jump_rate=0.01, passive_weight=0.25), X, y)
     method.predict_proba_online(X[100:], 1 - y[100:])
@@ -59,7 +59,7 @@ def test_one_jump_rate_with_a_passive_weight_is_a_composite_jumper_too():
 
 
 @pytest.mark.parametrize("names", [["no", "yes"], [False, True], [-3.0, 7.0], [10, 2000]])
-def test_labels_of_any_kind_give_the_same_estimates(names):
+def test_labels_of_any_kind_give_the_same_predictions(names):
     X, y = stream()
     expected = fitted(ProtectedClassifier(GaussianNB()), X, y).predict_proba_online(X[100:], y[100:])
     named = np.array(names)[y]
@@ -67,7 +67,7 @@ def test_labels_of_any_kind_give_the_same_estimates(names):
     assert found.tolist() == expected.tolist()
 
 
-def test_three_classes_have_a_column_each():
+def test_three_classes_have_one_column_each():
     X, y = stream(3)
     method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED), X, y)
     found = method.predict_proba_online(X[100:], y[100:])
@@ -79,7 +79,7 @@ def test_three_classes_have_a_column_each():
 
 
 @pytest.mark.parametrize("feedback", [{"delay": 20}, {"every": 5}])
-def test_feedback_may_be_late_or_rare(feedback):
+def test_feedback_can_be_delayed_or_rare(feedback):
     X, y = stream()
     base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
     expected, _ = SimpleJumper(truncation=0.01).protect(base, y[100:], **feedback)
@@ -90,7 +90,7 @@ def test_feedback_may_be_late_or_rare(feedback):
 
 
 @pytest.mark.parametrize("truth", ["base", "opposite", "turning"])
-def test_without_options_a_stream_loses_at_most_a_bit_against_the_base(truth):
+def test_default_protection_loses_at_most_one_bit(truth):
     X, y = stream(n=300)
     method = fitted(ProtectedClassifier(GaussianNB()), X, y)
     p = method.predict_proba(X[100:])[:, 1]
@@ -101,7 +101,7 @@ def test_without_options_a_stream_loses_at_most_a_bit_against_the_base(truth):
     assert loss <= base_loss + 1 + 1e-9
 
 
-def test_truncation_by_rows_is_half_a_row():
+def test_default_truncation_is_one_over_twice_the_weight():
     X, y = stream()
     method = fitted(ProtectedClassifier(DecisionTreeClassifier(random_state=0)), X, y)
     assert method.truncation_ == 1 / 200
@@ -110,14 +110,14 @@ def test_truncation_by_rows_is_half_a_row():
     assert weighted.truncation_ == 1 / 600
 
 
-def test_without_labels_the_estimates_are_the_bases_own_truncated():
+def test_predict_proba_gives_the_truncated_base_predictions():
     X, y = stream()
     method = fitted(ProtectedClassifier(GaussianNB(), truncation=0.2), X, y)
     expected = GaussianNB().fit(X[:100], y[:100]).predict_proba(X).clip(0.2, 0.8)
     assert method.predict_proba(X)[:, 1].tolist() == expected[:, 1].tolist()
 
 
-def test_estimates_of_0_and_1_may_be_left_where_no_label_comes_that_is_impossible():
+def test_predictions_0_and_1_allow_no_contradicting_label():
     X, y = stream()
     certain = ProtectedClassifier(DecisionTreeClassifier(random_state=0), truncation=None)
     assert set(fitted(certain, X, y).predict_proba(X)[:, 1].tolist()) == {0.0, 1.0}
@@ -126,7 +126,7 @@ def test_estimates_of_0_and_1_may_be_left_where_no_label_comes_that_is_impossibl
         certain.predict_proba_online(X[100:], y[100:])
 
 
-def test_a_stream_leaves_the_fitted_classifier_as_it_was():
+def test_stream_leaves_the_fitted_classifier_unchanged():
     X, y = stream()
     method = fitted(ProtectedClassifier(GaussianNB()), X, y)
     before = method.predict_proba(X).tolist()
@@ -138,7 +138,7 @@ def test_a_stream_leaves_the_fitted_classifier_as_it_was():
     ("settings", "n_classes"),
     [({}, 2), ({"jump_rate": [0.1, 0.01], "passive_weight": 0.5, "calibrators": "cox"}, 2), ({"truncation": 0.2}, 3)],
 )
-def test_what_is_gained_in_log10_loss_is_the_martingale(settings, n_classes):
+def test_gain_in_log10_loss_equals_the_log_martingale(settings, n_classes):
     X, y = stream(n_classes)
     method = fitted(ProtectedClassifier(GaussianNB(), **settings), X, y)
     base, protected = method.predict_proba(X[100:]), method.predict_proba_online(X[100:], y[100:])
@@ -148,7 +148,7 @@ def test_what_is_gained_in_log10_loss_is_the_martingale(settings, n_classes):
     assert base_loss - loss == pytest.approx(measured, rel=1e-9)
 
 
-def test_the_curve_runs_from_0_to_the_end_of_the_stream_in_at_most_400_points():
+def test_curve_covers_the_stream_in_400_points():
     X, y = stream(n=1_100)
     method = fitted(ProtectedClassifier(GaussianNB()), X, y)
     method.predict_proba_online(X[100:], y[100:])
@@ -171,26 +171,26 @@ def test_the_curve_runs_from_0_to_the_end_of_the_stream_in_at_most_400_points():
         ({"every": 0}, "every"),
     ],
 )
-def test_parameters_that_are_none_are_refused_by_fit(parameters, message):
+def test_invalid_parameters_are_rejected_by_fit(parameters, message):
     X, y = stream()
     with pytest.raises(ValueError, match=message):
         ProtectedClassifier(LogisticRegression(), **parameters).fit(X, y)
 
 
-def test_calibrators_for_two_classes_are_refused_for_three_before_any_stream():
+def test_calibrators_for_two_classes_reject_three_classes_in_fit():
     X, y = stream(3)
     with pytest.raises(ValueError, match="Cox calibrators are for two classes"):
         ProtectedClassifier(GaussianNB(), calibrators="cox").fit(X, y)
 
 
 @pytest.mark.parametrize("labels", [["maybe"] * 300, [0, 1]])
-def test_labels_that_are_none_of_the_training_rows_are_refused(labels):
+def test_invalid_labels_of_a_stream_are_rejected(labels):
     X, y = stream()
     with pytest.raises(ValueError, match="y "):
         fitted(ProtectedClassifier(GaussianNB()), X, y).predict_proba_online(X[100:], labels)
 
 
-def test_a_fit_forgets_the_stream_before_it():
+def test_new_fit_removes_the_previous_martingale():
     X, y = stream()
     method = fitted(ProtectedClassifier(GaussianNB()), X, y)
     method.predict_proba_online(X[100:], y[100:])
@@ -198,20 +198,20 @@ def test_a_fit_forgets_the_stream_before_it():
 
 
 @pytest.mark.parametrize("told", ["measures", "curves"])
-def test_what_only_a_stream_can_tell_is_refused_before_any(told):
+def test_measures_and_curves_need_a_stream(told):
     X, y = stream()
     with pytest.raises(NotFittedError, match="has protected no stream since it was fitted; call predict_proba_online"):
         getattr(fitted(ProtectedClassifier(GaussianNB()), X, y), told)(X)
 
 
 @pytest.mark.parametrize("method", [DirectClassifier, ProtectedClassifier, RetrainedClassifier])
-def test_a_learner_without_probabilities_is_refused_by_fit(method):
+def test_learner_without_probabilities_is_rejected_by_fit(method):
     X, y = stream()
     with pytest.raises(ValueError, match=f"LinearSVC has no predict_proba, and {method.__name__} needs it"):
         method(LinearSVC()).fit(X, y)
 
 
-def test_calibrators_may_be_a_list_of_functions():
+def test_calibrators_can_be_a_list_of_functions():
     X, y = stream()
     method = fitted(ProtectedClassifier(GaussianNB(), calibrators=[lambda p: p, lambda p: p**2]), X, y)
     base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1].clip(0.01, 0.99)

@@ -1,4 +1,4 @@
-"""Halck's relabelling: which labels are changed, and what the classifiers then say."""
+"""Test Halck's relabelling: the changed labels and the predictions of the classifiers."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ CLASSES = np.array([0, 1])
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.6, 0.95])
-def test_rows_of_probability_p_become_as_likely_positive_as_negative(p):
+def test_relabelling_at_p_balances_rows_of_probability_p(p):
     rng = np.random.default_rng(0)
     labels = (np.arange(400_000) < 400_000 * p).astype(int)
     share = relabelled(labels, CLASSES, p, rng).mean()
@@ -20,8 +20,8 @@ def test_rows_of_probability_p_become_as_likely_positive_as_negative(p):
 
 
 @pytest.mark.parametrize(("p", "kept"), [(0.3, 1), (0.7, 0)])
-def test_only_one_class_is_relabelled_at_a_threshold(p, kept):
-    # below one half negatives become positive, so positives stay; above it the other way round
+def test_only_one_class_is_relabelled_per_threshold(p, kept):
+    # below one half some negative rows become positive; above one half some positive rows become negative
     labels = np.tile([0, 1], 5000)
     changed = relabelled(labels, CLASSES, p, np.random.default_rng(0)) != labels
     assert not changed[labels == kept].any()
@@ -29,18 +29,18 @@ def test_only_one_class_is_relabelled_at_a_threshold(p, kept):
     assert changed[labels != kept].mean() == pytest.approx(2 / 7, abs=0.02)
 
 
-def test_one_half_changes_no_label():
+def test_threshold_one_half_changes_no_label():
     labels = np.tile([0, 1], 50)
     assert np.array_equal(relabelled(labels, CLASSES, 0.5, np.random.default_rng(0)), labels)
 
 
-def test_the_labels_may_be_texts():
+def test_text_labels_can_be_relabelled():
     labels = np.array(["no", "yes"] * 50)
     found = relabelled(labels, np.array(["no", "yes"]), 0.1, np.random.default_rng(0))
     assert set(found) == {"no", "yes"}
 
 
-def test_a_known_probability_comes_back():
+def test_known_probabilities_are_recovered():
     rng = np.random.default_rng(1)
     truth = np.repeat([0.1, 0.5, 0.85], 4000)
     y = (rng.random(12_000) < truth).astype(int)
@@ -48,13 +48,13 @@ def test_a_known_probability_comes_back():
     assert fitted.predict_proba([[0.1], [0.5], [0.85]])[:, 1] == pytest.approx([0.1, 0.5, 0.85], abs=0.05)
 
 
-def test_a_learner_without_weights_sees_all_rows_at_every_threshold():
+def test_unweighted_learner_gets_all_rows_at_every_threshold():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
     relabelling = RelabelingClassifier(Unweighted(), 3, random_state=0).fit(X, y)
     assert [len(one.X_) for one in relabelling.estimators_] == [60] * 3
 
 
-def test_it_differs_from_probing_in_the_training_alone():
+def test_thresholds_and_interval_predictions_equal_those_of_probing():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
     relabelling = RelabelingClassifier(Unweighted(), 5, discretisation="train", random_state=0).fit(X, y)
     probing = ProbingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
@@ -62,13 +62,13 @@ def test_it_differs_from_probing_in_the_training_alone():
     assert np.array_equal(relabelling.estimates_, probing.estimates_)
 
 
-def test_weights_need_a_learner_that_takes_them():
+def test_weights_for_an_unweighted_learner_are_rejected():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
     with pytest.raises(ValueError, match="Unweighted cannot be fitted with weights"):
         RelabelingClassifier(Unweighted(), 5).fit(X, y, np.ones(60))
 
 
-def test_two_processes_give_what_one_gives():
+def test_two_processes_give_the_votes_of_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))
     y = (rng.random(100) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
@@ -79,6 +79,6 @@ def test_two_processes_give_what_one_gives():
     assert np.array_equal(one, two)
 
 
-def test_thresholds_are_even_by_default():
+def test_default_thresholds_are_evenly_spaced():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
     assert np.allclose(RelabelingClassifier(Unweighted(), 9).fit(X, y).thresholds_, np.arange(1, 10) / 10)

@@ -1,4 +1,4 @@
-"""RescaledClassifier, and isotonic calibration of rescaled scores with its estimates before and after."""
+"""Test RescaledClassifier, and the stages of predictions before and after calibration."""
 
 import numpy as np
 import pytest
@@ -11,27 +11,27 @@ from tests.methods.calibrating import Given, blobs, noisy
 
 
 def given(scores):
-    """Rows whose first column is the score of the classifier ``Given``."""
+    """Return rows whose first column is the score of the classifier ``Given``."""
     return np.asarray(scores, dtype=float)[:, None]
 
 
-def test_the_least_and_greatest_training_score_become_0_and_1_and_others_are_cut_off():
+def test_training_score_range_becomes_0_to_1_with_clipping():
     fitted = RescaledClassifier(Given()).fit(given([-2, 0, 6]), [0, 1, 1])
-    # (0 + 2) / 8 and (2 + 2) / 8; -3 and 7 lie beyond the training scores
+    # (0 + 2) / 8 and (2 + 2) / 8; -3 and 7 are outside the training scores
     assert fitted.predict_proba(given([-3, -2, 0, 2, 6, 7]))[:, 1].tolist() == [0, 0, 0.25, 0.5, 1, 1]
 
 
-def test_rows_of_weight_0_do_not_stretch_the_range():
+def test_rows_of_weight_0_do_not_change_the_range():
     fitted = RescaledClassifier(Given()).fit(given([-2, 0, 6, 99]), [0, 1, 1, 0], [1, 1, 1, 0])
     assert (fitted.least_.tolist(), fitted.greatest_.tolist()) == ([-2], [6])
 
 
-def test_one_score_for_all_training_rows_is_one_half():
+def test_equal_training_scores_become_one_half():
     fitted = RescaledClassifier(Given()).fit(given([3, 3]), [0, 1])
     assert fitted.predict_proba(given([2, 3, 4]))[:, 1].tolist() == [0.5, 0.5, 0.5]
 
 
-def test_a_learner_without_a_decision_function_is_rescaled_by_its_log_odds():
+def test_learner_without_decision_function_is_rescaled_by_log_odds():
     X, y = blobs(100, 2)
     fitted = RescaledClassifier(GaussianNB()).fit(X, y)
     p = fitted.estimator_.predict_proba(X)
@@ -41,23 +41,23 @@ def test_a_learner_without_a_decision_function_is_rescaled_by_its_log_odds():
 
 
 @pytest.mark.parametrize("scores", [[np.nan, 0, 1], [-np.inf, 0, 1]])
-def test_scores_that_are_no_finite_numbers_are_refused(scores):
+def test_nonfinite_scores_are_rejected(scores):
     with pytest.raises(ValueError, match="only finite scores can be rescaled"):
         RescaledClassifier(Given()).fit(given(scores), [0, 1, 1])
 
 
-def test_the_range_is_that_of_the_rows_that_the_learner_learned_from_not_of_the_validation_rows():
+def test_score_range_comes_from_training_rows_only():
     X, y = blobs(300, 2)
     fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", calibration="holdout", holdout_size=100, random_state=0)
     fitted.fit(X, y)
     scores = fitted.estimator_.estimator_.decision_function(X)
     inside = (scores >= fitted.estimator_.least_) & (scores <= fitted.estimator_.greatest_)
-    # both ends are scores of training rows, and of 100 rows that were kept aside some may lie beyond
+    # both ends are scores of training rows, and some of the 100 held-out rows may be outside
     assert np.isin([fitted.estimator_.least_, fitted.estimator_.greatest_], scores).all()
     assert inside.sum() >= 200
 
 
-def test_before_is_the_rescaled_score_and_after_the_map_of_it():
+def test_stages_are_the_rescaled_score_and_its_map():
     X, y = blobs(400, 2)
     fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", calibration="holdout", holdout_size=100, random_state=0)
     fitted.fit(X, y)
@@ -69,7 +69,7 @@ def test_before_is_the_rescaled_score_and_after_the_map_of_it():
 
 @pytest.mark.parametrize("method", [IsotonicClassifier, SigmoidClassifier, BetaCalibrationClassifier])
 @pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
-def test_before_and_after_come_from_one_fitted_learner(method, calibration):
+def test_both_stages_come_from_one_fitted_learner(method, calibration):
     X, y = blobs(200, 3)
     fitted = method(LogisticRegression(), calibration=calibration, ensemble=False, random_state=0).fit(X, y)
     before, after = fitted.staged_predict_proba(X)
@@ -77,7 +77,7 @@ def test_before_and_after_come_from_one_fitted_learner(method, calibration):
     np.testing.assert_array_equal(after, fitted.predict_proba(X))
 
 
-def test_before_is_the_mean_of_the_folds_own_probabilities():
+def test_first_stage_is_the_mean_over_folds():
     X, y = blobs(200, 3)
     fitted = SigmoidClassifier(LogisticRegression(), random_state=0).fit(X, y)
     before, after = fitted.staged_predict_proba(X)
@@ -85,14 +85,14 @@ def test_before_is_the_mean_of_the_folds_own_probabilities():
     np.testing.assert_array_equal(after, fitted.predict_proba(X))
 
 
-def test_without_estimates_before_there_are_no_stages():
+def test_learner_without_probabilities_has_no_stages():
     X, y = blobs(60, 2)
     assert not hasattr(IsotonicClassifier(LinearSVC()), "staged_predict_proba")
     assert not hasattr(IsotonicClassifier(LinearSVC()).fit(X, y), "staged_predict_proba")
     assert hasattr(IsotonicClassifier(LinearSVC(), scores="rescaled"), "staged_predict_proba")
 
 
-def test_calibration_keeps_the_order_of_rescaled_scores_as_of_any_others():
+def test_rescaling_does_not_change_the_order_of_predictions():
     scores, y = noisy(500)
     X = given(scores)
     plain, rescaled = (

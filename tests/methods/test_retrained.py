@@ -1,4 +1,4 @@
-"""A learner fitted anew along a stream."""
+"""Test RetrainedClassifier, a learner that is fitted again along a stream."""
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,14 @@ def stream(n=60):
     return X, np.where(X[:, 0] + rng.normal(size=n) > 0, "yes", "no")
 
 
-def test_each_block_is_estimated_by_a_fit_on_all_rows_before_it():
+def test_each_block_is_predicted_from_all_earlier_rows():
     X, y = stream()
     found = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20]).predict_proba_online(X[20:], y[20:])
     expected = [GaussianNB().fit(X[:k], y[:k]).predict_proba(X[k : min(k + 15, 60)]) for k in (20, 35, 50)]
     assert found.tolist() == np.concatenate(expected).tolist()
 
 
-def test_no_estimate_depends_on_its_own_label_or_a_later_one():
+def test_predictions_do_not_depend_on_current_or_later_labels():
     X, y = stream()
     method = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20])
     turned = np.where(np.arange(40) < 23, y[20:], np.where(y[20:] == "yes", "no", "yes"))
@@ -31,7 +31,7 @@ def test_no_estimate_depends_on_its_own_label_or_a_later_one():
     assert same[:30].all() and not same[30:].any(), "rows 23 to 29 lie in a block that was fitted before them"
 
 
-def test_the_fitted_classifier_stays_as_it_is():
+def test_stream_leaves_the_fitted_classifier_unchanged():
     X, y = stream()
     method = RetrainedClassifier(GaussianNB(), every=5).fit(X[:20], y[:20])
     before = method.predict_proba(X)
@@ -40,7 +40,7 @@ def test_the_fitted_classifier_stays_as_it_is():
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, csr_matrix])
-def test_rows_of_any_kind_are_joined(kind):
+def test_frames_and_sparse_rows_are_joined(kind):
     X, y = stream()
     expected, found = (
         RetrainedClassifier(LogisticRegression(), every=15).fit(a[:20], y[:20]).predict_proba_online(a[20:], y[20:])
@@ -49,14 +49,14 @@ def test_rows_of_any_kind_are_joined(kind):
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
-def test_rows_of_the_stream_weigh_one_each():
+def test_stream_rows_have_weight_one():
     X, y = stream()
     weighted = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20], np.full(20, 2.0))
     expected = GaussianNB().fit(X[:35], y[:35], np.repeat([2.0, 1.0], [20, 15])).predict_proba(X[35:50])
     assert weighted.predict_proba_online(X[20:50], y[20:50])[15:].tolist() == expected.tolist()
 
 
-def test_estimates_are_clipped():
+def test_predictions_are_clipped():
     X, y = stream()
     found = RetrainedClassifier(GaussianNB(), clip=(0.2, 0.8)).fit(X[:20], y[:20]).predict_proba_online(X, y)
     assert found.min() == pytest.approx(0.2) and found.max() == pytest.approx(0.8)
@@ -65,21 +65,21 @@ def test_estimates_are_clipped():
 @pytest.mark.parametrize(
     ("y", "message"), [(["maybe"] * 60, "labels that no training row has"), (["yes"], "for each of 60 rows")]
 )
-def test_labels_that_are_none_are_refused(y, message):
+def test_invalid_labels_are_rejected(y, message):
     X, labels = stream()
     method = RetrainedClassifier(GaussianNB()).fit(X, labels)
     with pytest.raises(ValueError, match=message):
         method.predict_proba_online(X, y)
 
 
-def test_no_rows_are_refused_as_the_learner_refuses_them():
+def test_empty_stream_is_rejected_by_the_learner():
     X, y = stream()
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         RetrainedClassifier(GaussianNB()).fit(X, y).predict_proba_online(X[:0], y[:0])
 
 
 @pytest.mark.parametrize("every", [0, 1.5, True, "10"])
-def test_a_number_of_rows_that_is_none_is_refused(every):
+def test_invalid_every_is_rejected(every):
     X, y = stream()
     with pytest.raises(ValueError, match="every must be a whole number from 1"):
         RetrainedClassifier(GaussianNB(), every=every).fit(X, y)

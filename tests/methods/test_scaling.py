@@ -1,4 +1,4 @@
-"""Temperature, vector, matrix and Dirichlet scaling, each against another minimiser of the loss of its paper."""
+"""Test temperature, vector, matrix and Dirichlet scaling against another minimiser of the published losses."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def wrong_probabilities(n=400, n_classes=3, seed=0):
-    """(P, y): probabilities (n, n_classes) that are too certain and shifted, and none below 1 / 2n."""
+    """Return (P, y): probabilities (n, n_classes) that are too certain and shifted, with none below 1 / 2n."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, n_classes)).clip(-1.2, 1.2)
     y = (rng.random(n)[:, None] > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1)
@@ -70,7 +70,7 @@ def at_least(p, bound):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_temperature_is_that_of_least_log_loss(n_classes):
+def test_temperature_minimises_the_log_loss(n_classes):
     P, y = wrong_probabilities(n_classes=n_classes)
     (log_t,) = least(lambda x: cooled(np.log(P), y, x[0]), 1)
     fitted = TemperatureCalibrator().fit(P, y)
@@ -80,7 +80,7 @@ def test_the_temperature_is_that_of_least_log_loss(n_classes):
 
 
 @pytest.mark.skipif(not hasattr(sklearn.calibration, "_TemperatureScaling"), reason="needs scikit-learn 1.8")
-def test_the_temperature_is_scikit_learns():
+def test_temperature_agrees_with_scikit_learn():
     P, y = wrong_probabilities()
     peer = sklearn.calibration._TemperatureScaling().fit(P, y)
     expected = at_least(peer.predict(P), 1 / (2 * len(y)))
@@ -97,7 +97,7 @@ def test_one_temperature_divides_cross_validated_scores():
     np.testing.assert_allclose(found, at_least(expected, 1 / 600), rtol=0, atol=1e-6)
 
 
-def test_probabilities_of_0_are_read_as_the_likeliest_bound():
+def test_bound_for_probability_0_depends_on_certain_errors():
     n = 200
     rare = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.4, 0.6]], n // 4, axis=0)
     y = np.repeat([0, 1, 0, 1, 0, 1], [n // 4, n // 4, 30, 20, 20, 30])
@@ -108,7 +108,7 @@ def test_probabilities_of_0_are_read_as_the_likeliest_bound():
 
 
 @given(st.integers(0, 10**6))
-def test_a_temperature_gives_no_probability_of_0(seed):
+def test_temperature_scaling_predicts_no_probability_of_0(seed):
     random = np.random.default_rng(seed)
     p = random.choice([0, 1e-300, 0.1, 0.5, 0.9, 1], 30)
     y = np.append([0, 1], random.integers(0, 2, 28))
@@ -117,7 +117,7 @@ def test_a_temperature_gives_no_probability_of_0(seed):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_vector_scaling_without_penalty_is_the_least_loss(n_classes):
+def test_vector_scaling_without_penalty_minimises_the_loss(n_classes):
     P, y = wrong_probabilities(n_classes=n_classes)
 
     def logits(x):
@@ -131,7 +131,7 @@ def test_vector_scaling_without_penalty_is_the_least_loss(n_classes):
 
 @pytest.mark.parametrize("calibrator", [MatrixScalingCalibrator, DirichletCalibrator])
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_without_penalty_it_is_logistic_regression_on_log_probabilities(calibrator, n_classes):
+def test_unpenalised_scaling_equals_logistic_regression_on_log_probabilities(calibrator, n_classes):
     P, y = wrong_probabilities(n_classes=n_classes)
     rows, labels, weights = rows_of_each_label(np.log(P), y)
     peer = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(rows, labels, weights)
@@ -141,7 +141,7 @@ def test_without_penalty_it_is_logistic_regression_on_log_probabilities(calibrat
 
 @pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_penalised_map_is_the_least_of_its_loss(calibrator, n_classes):
+def test_penalised_map_minimises_its_loss(calibrator, n_classes):
     P, y = wrong_probabilities(150, n_classes)
     k, n = n_classes, 150
     fitted = calibrator().fit(P, y)
@@ -157,7 +157,7 @@ def test_the_penalised_map_is_the_least_of_its_loss(calibrator, n_classes):
     def loss(x):
         W, b = parts(x)
         penalty = k * b @ b + k * (k - 1) * (W[off] ** 2).sum()
-        if calibrator is not DirichletCalibrator:  # whose diagonal is free
+        if calibrator is not DirichletCalibrator:  # the Dirichlet map has a free diagonal
             penalty += k * ((np.diag(W) - 1) ** 2).sum()
         return cross_entropy(P, y, logits @ W.T + b) + penalty / n
 
@@ -167,7 +167,7 @@ def test_the_penalised_map_is_the_least_of_its_loss(calibrator, n_classes):
 
 @pytest.mark.parametrize("penalty", ["structured", "none"])
 @pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])
-def test_separated_classes_leave_the_map_finite(calibrator, penalty):
+def test_separated_classes_give_a_finite_map(calibrator, penalty):
     y = np.arange(60) % 3
     fitted = calibrator(penalty=penalty).fit(np.eye(3)[y], y)
     p = fitted.predict_proba(np.eye(3))
@@ -177,8 +177,8 @@ def test_separated_classes_leave_the_map_finite(calibrator, penalty):
 
 
 @pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1], [5.0, 7.0, 9.0], ["a", "b", "c"]], ids=str)
-def test_the_names_of_the_classes_change_no_estimate(names):
-    # scikit-learn's temperature takes the numbers 1, 2, 3 for positions
+def test_names_of_classes_change_no_prediction(names):
+    # scikit-learn's temperature reads the labels 1, 2, 3 as positions
     X, y = blobs(200, 3)
     names = np.array(names)
     named, plain = (TemperatureClassifier(GaussianNB(), random_state=0).fit(X, labels) for labels in (names[y], y))
@@ -187,24 +187,24 @@ def test_the_names_of_the_classes_change_no_estimate(names):
     assert named.predict(X).tolist() == names[plain.predict(X)].tolist()
 
 
-def test_a_temperature_keeps_the_order_of_the_classes():
+def test_temperature_scaling_does_not_change_the_predicted_class():
     P, y = wrong_probabilities()
     assert (TemperatureCalibrator().fit(P, y).predict_proba(P).argmax(axis=1) == P.argmax(axis=1)).all()
 
 
-def test_it_has_its_name_in_a_config(tmp_path):
+def test_scaling_methods_can_be_named_in_a_config(tmp_path):
     methods = "methods: [direct, probing, temperature, vector_scaling, matrix_scaling, dirichlet]"
     experiment(tmp_path, ("methods: [direct, probing]", methods))
 
 
-def test_a_wrong_parameter_is_told_as_any_other(tmp_path):
+def test_invalid_parameter_in_a_config_is_reported_with_line(tmp_path):
     methods = "methods:\n  direct:\n  probing:\n  temperature: {params: {cv: nonsense}}"
     line, message = the_fault(tmp_path, ("methods: [direct, probing]", methods))
     assert line == 9
     assert message.startswith("cv must be a whole number of folds")
 
 
-def test_a_pipeline_gets_the_weights_at_its_last_step():
+def test_pipeline_passes_weights_to_its_last_step():
     X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
     weight = np.where(y == 1, 10, 1)
     alone, piped = (
@@ -221,7 +221,7 @@ def test_constant_predictions_change_the_intercept_only(calibrator):
     assert fitted.predict_proba([0.2])[0, 1] == pytest.approx(0.7, abs=0.01)
 
 
-def test_separated_rows_and_reversed_rows_have_a_temperature_within_its_bounds():
+def test_temperature_of_separated_and_reversed_rows_is_bounded():
     p, y = np.array([0.1, 0.2, 0.8, 0.9]), np.array([0, 0, 1, 1])
     assert 1e-3 <= TemperatureCalibrator().fit(p, y).temperature_ < 0.1
     assert TemperatureCalibrator().fit(p, 1 - y).temperature_ == pytest.approx(1000, rel=1e-6)
@@ -229,7 +229,7 @@ def test_separated_rows_and_reversed_rows_have_a_temperature_within_its_bounds()
 
 @pytest.mark.parametrize("form", ["vector", "matrix", "dirichlet"])
 @pytest.mark.parametrize("penalty", ["structured", "none"])
-def test_newtons_method_finds_the_optimum_of_l_bfgs(form, penalty, monkeypatch):
+def test_newtons_method_and_l_bfgs_find_the_same_optimum(form, penalty, monkeypatch):
     P, y = wrong_probabilities(2000)
     weights = np.random.default_rng(1).exponential(size=2000)
     targets = _softmax.class_targets(y, 3, weights)
@@ -244,7 +244,7 @@ def test_newtons_method_finds_the_optimum_of_l_bfgs(form, penalty, monkeypatch):
 @pytest.mark.parametrize(
     "calibrator", [TemperatureCalibrator, VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator]
 )
-def test_a_start_from_few_rows_changes_no_optimum(calibrator, monkeypatch):
+def test_start_from_few_rows_changes_no_optimum(calibrator, monkeypatch):
     P, y = wrong_probabilities(3000)
     found = []
     for enough in (2, np.inf):

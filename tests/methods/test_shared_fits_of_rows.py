@@ -1,4 +1,4 @@
-"""A fit is shared for the same rows, labels and parameters, and for nothing else."""
+"""Test that a fit is shared only for the same rows, labels and parameters."""
 
 import warnings
 
@@ -15,7 +15,7 @@ X = np.random.default_rng(0).normal(size=(40, 2))
 Y = np.arange(40) % 2
 
 
-def test_the_same_learner_is_fitted_once():
+def test_equal_fits_are_shared():
     with SharedFits().of_rows(X, Y):
         assert fit_weighted(GaussianNB(), X, Y.copy(), None) is fit_weighted(GaussianNB(), X, Y, None)
 
@@ -30,7 +30,7 @@ def test_the_same_learner_is_fitted_once():
     ],
     ids=["other parameters", "other rows", "other labels", "weights"],
 )
-def test_what_differs_is_fitted_anew(learner, rows, labels, weights):
+def test_different_fits_are_not_shared(learner, rows, labels, weights):
     with SharedFits().of_rows(X, Y):
         first = fit_weighted(GaussianNB(), X, Y, None)
         assert fit_weighted(learner, rows, labels, weights) is not first
@@ -41,7 +41,7 @@ def test_what_differs_is_fitted_anew(learner, rows, labels, weights):
     [DecisionTreeClassifier(), make_pipeline(FunctionTransformer(lambda X: X), GaussianNB())],
     ids=["a seed of its own", "a function without a name"],
 )
-def test_a_learner_whose_parameters_do_not_tell_its_fit_is_never_shared(learner):
+def test_learners_with_random_or_unnamed_parts_are_never_shared(learner):
     with SharedFits().of_rows(X, Y):
         first = fit_weighted(learner, X, Y, None)
         assert fit_weighted(type(learner)(**learner.get_params(deep=False)), X, Y, None) is not first
@@ -57,7 +57,7 @@ def test_fits_on_the_same_part_of_the_rows_are_shared():
     np.testing.assert_array_equal(fitted.theta_, GaussianNB().fit(X[:20], Y[:20]).theta_)
 
 
-def test_labels_of_another_problem_of_the_same_rows_are_another_fit():
+def test_other_labels_of_the_same_rows_are_not_shared():
     shared = SharedFits()
     with shared.of_rows(X, Y):
         first = fit_weighted(GaussianNB(), X, Y, None)
@@ -67,7 +67,7 @@ def test_labels_of_another_problem_of_the_same_rows_are_another_fit():
         assert fit_weighted(GaussianNB(), X, Y, None) is first
 
 
-def test_what_a_fit_warned_of_is_warned_of_every_time():
+def test_shared_fit_repeats_its_warnings():
     class Warns(GaussianNB):
         def fit(self, X, y, sample_weight=None):
             warnings.warn("hm", RuntimeWarning, stacklevel=1)
@@ -79,5 +79,5 @@ def test_what_a_fit_warned_of_is_warned_of_every_time():
                 fit_weighted(Warns(), X, Y, None)
 
 
-def test_nothing_is_shared_outside():
+def test_fits_outside_the_context_are_not_shared():
     assert fit_weighted(GaussianNB(), X, Y, None) is not fit_weighted(GaussianNB(), X, Y, None)

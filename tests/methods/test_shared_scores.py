@@ -1,4 +1,4 @@
-"""A shared fit scores the same values once, and other values anew."""
+"""Test that a shared fit scores equal values once, and other values again."""
 
 import gc
 import pickle
@@ -38,16 +38,16 @@ def counting():
 
 @pytest.mark.filterwarnings("ignore:hm")
 @pytest.mark.parametrize("kind", [np.array, pd.DataFrame])
-def test_the_same_values_are_scored_once(counting, kind):
+def test_equal_values_are_scored_once(counting, kind):
     first = counting.predict_proba(kind(X[40:]))
-    first[:] = 0.0  # what a method does with its copy is its own business
+    first[:] = 0.0  # a method may change its copy
     again = counting.predict_proba(kind(X[40:]))
     assert Counting.calls == 1
     np.testing.assert_array_equal(again, GaussianNB().fit(X[:40], Y[:40]).predict_proba(X[40:]))
 
 
 @pytest.mark.filterwarnings("ignore:hm")
-def test_other_values_are_scored_anew(counting):
+def test_other_values_are_scored_again(counting):
     rows = X[40:].copy()
     before = counting.predict_proba(rows)
     rows[0] += 1.0
@@ -57,26 +57,26 @@ def test_other_values_are_scored_anew(counting):
     np.testing.assert_array_equal(before[1:], after[1:])
 
 
-def test_what_a_prediction_warned_of_is_warned_of_every_time(counting):
+def test_shared_prediction_repeats_its_warnings(counting):
     for _ in range(2):
         with pytest.warns(RuntimeWarning, match="hm"):
             counting.predict_proba(X)
 
 
 @pytest.mark.filterwarnings("ignore:hm")
-def test_a_pickled_fit_predicts_the_same(counting):
+def test_pickled_fit_predicts_the_same(counting):
     again = pickle.loads(pickle.dumps(counting))
     np.testing.assert_array_equal(again.predict_proba(X), counting.predict_proba(X))
 
 
-def test_a_kernel_is_evaluated_once_for_probabilities_and_scores():
+def test_shared_svm_gives_consistent_probabilities_and_scores():
     with SharedScores().of_rows(X, Y):
         fitted = fit_or_shared(LogisticSVC(), X, Y)
         p, scores = fitted.predict_proba(X), fitted.decision_function(X)
     np.testing.assert_allclose(np.log(p[:, 1] / p[:, 0]), scores, atol=1e-9)
 
 
-def test_a_fit_that_is_dropped_leaves_the_memory():
+def test_dropped_fit_is_freed_from_memory():
     fits = SharedScores()
     with fits.of_rows(X, Y):
         gone = weakref.ref(fit_or_shared(GaussianNB(), X, Y))
@@ -89,7 +89,7 @@ def test_a_fit_that_is_dropped_leaves_the_memory():
         gc.enable()
 
 
-def test_a_fit_that_is_not_shared_remembers_nothing():
+def test_unshared_fit_stores_no_scores():
     with SharedScores().of_rows(X, Y):
         fitted = fit_or_shared(GaussianNB(), X.copy(), Y)
     assert "predict_proba" not in vars(fitted)

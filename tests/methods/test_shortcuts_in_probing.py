@@ -1,4 +1,4 @@
-"""A learner of one's own declares a shortcut, and Probing never takes its word where it gives none."""
+"""Test declared shortcuts of learners in Probing, which must not change any vote."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ TIGHT_SVM = LinearSVC(dual=False, tol=1e-8, max_iter=100_000)
 
 
 class Means(ClassifierMixin, BaseEstimator):
-    """Says the second class right of a point that the weights of the classes move. Counts its fits."""
+    """Predict the second class right of a point that depends on the class weights, and count the fits."""
 
     fits = 0
     class_weight_shortcut = None
@@ -35,7 +35,7 @@ class Means(ClassifierMixin, BaseEstimator):
 
 
 class Shortcut:
-    """Fits all class weights at once, but none at or above ``refuses``, and is unsure of those below ``unsure``."""
+    """Fit all class weights at once, except points from ``refuses`` on; points below ``unsure`` are unsure."""
 
     refuses, unsure, rounds = np.inf, -np.inf, None
 
@@ -67,7 +67,7 @@ def votes(learner, **parameters):
 
 
 @pytest.mark.parametrize("how", [{}, {"refuses": 0.5}, {"unsure": -0.5}, {"refuses": 0.0, "unsure": 0.0}], ids=str)
-def test_votes_are_the_learners_own_however_much_the_shortcut_can_do(how):
+def test_shortcuts_change_no_votes_or_thresholds(how):
     learner = declared(**how)
     found, fitted = votes(learner)
     expected, slow = votes(Means)
@@ -79,28 +79,28 @@ def test_votes_are_the_learners_own_however_much_the_shortcut_can_do(how):
     assert (fitted.probings_[0].together == ~refused).all()
 
 
-def test_probes_are_fitted_in_rounds_of_what_is_sure_to_be_needed():
+def test_rounds_fit_few_unneeded_probes():
     rounds = []
     _, fitted = votes(declared(rounds=rounds))
     assert sum(rounds) <= 1.1 * len(fitted.thresholds_)
     assert len(rounds) < 20
 
 
-def test_even_thresholds_are_fitted_in_one_round():
+def test_uniform_thresholds_are_fitted_in_one_round():
     learner = declared(rounds=[])
     _, fitted = votes(learner, discretisation="uniform")
     assert learner.class_weight_shortcut.rounds == [50]
     assert fitted.probings_[0].together.all()
 
 
-def test_the_flag_turns_it_off():
+def test_shortcuts_false_turns_the_shortcut_off():
     learner = declared()
     found, fitted = votes(learner, shortcuts=False)
     assert (learner.fits, fitted.probings_[0].together.any()) == (50, False)
     assert found == votes(Means)[0]
 
 
-def test_samples_are_never_left_to_a_shortcut():
+def test_rejection_sampling_never_uses_a_shortcut():
     class Plain(Means):
         class_weight_shortcut = Shortcut
 
@@ -110,7 +110,7 @@ def test_samples_are_never_left_to_a_shortcut():
     assert not ProbingClassifier(Plain(), 10, random_state=0).fit(X, Y).probings_[0].together.any()
 
 
-def test_a_margin_that_is_no_number_is_not_believed():
+def test_nan_margins_are_not_used():
     class NoNumbers(Shortcut):
         def margins(self, classifiers, X):
             return np.full((len(X), len(classifiers)), np.nan), 0.0
@@ -120,7 +120,7 @@ def test_a_margin_that_is_no_number_is_not_believed():
     assert votes(learner)[0] == votes(Means)[0]
 
 
-def test_a_shortcut_that_made_no_classifier_is_asked_for_no_margins():
+def test_shortcut_without_classifiers_is_not_asked_for_margins():
     class MakesNone(Shortcut):
         refuses = -np.inf
 
@@ -133,7 +133,7 @@ def test_a_shortcut_that_made_no_classifier_is_asked_for_no_margins():
     assert found == fitted.probings_[0].answers(X).sum(axis=1).tolist() == votes(Means)[0]
 
 
-def test_margins_are_asked_for_in_blocks():
+def test_margins_are_computed_in_blocks():
     asked = []
 
     class Notes(Shortcut):
@@ -163,14 +163,14 @@ def test_margins_are_asked_for_in_blocks():
         ("margins", lambda self, some, X: (X[:, :1], -1.0), "or below 0"),
     ],
 )
-def test_a_shortcut_that_is_none_is_named(method, gives, said):
+def test_invalid_shortcut_is_rejected_by_name(method, gives, said):
     learner = declared(**{method: gives})
     with pytest.raises(ValueError, match=f"shortcut Declared.*{said}"):
         votes(learner)
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(solver="newton-cholesky", tol=1e-8), TIGHT_SVM], ids=str)
-def test_rows_that_the_learner_refuses_are_refused(learner):
+def test_rows_that_the_learner_rejects_are_rejected(learner):
     fitted = ProbingClassifier(learner, 10, random_state=0).fit(X, Y)
     assert fitted.probings_[0].together.any()
     holes = np.where(np.arange(800).reshape(400, 2) == 3, np.nan, X)
@@ -180,6 +180,6 @@ def test_rows_that_the_learner_refuses_are_refused(learner):
     assert (fitted.votes(csr_array(X)) == fitted.votes(X)).all()
 
 
-def test_the_flag_is_a_flag():
+def test_shortcuts_must_be_true_or_false():
     with pytest.raises(ValueError, match="shortcuts must be True or False, not 'no'"):
         votes(Means, shortcuts="no")

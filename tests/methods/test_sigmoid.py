@@ -1,4 +1,4 @@
-"""Platt's sigmoid: what is fitted, to which scores, and how it behaves on awkward ones."""
+"""Test Platt's sigmoid against scikit-learn and hand calculations, also on extreme scores."""
 
 import math
 
@@ -39,7 +39,7 @@ def targets(y):
 @pytest.mark.parametrize("n", [3, 10, 100, 3000])
 @pytest.mark.parametrize("spread", [1e-3, 1, 50, 1e4])
 @pytest.mark.parametrize("steepness", [-2, 0, 1, 8])
-def test_the_sigmoid_is_that_of_scikit_learn(n, spread, steepness):
+def test_sigmoid_agrees_with_scikit_learn(n, spread, steepness):
     scores, y = noisy(n, seed=n, steepness=steepness)
     y[:2] = [False, True]
     scores = spread * scores + spread / 3
@@ -47,13 +47,13 @@ def test_the_sigmoid_is_that_of_scikit_learn(n, spread, steepness):
     np.testing.assert_allclose(sigmoid_of(scores, y), expected, rtol=0, atol=1e-6)
 
 
-def test_slope_and_intercept_are_those_of_scikit_learn():
+def test_slope_and_intercept_agree_with_scikit_learn():
     scores, y = noisy()
     peer = _SigmoidCalibration().fit(scores, y.astype(int))
     assert fit_sigmoid(scores, y) == pytest.approx((peer.a_, peer.b_), abs=1e-6)
 
 
-def test_a_fitted_svm_is_calibrated_as_by_calibrated_classifier_cv():
+def test_calibrated_svm_agrees_with_calibrated_classifier_cv():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y = np.where(rng.random(300) < expit(2 * X[:, 0] - X[:, 1]), "yes", "no")
@@ -63,20 +63,20 @@ def test_a_fitted_svm_is_calibrated_as_by_calibrated_classifier_cv():
     np.testing.assert_allclose(ours, peer.predict_proba(X), rtol=0, atol=1e-6)
 
 
-def test_two_scores_get_platts_targets():
-    # 3 positive of 4 at score 1, 1 of 3 at score 0; targets 5/6 and 1/5: two free numbers fit both means,
+def test_sigmoid_of_two_scores_gives_the_mean_targets():
+    # 3 of 4 are positive at score 1, 1 of 3 at score 0; targets 5/6 and 1/5; two parameters fit both means,
     # (3 * 5/6 + 1/5) / 4 = .675 and (5/6 + 2 * 1/5) / 3 = .4111
     scores, y = [1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0]
     assert sigmoid_of(scores, y, [1, 0]) == pytest.approx([2.7 / 4, (5 / 6 + 0.4) / 3], abs=1e-9)
 
 
 @pytest.mark.parametrize("gap", [1e-6, 1, 1e6])
-def test_separable_classes_end_at_platts_targets_and_not_at_0_and_1(gap):
-    # every score of a class is the same, so each is fitted exactly: 1/(3 + 2) and (2 + 1)/(2 + 2)
+def test_separable_classes_of_two_scores_get_platts_targets(gap):
+    # all scores of a class are equal, so each target is fitted exactly: 1/(3 + 2) and (2 + 1)/(2 + 2)
     assert sigmoid_of([0, 0, 0, gap, gap], [0, 0, 0, 1, 1], [0, gap]) == pytest.approx([1 / 5, 3 / 4], abs=1e-9)
 
 
-def test_separable_classes_of_many_scores_stay_finite():
+def test_separable_classes_have_a_finite_sigmoid():
     scores = np.append(-1 - np.arange(50.0), 1 + np.arange(50.0))
     slope, intercept = fit_sigmoid(scores, scores > 0)
     assert math.isfinite(slope)
@@ -92,7 +92,7 @@ def test_constant_scores_get_the_mean_target(constant):
     assert sigmoid_of([constant] * 5, [1, 0, 0, 1, 0]) == pytest.approx([0.42] * 5, abs=1e-12)
 
 
-def test_log_odds_of_700_are_fitted_like_any_other_score():
+def test_scores_of_700_agree_with_hand_calculation():
     scores, y = [-700, -700, -700, 700, 700], [0, 0, 1, 1, 1]
     # targets 4/5 and 1/4: at -700 (4/5 + 2 * 1/4) / 3, at 700 4/5
     assert sigmoid_of(scores, y, [-700, 700]) == pytest.approx([1.3 / 3, 0.8], abs=1e-9)
@@ -112,18 +112,18 @@ def test_scaling_and_shifting_the_scores_changes_no_probability(problem, scale, 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(scaled, st.floats(-5, 5))
-def test_no_other_sigmoid_is_nearer_to_the_targets(problem, steepness):
+def test_gradient_of_the_loss_is_zero(problem, steepness):
     scores, y = noisy(*problem, steepness=steepness)
     y[:2] = [False, True]
     residual = targets(y) - sigmoid_of(scores, y)
-    # the loss is convex, so a gradient of 0 is its lowest point
+    # the loss is convex, so it is smallest where the gradient is 0
     assert abs(residual.mean()) < 1e-9
     assert abs((residual * scores).mean()) < 1e-9
 
 
 @pytest.mark.parametrize("outlier", [1e2, 1e4, 1e6])
-def test_a_score_far_off_upsets_nothing_though_a_full_newton_step_would_go_astray(outlier):
-    # positive are the lowest score of 30 and the one far above them
+def test_outlying_score_does_not_prevent_convergence(outlier):
+    # the lowest of 30 scores and the outlier are positive
     scores = np.append(np.arange(30.0), outlier)
     y = np.isin(scores, [0, outlier])
     residual = targets(y) - sigmoid_of(scores, y)
@@ -133,26 +133,26 @@ def test_a_score_far_off_upsets_nothing_though_a_full_newton_step_would_go_astra
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(scaled)
-def test_calling_the_classes_the_other_way_round_gives_the_complement(problem):
+def test_swapped_classes_give_the_complement(problem):
     scores, y = noisy(*problem)
     y[:2] = [False, True]
     np.testing.assert_allclose(sigmoid_of(-scores, ~y), 1 - sigmoid_of(scores, y), rtol=0, atol=1e-9)
 
 
-def test_the_probability_rises_with_the_score():
+def test_probability_rises_with_the_score():
     scores, y = noisy()
     p = sigmoid_of(scores, y, np.linspace(-5, 5, 200))
     assert np.all(np.diff(p) > 0)
 
 
-def test_auto_takes_the_decision_function_where_there_is_one():
+def test_auto_uses_the_decision_function_if_available():
     scores, y = noisy()
     X = np.column_stack([scores, 1 - expit(scores**3), expit(scores**3)])
     found = SigmoidClassifier(Given(), calibration="train").fit(X, y).predict_proba(X)[:, 1]
     assert found.tolist() == sigmoid_of(scores, y).tolist()
 
 
-def test_auto_takes_bounded_log_odds_where_there_is_no_decision_function():
+def test_auto_uses_bounded_log_odds_without_a_decision_function():
     scores, y = noisy()
     p = expit(3 * scores)
     p[:2] = [0, 1]
@@ -164,15 +164,15 @@ def test_auto_takes_bounded_log_odds_where_there_is_no_decision_function():
 
 
 @pytest.mark.parametrize("learner", [RandomForestClassifier(30, random_state=0), KNeighborsClassifier(15)], ids=str)
-def test_a_learner_that_says_0_and_1_and_errs_keeps_its_accuracy(learner):
-    # an unbounded log-odds of a single such error outweighs all other rows
+def test_certain_wrong_predictions_do_not_reduce_the_accuracy(learner):
+    # the unbounded log-odds of one such error would outweigh all other rows
     X, y = make_classification(1000, flip_y=0.2, random_state=0)
     sigmoid = SigmoidClassifier(learner, random_state=0).fit(X[:700], y[:700])
     alone = clone(learner).fit(X[:700], y[:700])
     assert sigmoid.score(X[700:], y[700:]) > alone.score(X[700:], y[700:]) - 0.03
 
 
-def test_each_kind_of_score_can_be_asked_for():
+def test_each_kind_of_score_can_be_chosen():
     scores, y = noisy()
     p = expit(scores**3)
     X = np.column_stack([scores, 1 - p, p])
@@ -182,7 +182,7 @@ def test_each_kind_of_score_can_be_asked_for():
         np.testing.assert_allclose(found.predict_proba(X)[:, 1], sigmoid_of(expected, y), atol=1e-9)
 
 
-def test_the_log_odds_of_a_logistic_regression_are_its_decision_function():
+def test_log_odds_of_logistic_regression_equal_its_decision_function():
     X, y = noisy()
     X = X[:, None]
     by_kind = [
@@ -193,8 +193,8 @@ def test_the_log_odds_of_a_logistic_regression_are_its_decision_function():
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_log_odds_keep_their_digits_next_to_0_and_next_to_1(sign):
-    # e^-600 stands in one column and its complement, rounded to 1, in the other
+def test_log_odds_near_0_and_1_lose_no_digits(sign):
+    # one column holds e^-600, and the other holds its complement, rounded to 1
     log_odds = sign * np.array([-600.0, -400, -200, 0, 200, 400, 600, 100])
     X = np.column_stack([np.zeros(8), expit(-log_odds), expit(log_odds)])
     y = np.array([0, 0, 1, 0, 1, 0, 1, 1])
@@ -203,7 +203,7 @@ def test_log_odds_keep_their_digits_next_to_0_and_next_to_1(sign):
     np.testing.assert_allclose(found, sigmoid_of(log_odds, y), atol=1e-9)
 
 
-def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
+def test_probabilities_0_and_1_have_log_odds_of_708():
     p = np.array([0, 0, 0, 1, 1, 0.5])
     X, y = np.column_stack([np.zeros(6), 1 - p, p]), np.array([0, 0, 1, 1, 1, 0])
     method = SigmoidClassifier(OnlyProbabilities(), scores="log_odds", calibration="train")
@@ -216,7 +216,7 @@ def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes()])
 @pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
-def test_naive_bayes_of_repeated_columns_has_scores_in_the_hundreds_and_a_finite_sigmoid(learner, scores):
+def test_naive_bayes_on_repeated_columns_has_a_finite_sigmoid(learner, scores):
     z, y = noisy(200)
     X = np.repeat(z[:, None], 300, axis=1)
     p = SigmoidClassifier(learner, scores=scores, random_state=0).fit(X, y).predict_proba(X)
@@ -224,13 +224,13 @@ def test_naive_bayes_of_repeated_columns_has_scores_in_the_hundreds_and_a_finite
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_scores_that_are_not_finite_are_refused(bad):
+def test_nonfinite_scores_are_rejected(bad):
     X = np.array([[0.0], [1.0], [bad]])
     with pytest.raises(ValueError, match="finite scores"):
         SigmoidClassifier(Given(), calibration="train").fit(X, [0, 1, 1])
 
 
-def test_estimates_are_clipped_only_when_asked_for():
+def test_predictions_are_clipped_only_on_request():
     scores, y = noisy()
     plain, clipped = (
         SigmoidClassifier(Given(), clip=clip, calibration="train")
@@ -245,17 +245,17 @@ def test_estimates_are_clipped_only_when_asked_for():
 
 
 @pytest.mark.parametrize("clip", [(0.5, 0.5), (-1, 1), "none", 0.1])
-def test_a_clip_that_is_no_range_is_refused(clip):
+def test_invalid_clip_is_rejected(clip):
     with pytest.raises(ValueError, match="clip must be two rising numbers"):
         SigmoidClassifier(Given(), clip=clip).fit(*blobs(30, 2))
 
 
-def test_an_unknown_kind_of_score_is_refused():
+def test_unknown_kind_of_score_is_rejected():
     with pytest.raises(ValueError, match="scores must be"):
         SigmoidClassifier(Given(), scores="logits").fit(np.zeros((2, 1)), [0, 1])
 
 
-def test_labels_come_back_as_they_were_given():
+def test_predicted_labels_are_the_given_labels():
     scores, y = noisy()
     X, labels = scores[:, None], np.where(y, "sick", "healthy")
     fitted = SigmoidClassifier(LinearSVC()).fit(X, labels)
@@ -265,7 +265,7 @@ def test_labels_come_back_as_they_were_given():
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(scaled, st.integers(0, 1000))
-def test_a_row_of_weight_3_is_three_rows_in_the_targets_and_in_the_loss(problem, seed):
+def test_weighted_rows_equal_repeated_rows(problem, seed):
     scores, y = noisy(*problem)
     y[:2] = [False, True]
     weights = np.random.default_rng(seed).integers(1, 4, size=len(y))
@@ -273,12 +273,12 @@ def test_a_row_of_weight_3_is_three_rows_in_the_targets_and_in_the_loss(problem,
     assert weighted == pytest.approx(fit_sigmoid(np.repeat(scores, weights), np.repeat(y, weights)), rel=1e-9, abs=1e-9)
 
 
-def test_weights_of_one_change_no_digit():
+def test_weights_of_one_change_nothing():
     scores, y = noisy()
     assert fit_sigmoid(scores, y, np.ones(400)) == fit_sigmoid(scores, y)
 
 
-def test_the_targets_count_weights():
+def test_targets_count_weights():
     # weights 3 and 1 of one score: n1 = 3, n0 = 1, targets 4/5 and 1/3, and (3 * 4/5 + 1/3) / 4 = .68333
     slope, intercept = fit_sigmoid(np.zeros(2), np.array([True, False]), np.array([3.0, 1.0]))
     assert (slope, expit(-intercept)) == (0, pytest.approx((3 * 4 / 5 + 1 / 3) / 4, abs=1e-12))
@@ -286,7 +286,7 @@ def test_the_targets_count_weights():
 
 @pytest.mark.parametrize("ensemble", [True, False])
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_cross_validated_sigmoids_are_those_of_calibrated_classifier_cv(n_classes, ensemble):
+def test_cross_validated_sigmoids_agree_with_calibrated_classifier_cv(n_classes, ensemble):
     X, y = blobs(300, n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
     learner = LinearSVC(random_state=0)
@@ -295,7 +295,7 @@ def test_cross_validated_sigmoids_are_those_of_calibrated_classifier_cv(n_classe
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=1e-6)
 
 
-def test_several_classes_have_a_slope_and_an_intercept_each():
+def test_several_classes_have_one_slope_and_intercept_each():
     X, y = blobs(300, 3)
     fitted = SigmoidClassifier(LinearSVC(), calibration="train", clip=(0, 1)).fit(X, y)
     scores = fitted.estimator_.decision_function(X)
@@ -305,7 +305,7 @@ def test_several_classes_have_a_slope_and_an_intercept_each():
     np.testing.assert_allclose(fitted.predict_proba(X), raw / raw.sum(axis=1, keepdims=True), atol=1e-14)
 
 
-def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
+def test_log_odds_of_a_class_are_against_the_rest():
     X, y = blobs(300, 3)
     fitted = SigmoidClassifier(GaussianNB(), scores="log_odds", calibration="train").fit(X, y)
     p = fitted.estimator_.predict_proba(X)
@@ -314,7 +314,7 @@ def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_without_options_no_probability_is_below_half_a_row(n_classes):
+def test_default_predictions_are_bounded_by_one_over_2n(n_classes):
     X, y = blobs(300, n_classes)
     fitted = SigmoidClassifier(LinearSVC(random_state=0), random_state=0).fit(X, y)
     p = fitted.predict_proba(np.vstack([1e6 * X, -1e6 * X, X]))

@@ -1,4 +1,4 @@
-"""The lines that a sweep gives to figures, and the sweep over the support vectors alone."""
+"""Test the curves of a weight sweep for figures, and the sweep over support vectors only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def swept(learner, part=TRAIN, levels=None, **options):
     return WeightSweepClassifier(learner, levels, random_state=0, **options).fit(TOY.X[part], TOY.y[part])
 
 
-def test_the_curves_of_a_linear_learner_are_where_its_scores_are_zero():
+def test_curves_of_a_linear_learner_have_score_zero():
     fitted = swept(LOGISTIC)
     lines = fitted.curves(TOY.X[TEST])["iso_probability"]
     assert [line["level"] for line in lines] == fitted.thresholds_.tolist()
@@ -41,7 +41,7 @@ def test_the_curves_of_a_linear_learner_are_where_its_scores_are_zero():
         assert np.abs(score).max() < 1e-6 * np.abs(learner.coef_[0] * sides).sum()
 
 
-def test_the_curves_of_logistic_regression_lie_near_the_true_ones():
+def test_curves_of_logistic_regression_are_near_the_true_curves():
     # the log-odds of the toy are x + 2 y
     for line in swept(LOGISTIC).curves(TOY.X[TEST])["iso_probability"]:
         along = np.linspace(0.4, 0.6, 3)
@@ -50,14 +50,14 @@ def test_the_curves_of_logistic_regression_lie_near_the_true_ones():
 
 
 @pytest.mark.slow
-def test_a_learner_of_arrays_gives_the_lines_of_one_of_frames():
+def test_arrays_and_frames_give_the_same_curves():
     of_frame = swept(LOGISTIC, FEW).curves(TOY.X[TEST])
     X = TOY.X.to_numpy()
     of_array = WeightSweepClassifier(LOGISTIC, random_state=0).fit(X[FEW], TOY.y[FEW]).curves(X[TEST])
     assert of_frame == of_array
 
 
-def test_scores_rise_and_their_estimates_are_those_of_the_rows():
+def test_scores_are_sorted_with_the_predictions_of_their_rows():
     fitted = swept(LOGISTIC)
     [line] = fitted.curves(TOY.X[TEST])["scores"]
     assert len(line["x"]) == len(line["y"]) == 400
@@ -74,12 +74,12 @@ def curves_of_a_tree():
 
 
 @pytest.mark.slow
-def test_a_tree_has_no_scores_and_levels_without_one_half_give_none(curves_of_a_tree):
+def test_scores_need_a_decision_function_and_level_one_half(curves_of_a_tree):
     assert "scores" not in curves_of_a_tree
     assert "scores" not in swept(LOGISTIC, FEW, [0.2, 0.8]).curves(TOY.X[TEST])
 
 
-def test_the_training_rows_are_points_of_each_class_and_at_most_500():
+def test_curves_have_at_most_500_training_rows_per_class():
     of_0, of_1 = swept(LOGISTIC).curves(TOY.X[TEST])["training_rows"]
     assert (of_0["label"], of_1["label"]) == ("0", "1")
     assert len(of_0["x"]) == len(of_1["x"]) == 500
@@ -88,11 +88,11 @@ def test_the_training_rows_are_points_of_each_class_and_at_most_500():
 
 
 @pytest.mark.slow
-def test_the_lines_are_plain_numbers(curves_of_a_tree):
+def test_curves_can_be_stored_as_json(curves_of_a_tree):
     assert json.loads(json.dumps(curves_of_a_tree)) == curves_of_a_tree
 
 
-def test_more_columns_have_no_curves_and_several_classes_none_at_all():
+def test_curves_need_two_columns_and_two_classes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
     assert list(WeightSweepClassifier(LOGISTIC).fit(X, y).curves(X)) == ["scores"]
@@ -102,7 +102,7 @@ def test_more_columns_have_no_curves_and_several_classes_none_at_all():
 SVM = SVC(kernel="linear", C=1.0)
 
 
-def test_the_support_vectors_alone_are_swept_over_and_weigh_their_number():
+def test_sweep_over_support_vectors_uses_only_their_rows():
     class Spy(SVC):
         def fit(self, X, y, sample_weight=None):
             self.seen_ = np.asarray(X), np.ones(len(y)) if sample_weight is None else sample_weight
@@ -117,7 +117,7 @@ def test_the_support_vectors_alone_are_swept_over_and_weigh_their_number():
         assert weights.sum() == pytest.approx(len(kept))
 
 
-def test_without_the_other_rows_the_surface_of_unchanged_weights_stays():
+def test_support_vectors_alone_give_the_same_surface_at_half():
     first = SVM.fit(TOY.X[FEW], TOY.y[FEW])
     fitted = swept(SVM, FEW, [0.5], rows="support_vectors")
     alone = fitted.estimators_[0]
@@ -125,25 +125,25 @@ def test_without_the_other_rows_the_surface_of_unchanged_weights_stays():
     assert alone.intercept_ == pytest.approx(first.intercept_, abs=5e-3)
 
 
-def test_the_support_vectors_of_overlapping_classes_leave_a_surface_to_the_middle_level_alone():
+def test_overlapping_support_vectors_have_a_surface_only_at_half():
     first = SVM.fit(TOY.X[TRAIN], TOY.y[TRAIN])
     kept = TOY.X[TRAIN].iloc[np.sort(first.support_)], TOY.y[TRAIN][np.sort(first.support_)]
     n, inside = len(kept[1]), np.sum(np.abs(first.dual_coef_) < 1 - 1e-6)
     hinge = np.maximum(0, 1 - np.where(kept[1] == 1, 1, -1) * first.decision_function(kept[0])).sum()
     square = first.coef_[0] @ first.coef_[0]
-    # what calling all rows one class costs is n: the bound of probcal.methods.weight_sweep
+    # predicting one class for all rows costs n: the bound of probcal.methods.weight_sweep
     assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
     answers = swept(SVM, rows="support_vectors").probings_[0].answers(TOY.X[TEST]).mean(axis=0)
     assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)
 
 
-def test_the_training_rows_to_draw_are_the_support_vectors():
+def test_drawn_training_rows_are_the_support_vectors():
     n = len(SVM.fit(TOY.X[FEW], TOY.y[FEW]).support_)
     drawn = swept(SVM, FEW, [0.5], rows="support_vectors").curves(TOY.X[TEST])["training_rows"]
     assert sum(len(line["x"]) for line in drawn) == n < 300
 
 
-def test_rows_of_no_weight_are_no_support_vectors_and_change_no_numbers():
+def test_rows_of_zero_weight_are_not_support_vectors():
     X, y = TOY.X[FEW].to_numpy(), TOY.y[FEW]
     weight = np.tile([1.0, 0.0], 150)
     kept = support_vectors(SVM, X, y, weight, (0,))
@@ -151,19 +151,19 @@ def test_rows_of_no_weight_are_no_support_vectors_and_change_no_numbers():
 
 
 @pytest.mark.parametrize("learner", [LOGISTIC, LinearSVC()], ids=["logistic", "liblinear"])
-def test_a_learner_that_names_no_support_vectors_is_refused(learner):
+def test_learner_without_support_vectors_is_rejected(learner):
     with pytest.raises(ValueError, match="has no support_"):
         swept(learner, FEW, rows="support_vectors")
 
 
-def test_each_of_several_classes_has_support_vectors_of_its_own():
+def test_sweep_over_support_vectors_works_for_several_classes():
     y = (TOY.y + (TOY.X["x2"] > 1)).to_numpy()[FEW]
     for multiclass in ("rest", "pairs"):
         sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", multiclass=multiclass)
         assert sweep.fit(TOY.X[FEW], y).predict_proba(TOY.X[TEST]).shape == (2000, 3)
 
 
-def test_the_support_vectors_of_a_pipeline_are_those_of_its_last_step():
+def test_support_vectors_of_a_pipeline_come_from_its_last_step():
     machine = make_pipeline(StandardScaler(), SVM)
     alone = SVC(kernel="linear").fit(StandardScaler().fit_transform(TOY.X[FEW]), TOY.y[FEW])
     kept = support_vectors(machine, TOY.X[FEW], TOY.y[FEW], None, (0,))
@@ -174,7 +174,7 @@ def test_the_support_vectors_of_a_pipeline_are_those_of_its_last_step():
         swept(make_pipeline(StandardScaler(), LOGISTIC), FEW, rows="support_vectors")
 
 
-def test_a_class_of_no_weight_has_no_support_vectors():
+def test_class_of_zero_weight_is_rejected():
     sweep = WeightSweepClassifier(SVM, rows="support_vectors")
     labels = np.where(TOY.y[FEW] == 1, "yes", "no")
     with pytest.raises(ValueError, match="sample_weight is zero for all rows of class 'yes'"):
@@ -182,7 +182,7 @@ def test_a_class_of_no_weight_has_no_support_vectors():
 
 
 class Names(LogisticRegression):
-    """Says of the rows what it is told to."""
+    """Store the given value as ``support_``."""
 
     def __init__(self, support=None):
         super().__init__()
@@ -196,13 +196,13 @@ class Names(LogisticRegression):
 @pytest.mark.parametrize(
     "support", [None, "all", 3, [], [0.5], [True, False], [[0, 1]], [0, 300], [-1, 2], [1, 1, 2]], ids=str
 )
-def test_support_vectors_that_are_no_row_numbers_are_refused(support):
+def test_invalid_row_numbers_of_support_vectors_are_rejected(support):
     with pytest.raises(ValueError, match="support_ of Names does not hold row numbers"):
         swept(Names(support), FEW, rows="support_vectors")
 
 
 @pytest.mark.parametrize("kind", [np.ndarray.tolist, lambda X: X.astype(object)], ids=["list", "objects"])
-def test_lists_and_objects_that_are_numbers_have_the_curves_of_an_array(kind):
+def test_numeric_lists_and_objects_give_the_curves_of_arrays(kind):
     X, y = TOY.X.to_numpy(), TOY.y
     sweep = WeightSweepClassifier(LOGISTIC, [0.4, 0.6], random_state=0)
     of_array = sweep.fit(X[FEW], y[FEW]).curves(X[TEST])
@@ -211,14 +211,14 @@ def test_lists_and_objects_that_are_numbers_have_the_curves_of_an_array(kind):
 
 
 @pytest.mark.parametrize("constant", [[0], [0, 1]], ids=["one column", "both"])
-def test_a_box_without_width_has_no_curves(constant):
+def test_constant_columns_have_no_curves(constant):
     X = np.random.default_rng(0).normal(size=(60, 2))
     X[:, constant] = 1.0
     fitted = WeightSweepClassifier(SVC()).fit(X, np.tile([0, 1], 30))
     assert "iso_probability" not in fitted.curves(X)
 
 
-def test_fitting_anew_on_other_columns_forgets_the_rows():
+def test_new_fit_on_three_columns_removes_the_training_rows():
     fitted = swept(LOGISTIC, FEW)
     three = pd.concat([TOY.X[FEW], TOY.X["x1"][FEW].rename("x3") ** 2], axis=1)
     assert fitted.fit(three, TOY.y[FEW]).training_rows_ is None

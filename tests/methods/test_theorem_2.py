@@ -1,11 +1,11 @@
-"""Theorem 2 of Langford & Zadrozny (2005, section 4) on distributions where D(1|x) is known.
+"""Test Theorem 2 of Langford & Zadrozny (2005, section 4) on distributions with known D(1|x).
 
     E_x (D(1|x) - estimate(x))^2  <=  2 max(D(1), D(0)) epsilon,
     epsilon = E_{p ~ U(0,1)} [l_p(c_p) - min_c l_p(c)],
 
-l_p the importance weighted loss divided by Z_p = D(0) + D(1)(1-p)/p, whatever the classifiers c_p answer. With
-thresholds d apart the reported middle of an interval is within d/2 of the estimate that the theorem speaks of, the
-measure of the p that are answered by 1, so that its error is larger by at most d + d^2/4.
+l_p is the importance weighted loss divided by Z_p = D(0) + D(1)(1-p)/p. The bound holds for all classifiers c_p. The
+theorem's estimate is the measure of all p with prediction 1. With thresholds at distance d, the reported midpoint of an
+interval is within d/2 of this estimate. So its error is larger by at most d + d^2/4.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BALANCED = Distribution((HALF, HALF), (F(1, 4), F(3, 4)))
 
 
 class Told(Stub):
-    """The answer of every probe for every x is given: ``answers[i][j]``; x is j."""
+    """Return the given prediction of every probe for every x: ``answers[i][j]`` for probe i and x = j."""
 
     def __init__(self, answers):
         self.answers = answers
@@ -42,7 +42,7 @@ class Told(Stub):
 
 @st.composite
 def distributions(draw):
-    """One to five values of x; D(1|x) in thousandths, 0 and 1 among them, both classes present."""
+    """Draw one to five values of x with D(1|x) in thousandths, also 0 and 1, and both classes."""
     truth = draw(st.lists(st.integers(0, 1000), min_size=1, max_size=5).filter(lambda t: 0 < sum(t) < 1000 * len(t)))
     share = draw(st.lists(st.integers(1, 200), min_size=len(truth), max_size=len(truth)))
     return Distribution(tuple(F(s, sum(share)) for s in share), tuple(F(t, 1000) for t in truth))
@@ -50,7 +50,7 @@ def distributions(draw):
 
 @st.composite
 def answered(draw):
-    """(a distribution, the answers of 1 to 12 probes): any answers at all."""
+    """Draw a distribution and arbitrary predictions of 1 to 12 probes."""
     distribution = draw(distributions())
     labels = st.tuples(*[st.integers(0, 1)] * len(distribution.share))
     return distribution, tuple(draw(st.lists(labels, min_size=1, max_size=12)))
@@ -63,7 +63,7 @@ def probing(estimator, n_probes, X, y, **parameters):
 
 
 def on_values(stub, n_probes, values):
-    """Probing over a stub that needs no sample: every value of x is there once with each label. (method, X)."""
+    """Return (method, X): Probing of a stub, with every value of x once with each label."""
     X = np.array(values, dtype=float).reshape(-1, 1)
     method = probing(stub, n_probes, np.tile(X, (2, 1)), np.repeat([0, 1], len(X)), weighting="weight")
     return method, X
@@ -74,12 +74,12 @@ def answers_of(method, X):
 
 
 def bound(distribution, answers, thresholds=None):
-    """The right-hand side: 2 max(D(1), D(0)) epsilon."""
+    """Return the right-hand side: 2 max(D(1), D(0)) epsilon."""
     return float(2 * distribution.larger_class) * relative_loss(distribution, answers, thresholds)
 
 
 def assert_bounded(distribution, method, X):
-    """Theorem 2 for the measure of the p that are answered by 1, and with d + d^2/4 for what is reported."""
+    """Check Theorem 2 for the measure of all p with prediction 1, and with d + d^2/4 for the reported prediction."""
     d, answers, reported = 1 / (method.n_probes + 1), answers_of(method, X), method.predict_proba(X)[:, 1]
     np.testing.assert_allclose(method.thresholds_, d * np.arange(1, method.n_probes + 1), rtol=1e-12)
     assert method.votes(X).tolist() == np.sum(answers, axis=0).tolist()
@@ -93,7 +93,7 @@ def assert_bounded(distribution, method, X):
 @pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(answered())
-def test_the_bound_holds_whatever_the_probes_answer(problem):
+def test_bound_holds_for_any_predictions_of_probes(problem):
     distribution, answers = problem
     method, X = on_values(Told(answers), len(answers), range(len(distribution.share)))
     limit = assert_bounded(distribution, method, X)
@@ -106,7 +106,7 @@ def test_the_bound_holds_whatever_the_probes_answer(problem):
     st.sampled_from([Perfect(), Adversarial(), Inconsistent(), Constant(0), Constant(1)]),
     st.integers(1, 60),
 )
-def test_the_bound_holds_for_perfect_adversarial_random_and_constant_probes(distribution, stub, n_probes):
+def test_bound_holds_for_perfect_adversarial_random_and_constant_probes(distribution, stub, n_probes):
     method, X = on_values(stub, n_probes, distribution.truth)
     assert_bounded(distribution, method, X)
 
@@ -123,8 +123,8 @@ LEARNERS = {
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 @settings(derandomize=True, deadline=None, max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(8, 300))
-def test_the_bound_holds_for_probes_learned_from_a_sample(learner, weighting, seed, n_rows):
-    """Learned on few rows and on many, from a truth that no linear learner can represent."""
+def test_bound_holds_for_probes_learned_from_a_sample(learner, weighting, seed, n_rows):
+    """Check learners on few and many rows, for a truth that no linear learner can represent."""
     rng = np.random.default_rng(seed)
     values = np.array([[a, b] for a in range(4) for b in range(3)], dtype=float)
     share, truth = rng.integers(1, 50, size=12), rng.integers(0, 101, size=12)
@@ -134,15 +134,15 @@ def test_the_bound_holds_for_probes_learned_from_a_sample(learner, weighting, se
     assert_bounded(distribution, probing(learner, 20, values[drawn], y, weighting=weighting), values)
 
 
-def test_perfect_probes_lose_only_what_lies_in_the_interval_of_d():
-    """D(1|x) = 12.5 d or 37.5 d: half an interval is answered wrongly, at 2 |D(1|x) - p|. 2 (d/2)^2 / 2 = d^2 / 4."""
+def test_perfect_probes_lose_only_within_one_interval():
+    """Check D(1|x) = 12.5 d or 37.5 d: half an interval is wrong, cost 2 |D(1|x) - p|, so 2 (d/2)^2 / 2 = d^2 / 4."""
     method, X = on_values(Perfect(), 49, BALANCED.truth)
     assert relative_loss(BALANCED, answers_of(method, X)) == pytest.approx(0.02**2 / 4, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_probes", [19, 399])
-def test_the_bound_is_met_exactly_where_both_classes_are_equally_common(n_probes):
-    """The worst case of the proof: what errs is next to D(1|x), on one side. p Z_p is max(D(1), D(0)) throughout."""
+def test_bound_is_reached_exactly_for_balanced_classes(n_probes):
+    """Check the worst case of the proof: all errors are next to D(1|x), on one side. Here p Z_p = max(D(1), D(0))."""
     answers = tuple((int(p <= F(6, 10)), int(p <= F(9, 10))) for p in even(n_probes))
     method, X = on_values(Told(answers), n_probes, [0, 1])
     limit = assert_bounded(BALANCED, method, X)
@@ -151,8 +151,8 @@ def test_the_bound_is_met_exactly_where_both_classes_are_equally_common(n_probes
     assert limit == pytest.approx(squared_error, abs=ROUNDING)
 
 
-def test_the_factor_can_be_no_smaller_where_one_class_is_commoner():
-    """p Z_p is nearly max(D(1), D(0)) for p near 0, where the probes err that make 0 of D(1|x) = .01."""
+def test_factor_of_the_bound_is_tight_for_unbalanced_classes():
+    """Check errors for p near 0, where p Z_p is nearly max(D(1), D(0)): the prediction for D(1|x) = .01 becomes 0."""
     distribution = Distribution((F(5, 100), F(95, 100)), (F(1, 100), F(95, 100)))
     answers = tuple((0, int(p <= F(95, 100))) for p in even(199))
     method, X = on_values(Told(answers), 199, [0, 1])
@@ -161,8 +161,8 @@ def test_the_factor_can_be_no_smaller_where_one_class_is_commoner():
     assert 0.99 < distribution.squared_error(mean_answer(answers)) / limit < 1
 
 
-def test_the_discretisation_term_is_nearly_used_up():
-    """Where D(1|x) = 0 and all probes say 1, the middle 1 - d/2 is further off than 1 - d: by d - 3/4 d^2."""
+def test_discretisation_term_is_nearly_reached():
+    """Check D(1|x) = 0 with all predictions 1: the squared error of 1 - d/2 exceeds that of 1 - d by d - 3/4 d^2."""
     distribution = Distribution((F(999, 1000), F(1, 1000)), (F(0), F(1)))
     method, X = on_values(Constant(1), 9, distribution.truth)
     reported, theorem = method.predict_proba(X)[:, 1], mean_answer(answers_of(method, X))
@@ -176,8 +176,8 @@ POSITIVE = [F(1, 50), F(1, 2), F(9, 10)]
 
 @pytest.mark.parametrize("positive", POSITIVE)
 @pytest.mark.parametrize("truth", TRUTHS)
-def test_an_error_costs_more_the_further_p_is_from_the_truth(truth, positive):
-    """The proof: "the importance weighted loss paid by the adversary increases monotonically with distance"."""
+def test_cost_of_an_error_rises_with_its_distance(truth, positive):
+    """Check the proof: "the importance weighted loss paid by the adversary increases monotonically with distance"."""
     for direction, wrong in ((1, 1), (-1, 0)):
         near_to_far = [truth + direction * step for step in (F(i, 40) for i in range(41))]
         inside = [p for p in near_to_far if 0 <= p <= 1]
@@ -187,8 +187,8 @@ def test_an_error_costs_more_the_further_p_is_from_the_truth(truth, positive):
 
 @pytest.mark.parametrize("other", [F(1, 30), F(1, 2), F(29, 30)])
 @pytest.mark.parametrize("truth", TRUTHS)
-def test_no_loss_buys_a_worse_estimate_than_sorted_answers_do(truth, other):
-    """The proof's lemma, over all 2^8 answers about one x: the worst err in one direction only, nearest first."""
+def test_sorted_votes_are_the_worst_case_for_their_loss(truth, other):
+    """Check the lemma of the proof over all 2^8 predictions for one x: the worst ones are sorted."""
     distribution = Distribution((F(2, 5), F(3, 5)), (truth, other))
     about_the_other = [int(p <= other) for p in even(8)]
     loss = {
@@ -204,8 +204,8 @@ def test_no_loss_buys_a_worse_estimate_than_sorted_answers_do(truth, other):
         assert worst == worst_sorted
 
 
-def test_without_the_sort_one_wrong_probe_breaks_the_bound():
-    """The theorem "fundamentally relies upon the sort" (section 3): the first p that is answered by 0 will not do."""
+def test_one_wrong_probe_violates_the_bound_without_sorting():
+    """Check that the theorem "fundamentally relies upon the sort" (section 3): the first p with prediction 0 fails."""
     right = tuple((int(p <= F(1, 4)), int(p <= F(3, 4))) for p in even(99))
     method, X = on_values(Told(((0, 0), *right[1:])), 99, [0, 1])
     limit = assert_bounded(BALANCED, method, X)
@@ -215,17 +215,17 @@ def test_without_the_sort_one_wrong_probe_breaks_the_bound():
 
 
 class ErringNearPointNine(Perfect):
-    """Right about all x but .1, for which every probe whose threshold is near .9 says 1."""
+    """Predict correctly, except for x = .1 at thresholds near .9, where the prediction is 1."""
 
     def answer(self, x):
         return super().answer(x) or (x == 0.1 and abs(self.threshold_ - 0.9) < 0.02)
 
 
 def test_thresholds_that_crowd_together_break_the_bound():
-    """Theorem 2 is about thresholds spread evenly, not about those that Algorithm 1 chooses where most rows are.
+    """Check that Theorem 2 needs evenly spaced thresholds; Algorithm 1 chooses thresholds where most rows are.
 
-    Most rows have D(1|x) = .9. Many thresholds lie there so closely that errors of all their probes about D(1|x) = .1
-    cost little; yet each moves the estimate by one interval, and those above .1 are wide.
+    Most rows have D(1|x) = .9. Many thresholds are close together there, so errors of their probes for D(1|x) = .1 cost
+    little. But each error moves the prediction by one interval, and the intervals above .1 are wide.
     """
     X = np.vstack([np.full((2000, 1), 0.9), (np.arange(16).reshape(-1, 1) + 0.5) / 16])
     method = ProbingClassifier(ErringNearPointNine(), 24, loss="squared_error", weighting="weight", clip=(0, 1))

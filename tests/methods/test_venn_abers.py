@@ -1,4 +1,4 @@
-"""Venn-Abers predictors against isotonic regressions with the predicted row, and against the package venn-abers."""
+"""Test Venn-Abers predictors against isotonic regressions with the predicted row and the package venn-abers."""
 
 import time
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def by_brute_force(scores, y, asked, weights=None):
-    """(n, 2) p0 and p1: two isotonic regressions for every row asked about, whose weight is 1."""
+    """Return p0 and p1 (n, 2) from two isotonic regressions for every predicted row, whose weight is 1."""
     weights = np.ones(len(scores)) if weights is None else weights
 
     def regression(one, label):
@@ -38,7 +38,7 @@ def predictor(scores, y, weights=None):
 @pytest.mark.slow
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(4, 40), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
-def test_the_interval_is_that_of_brute_force(n, seed, decimals, weighted):
+def test_interval_agrees_with_brute_force(n, seed, decimals, weighted):
     scores, y = noisy(n, seed)
     scores, y[:2] = np.round(scores, decimals), [False, True]
     asked = np.concatenate([scores, np.linspace(-4, 4, 15)])
@@ -47,15 +47,15 @@ def test_the_interval_is_that_of_brute_force(n, seed, decimals, weighted):
     np.testing.assert_allclose(found, by_brute_force(scores, y, asked, weights), rtol=0, atol=1e-9)
 
 
-def test_a_hand_worked_interval():
-    # scores 1 2 3, labels 0 1 1. A row at 2.5: as 0 the labels are 0 1 0 1, and the two in the middle pool to 1/2;
-    # as 1 they are 0 1 1 1, and it is 1. The probability is 1 / (1 - 1/2 + 1) = 2/3
+def test_interval_agrees_with_hand_calculation():
+    # scores 1 2 3, labels 0 1 1, new row at 2.5. Label 0 gives 0 1 0 1, and the middle two are pooled to 1/2. Label 1
+    # gives 0 1 1 1, and the value is 1. The probability is 1 / (1 - 1/2 + 1) = 2/3
     fitted = predictor([1, 2, 3], [0, 1, 1])
     assert fitted.predict_interval([2.5]).tolist() == [[0.5, 1]]
     assert fitted.predict_proba([2.5])[0] == pytest.approx([1 / 3, 2 / 3])
 
 
-def test_the_probability_is_the_minimax_of_the_interval():
+def test_probability_is_the_minimax_of_the_interval():
     scores, y = noisy()
     fitted = predictor(scores, y)
     asked = np.linspace(-4, 4, 99)
@@ -66,7 +66,7 @@ def test_the_probability_is_the_minimax_of_the_interval():
 
 
 @pytest.mark.parametrize("n_folds", [2, 3])
-def test_the_folds_are_merged_by_geometric_means(n_folds):
+def test_folds_are_merged_by_geometric_means(n_folds):
     X, y = blobs(120, 2)
     asked, _ = blobs(40, 2, seed=1)
     cv = StratifiedKFold(n_folds, shuffle=True, random_state=0)
@@ -97,7 +97,7 @@ def test_all_rows_calibrate_a_fitted_learner(calibration):
 
 
 @pytest.mark.filterwarnings("default")
-def test_the_predictor_is_that_of_the_package_venn_abers():
+def test_predictor_agrees_with_the_package_venn_abers():
     from venn_abers import VennAbers
 
     scores, y = noisy(300)
@@ -112,7 +112,7 @@ def test_the_predictor_is_that_of_the_package_venn_abers():
 
 @pytest.mark.parametrize("n", [2, 50, 3000])
 @pytest.mark.parametrize("decimals", [0, 1, 16])
-def test_the_sweep_runs_equally_compiled_and_not(n, decimals):
+def test_compiled_and_plain_sweep_agree(n, decimals):
     scores, y = noisy(n, n)
     y[:2] = [False, True]
     width, rise = np.ones(n), y[np.argsort(np.round(scores, decimals), kind="stable")].astype(float)
@@ -120,7 +120,7 @@ def test_the_sweep_runs_equally_compiled_and_not(n, decimals):
 
 
 @pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
-def test_only_the_order_of_the_scores_counts(scores):
+def test_only_the_order_of_scores_matters(scores):
     X, y = blobs(200, 2)
     one, other = (
         VennAbersClassifier(LogisticRegression(), scores=kind, random_state=0).fit(X, y).predict_interval(X)
@@ -134,8 +134,8 @@ def test_scores_that_agree_to_ten_digits_are_equal():
     assert len(fitted.maps_[0].scores) == 3
 
 
-def test_equal_rows_get_equal_probabilities_whatever_else_is_asked():
-    # the last digits of a matrix product depend on how many rows there are
+def test_rows_are_predicted_independently():
+    # the last digits of a matrix product depend on the number of rows
     X, y = blobs(400, 2)
     X = np.column_stack([X, np.random.default_rng(0).normal(size=(400, 30))])
     fitted = VennAbersClassifier(LogisticRegression(), random_state=0).fit(X, y)
@@ -144,7 +144,7 @@ def test_equal_rows_get_equal_probabilities_whatever_else_is_asked():
     np.testing.assert_allclose(alone, together, atol=1e-12)
 
 
-def test_each_of_several_classes_has_a_predictor_and_rows_are_divided_by_their_sum():
+def test_class_predictors_are_divided_by_their_sum():
     X, y = blobs(90, 3)
     learner = FrozenEstimator(LogisticRegression().fit(X, y))
     fitted = VennAbersClassifier(learner).fit(X, y)
@@ -159,7 +159,7 @@ def test_each_of_several_classes_has_a_predictor_and_rows_are_divided_by_their_s
         fitted.predict_interval(X)
 
 
-def test_whole_weights_count_rows():
+def test_integer_weights_equal_repeated_rows():
     X, y = blobs(60, 2)
     method = VennAbersClassifier(FrozenEstimator(GaussianNB().fit(X, y)))
     weights = np.arange(60) % 3
@@ -169,7 +169,7 @@ def test_whole_weights_count_rows():
     np.testing.assert_allclose(weighted, repeated, atol=1e-12)
 
 
-def test_rows_to_calibrate_on_that_have_no_weight_are_told():
+def test_calibration_rows_without_weight_are_rejected():
     X, y = blobs(60, 2)
     cv = [(np.arange(0, 60, 2), np.arange(1, 60, 2))]
     with pytest.raises(ValueError, match="no row of positive weight among the 30 rows to calibrate on"):
@@ -177,7 +177,7 @@ def test_rows_to_calibrate_on_that_have_no_weight_are_told():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_scores_that_are_not_finite_are_refused(bad):
+def test_nonfinite_scores_are_rejected(bad):
     scores = np.arange(40.0)[:, None]
     scores[20:] = bad
     with pytest.raises(ValueError, match="finite scores"):
@@ -185,21 +185,21 @@ def test_scores_that_are_not_finite_are_refused(bad):
 
 
 @pytest.mark.parametrize("bad", [{"calibration": "inductive"}, {"scores": "raw"}, {"cv": 1}, {"holdout_size": 0}])
-def test_a_parameter_that_is_not_as_documented_is_refused(bad):
+def test_invalid_parameters_are_rejected(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
 
 
 @pytest.mark.slow
-def test_a_million_rows_take_a_second_or_so():
+def test_million_rows_take_less_than_five_seconds():
     scores, y = noisy(1_000_000)
     VennAbersCalibrator("score").fit(scores[:100], y[:100])  # compiles
     start = time.process_time()
     VennAbersCalibrator("score").fit(scores, y).predict_proba(-scores)
-    assert time.process_time() - start < 5  # 1 on a machine that does nothing else
+    assert time.process_time() - start < 5  # 1 second on an idle machine
 
 
-def test_a_score_of_any_size_is_beyond_the_last_step():
+def test_huge_scores_get_the_outermost_probability():
     scores, y = np.linspace(-1e-10, 1e-10, 40), np.arange(40) % 3 > 0
     fitted = VennAbersCalibrator(input="score").fit(scores, y)
     huge, large = (fitted.predict_proba([-size, size]) for size in (1e300, 1.0))

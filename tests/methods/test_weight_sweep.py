@@ -1,4 +1,4 @@
-"""The sweep over class weights: Bayes' rule, the three answers, and its relation to Probing."""
+"""Test the sweep over class weights: Bayes' rule, the three rules for intervals, and agreement with Probing."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ X = np.linspace(0.01, 0.99, 40)[:, None]
 
 
 class Answers(Stub):
-    """Says what the pattern has at its level, whatever the row."""
+    """Predict the value of the pattern at the level, for every row."""
 
     def __init__(self, pattern=()):
         self.pattern = pattern
@@ -28,7 +28,7 @@ class Answers(Stub):
 
 
 def weighted_sweep(*args, **options):
-    """The paper's sweep: the learner gets the weights themselves."""
+    """Return the sweep of the paper, where the learner gets the weights."""
     return WeightSweepClassifier(*args, weighting="weight", **options)
 
 
@@ -37,7 +37,7 @@ def interval(pattern, answer):
     return weighted_sweep(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
 
 
-def test_a_perfect_learner_shows_the_posterior_between_two_levels():
+def test_interval_of_a_perfect_learner_contains_the_posterior():
     fitted = weighted_sweep(Perfect()).fit(X, Y)
     low, high = fitted.predict_interval(X).T
     assert np.array_equal(fitted.thresholds_, np.arange(1, 20) / 20)
@@ -45,13 +45,13 @@ def test_a_perfect_learner_shows_the_posterior_between_two_levels():
     assert np.allclose(fitted.predict_proba(X)[:, 1], (low + high) / 2)
 
 
-def test_the_weights_sum_to_the_number_of_rows_at_every_level():
+def test_weights_sum_to_the_row_count_at_every_level():
     fitted = weighted_sweep(Perfect()).fit(X, Y)
     assert [one.weights_.sum() for one in fitted.estimators_] == pytest.approx([40] * 19)
 
 
 def test_bayes_rule_holds_for_gaussians_of_equal_variance():
-    # means 0 and 1, variance 1, 300 : 700 rows: D(1|x) = 1 / (1 + (3/7) exp(1/2 - x)), equation 5 the right way up
+    # means 0 and 1, variance 1, 300 : 700 rows: D(1|x) = 1 / (1 + (3/7) exp(1/2 - x)), the corrected equation 5
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(0, 1, 30_000), rng.normal(1, 1, 70_000)])[:, None]
     y = np.repeat([0, 1], [30_000, 70_000])
@@ -62,7 +62,7 @@ def test_bayes_rule_holds_for_gaussians_of_equal_variance():
 
 
 class KnownDensities(Stub):
-    """The best classifier of N(0, 1) and N(1, 1/4), whose shares are those that the weights give."""
+    """Predict the likelier of N(0, 1) and N(1, 1/4), with the class shares given by the weights."""
 
     def fit(self, X, y, sample_weight):
         self.classes_ = np.unique(y)
@@ -82,19 +82,19 @@ def known_densities():
     return weighted_sweep(KnownDensities()).fit(np.zeros((100, 1)), y)
 
 
-def test_the_interval_holds_the_posterior_of_a_learner_that_knows_the_densities():
+def test_interval_for_known_densities_contains_the_posterior():
     of = norm.pdf(POINTS[:, 0], 1, 0.5) * SHARES[1]
     truth = of / (of + norm.pdf(POINTS[:, 0], 0, 1) * SHARES[0])
     fitted = known_densities()
     low, high = fitted.predict_interval(POINTS).T
     assert ((low <= truth) & (truth <= high)).all()
     assert np.abs(fitted.predict_proba(POINTS)[:, 1] - truth).max() <= 0.025
-    # what equation 5 gives as printed, the posterior of the other class, lies elsewhere
+    # the printed equation 5 gives the posterior of the other class, which is not in the interval
     assert not ((low <= 1 - truth) & (1 - truth <= high)).all()
 
 
-def test_equation_5_as_printed_gives_the_other_class():
-    new_minus, new_plus = SHARES  # of the data; P(-) and P(+) are the shares under the weights
+def test_printed_equation_5_gives_the_other_class():
+    new_minus, new_plus = SHARES  # shares in the data; P(-) and P(+) are the shares with weights
     fitted = known_densities()
     for level, learner in zip(fitted.thresholds_, fitted.estimators_, strict=True):
         minus, plus = learner.shares_
@@ -103,13 +103,13 @@ def test_equation_5_as_printed_gives_the_other_class():
         assert 1 / (1 + odds) == pytest.approx(1 - level)  # equation 5
 
 
-def test_a_learner_without_scores_is_enough():
+def test_learner_without_scores_is_accepted():
     learner = Perfect()
     assert not any(hasattr(learner, scores) for scores in ("predict_proba", "decision_function", "predict_log_proba"))
     assert weighted_sweep(learner, [0.5]).fit(X, Y).predict_proba(X)[0].tolist() == [0.75, 0.25]
 
 
-def test_the_weights_of_the_rows_and_of_the_levels_multiply_and_sum_to_those_of_the_rows():
+def test_row_weights_multiply_level_weights_without_changing_the_sum():
     weight = np.arange(1.0, 41)
     fitted = weighted_sweep(Perfect(), [0.2, 0.5]).fit(X, Y, weight)
     low, half = (one.weights_ for one in fitted.estimators_)
@@ -123,7 +123,7 @@ CROSSING = (1, 1, 0, 1, 0, 0, 1, 0, 0)
 
 
 @pytest.mark.parametrize("answer", ["isotonic", "bounds", "first_crossing"])
-def test_monotone_labels_have_one_answer(answer):
+def test_monotone_labels_give_the_same_interval_by_all_rules(answer):
     assert interval(MONOTONE, answer) == pytest.approx([0.3, 0.4])
 
 
@@ -135,17 +135,17 @@ def test_monotone_labels_have_one_answer(answer):
         ("bounds", [0.2, 0.8]),  # the last 1 is at .7
     ],
 )
-def test_labels_that_cross_have_the_papers_three_answers(answer, expected):
+def test_crossing_labels_give_the_three_published_intervals(answer, expected):
     assert interval(CROSSING, answer) == pytest.approx(expected)
 
 
-def test_the_isotonic_answer_keeps_the_count_of_votes_and_not_the_most_labels():
-    # 0, 0, 1 becomes 1, 0, 0 by the sort, which changes two labels; 0, 0, 0 would change one
+def test_isotonic_rule_preserves_the_vote_count():
+    # sorting changes 0, 0, 1 to 1, 0, 0, which are two changes; 0, 0, 0 would be one change
     fitted = weighted_sweep(Answers((0, 0, 1)), [0.1, 0.2, 0.3]).fit(X, Y)
     assert fitted.predict_interval(X[:1])[0].tolist() == [0.1, 0.2]
 
 
-def test_between_two_coarse_levels_all_rows_get_the_middle_and_the_first_class():
+def test_rows_between_coarse_levels_get_the_midpoint():
     fitted = weighted_sweep(Perfect(), [0.1, 0.9]).fit(X, Y)
     between = (X[:, 0] > 0.11) & (X[:, 0] < 0.89)
     assert np.array_equal(np.unique(fitted.predict_proba(X[between])), [0.5])
@@ -154,7 +154,7 @@ def test_between_two_coarse_levels_all_rows_get_the_middle_and_the_first_class()
 
 @pytest.mark.parametrize("answer", ["isotonic", "bounds", "first_crossing"])
 @pytest.mark.parametrize(("pattern", "expected"), [((0,) * 9, [0, 0.1]), ((1,) * 9, [0.9, 1])])
-def test_a_point_beyond_all_levels_lies_at_the_end(answer, pattern, expected):
+def test_point_beyond_all_levels_gets_the_outermost_interval(answer, pattern, expected):
     assert interval(pattern, answer) == pytest.approx(expected)
 
 
@@ -173,7 +173,7 @@ def breast():
     ids=["tree", "svm", "nb", "logistic", "neighbours, which take no weights"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
+def test_isotonic_rule_equals_uniform_probing(learner, data):
     X, y = data()
     sweep = WeightSweepClassifier(learner, np.arange(1, 20) / 20, random_state=3).fit(X[::2], y[::2])
     probing = ProbingClassifier(
@@ -185,7 +185,7 @@ def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
 
 
 @pytest.mark.parametrize("levels", [[], [0.5, 0.4], [0, 0.5], [0.5, 1], "0.5", [[0.5]], [0.2, 0.2]], ids=str)
-def test_levels_that_are_none_are_refused(levels):
+def test_invalid_levels_are_rejected(levels):
     with pytest.raises(ValueError, match="levels must be rising numbers within"):
         weighted_sweep(Perfect(), levels).fit(X, Y)
 
@@ -196,7 +196,7 @@ def test_several_classes_have_levels_for_small_probabilities():
     assert np.allclose(levels, [0.00625, 0.0125, 0.025, *np.arange(1, 20) / 20])
 
 
-def test_several_classes_have_no_single_interval():
+def test_predict_interval_rejects_several_classes():
     fitted = WeightSweepClassifier(DecisionTreeClassifier()).fit(X, np.arange(40) % 3)
     with pytest.raises(ValueError, match="two classes"):
         fitted.predict_interval(X)
@@ -205,7 +205,7 @@ def test_several_classes_have_no_single_interval():
 @pytest.mark.parametrize(
     ("learner", "weighting"), [(DecisionTreeClassifier(random_state=0), "rejection"), (LogisticRegression(), "weight")]
 )
-def test_learners_that_hardly_react_to_weights_get_samples_by_default(learner, weighting):
+def test_default_weighting_depends_on_the_learner(learner, weighting):
     X, y = load_breast_cancer(return_X_y=True)
     default, named = (
         WeightSweepClassifier(learner, [0.2, 0.5], random_state=1, **options).fit(X[:200, :4], y[:200])

@@ -1,4 +1,4 @@
-"""Weights of rows: a row of weight two is the row twice, of weight zero none, however the learner takes them."""
+"""Test row weights: a row of weight two counts as two rows, and a row of weight zero does not count."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def noisy(n=150, seed=0):
 
 
 @pytest.mark.parametrize("method", DETERMINISTIC, ids=str)
-def test_a_row_of_weight_k_is_the_row_k_times(method):
+def test_row_of_weight_k_counts_as_k_rows(method):
     X, y, weight = noisy()
     weighted = method.fit(X, y, weight).predict_proba(X)
     repeated = method.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
@@ -58,7 +58,7 @@ def test_a_row_of_weight_k_is_the_row_k_times(method):
 
 
 @pytest.mark.parametrize("method", [*DETERMINISTIC, *DRAWING], ids=str)
-def test_a_row_of_no_weight_does_not_count(method):
+def test_zero_weights_of_positive_rows_lower_predictions(method):
     X, y, _ = noisy()
     weight = np.ones(150)
     weight[y == 1] *= X[y == 1, 1] > 0
@@ -67,19 +67,19 @@ def test_a_row_of_no_weight_does_not_count(method):
 
 
 @pytest.mark.parametrize("method", [*DETERMINISTIC, DRAWING[0], DRAWING[1], DRAWING[3]], ids=str)
-def test_weights_of_one_are_none(method):
+def test_weights_of_one_change_nothing(method):
     X, y, _ = noisy()
     assert np.array_equal(method.fit(X, y, np.ones(150)).predict_proba(X), method.fit(X, y).predict_proba(X))
 
 
-def test_total_weight_n_means_the_sum_of_the_weights():
+def test_total_weight_n_is_the_sum_of_row_weights():
     weights = importance_weights(np.array([True, False, False]), 0.2, "n", np.array([2.0, 1.0, 3.0]))
     # 4 * 2, 1, 3 sum to 12: scaled to 2 + 1 + 3 = 6
     assert weights.tolist() == [4, 0.5, 1.5]
 
 
-def test_intervals_are_weighed_by_the_weight_that_lies_in_them():
-    # all votes are 1, so all rows lie in the last interval, whatever they weigh
+def test_weights_do_not_matter_if_one_interval_holds_all_rows():
+    # all votes are 1, so all rows lie in the last interval, with any weights
     X, y, weight = noisy()
     plain, weighted = (
         ProbingClassifier(Constant(1), 6, weighting="weight").fit(X, y, given) for given in (None, weight)
@@ -99,13 +99,13 @@ def test_intervals_are_weighed_by_the_weight_that_lies_in_them():
     ids=["too few", "a column", "negative", "missing", "all zero"],
 )
 @pytest.mark.parametrize("method", [DETERMINISTIC[0], *DRAWING], ids=str)
-def test_weights_that_are_none_are_refused(method, weights, message):
+def test_invalid_weights_are_rejected(method, weights, message):
     X, y, _ = noisy()
     with pytest.raises(ValueError, match=message):
         method.fit(X, y, weights)
 
 
-def test_a_pipeline_takes_weights_where_its_last_step_does():
+def test_pipeline_accepts_weights_if_its_last_step_does():
     scaler = StandardScaler()
     assert takes_weights(make_pipeline(scaler, TREE))
     assert takes_weights(make_pipeline(scaler, make_pipeline(scaler, TREE)))
@@ -115,7 +115,7 @@ def test_a_pipeline_takes_weights_where_its_last_step_does():
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_probing_a_pipeline_is_probing_its_last_step(nested):
+def test_probing_a_pipeline_equals_probing_its_last_step(nested):
     X, y, _ = noisy()
     inner = Pipeline([("again", StandardScaler()), ("tree", TREE)]) if nested else TREE
     pipeline = Pipeline([("scale", StandardScaler()), ("last", inner)])
@@ -125,7 +125,7 @@ def test_probing_a_pipeline_is_probing_its_last_step(nested):
     )
 
 
-def test_a_learner_that_takes_none_is_sampled_by_probing_and_refused_elsewhere():
+def test_unweighted_learner_is_sampled_by_probing_and_rejected_elsewhere():
     X, y, weight = noisy()
     assert len(ProbingClassifier(KNeighborsClassifier(), 5, random_state=0).fit(X, y, weight).estimators_) == 5
     with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
@@ -133,7 +133,7 @@ def test_a_learner_that_takes_none_is_sampled_by_probing_and_refused_elsewhere()
 
 
 @pytest.mark.parametrize("method", [SigmoidClassifier, IsotonicClassifier, DirectClassifier, RelabelingClassifier])
-def test_a_method_whose_learner_takes_none_is_sampled_when_probed(method):
+def test_method_of_an_unweighted_learner_is_sampled_when_probed(method):
     X, y, _ = noisy()
     assert takes_weights(method(TREE))
     assert not takes_weights(method(KNeighborsClassifier()))
@@ -141,7 +141,7 @@ def test_a_method_whose_learner_takes_none_is_sampled_when_probed(method):
 
 
 @pytest.mark.parametrize("method", [BaggedVoteClassifier, ProbingClassifier, WeightSweepClassifier])
-def test_a_method_that_samples_takes_weights_whatever_its_learner(method):
+def test_sampling_methods_accept_weights_for_any_learner(method):
     assert takes_weights(method(KNeighborsClassifier()))
 
 
@@ -150,14 +150,14 @@ def unweighted_scaler():
 
 
 class TestWithMetadataRouting:
-    """scikit-learn's routing switched on: weights reach whoever asked for them."""
+    """Test weights with scikit-learn's metadata routing, which passes them to objects that request them."""
 
     @pytest.fixture(autouse=True)
     def routing(self):
         with sklearn.config_context(enable_metadata_routing=True):
             yield
 
-    def test_a_pipeline_gets_weights_by_its_last_steps_request(self):
+    def test_pipeline_gets_weights_by_the_request_of_its_last_step(self):
         X, y, weight = noisy()
         asking = LogisticRegression().set_fit_request(sample_weight=True)
         pipeline = make_pipeline(unweighted_scaler(), asking)
@@ -166,7 +166,7 @@ class TestWithMetadataRouting:
         plain = LogisticRegression().fit(StandardScaler().fit_transform(X), y, weight)
         assert np.allclose(fitted[-1].coef_, plain.coef_)
 
-    def test_a_method_in_a_pipeline_gets_weights_when_it_asks_for_them(self):
+    def test_method_in_a_pipeline_gets_requested_weights(self):
         X, y, weight = noisy()
         probing = ProbingClassifier(TREE, 9, weighting="weight")
         pipeline = make_pipeline(unweighted_scaler(), probing.set_fit_request(sample_weight=True))
@@ -174,7 +174,7 @@ class TestWithMetadataRouting:
         assert np.array_equal(routed, probing.fit(X, y, weight).predict_proba(X))
         assert not np.array_equal(routed, probing.fit(X, y).predict_proba(X))
 
-    def test_a_grid_search_over_a_method_hands_weights_on(self):
+    def test_grid_search_over_a_method_passes_weights_on(self):
         X, y, weight = noisy()
         probing = ProbingClassifier(TREE, 9, weighting="weight").set_fit_request(sample_weight=True)
         probing.set_score_request(sample_weight=True)
@@ -182,7 +182,7 @@ class TestWithMetadataRouting:
         assert np.array_equal(search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X))
 
     @pytest.mark.parametrize("method", [DirectClassifier, SigmoidClassifier, IsotonicClassifier, VennAbersClassifier])
-    def test_a_learner_that_asked_for_no_weights_gets_none(self, method):
+    def test_learner_gets_weights_only_if_requested(self, method):
         X, y, weight = noisy()
 
         class Spy(LogisticRegression):
@@ -195,7 +195,7 @@ class TestWithMetadataRouting:
             learner = fitted.estimators_[0] if hasattr(fitted, "estimators_") else fitted.estimator_
             assert (learner.given_ is not None) == wanted
 
-    def test_a_learner_that_did_not_say_is_asked_to(self):
+    def test_learner_without_a_weight_request_is_rejected(self):
         X, y, weight = noisy()
         with pytest.raises(UnsetMetadataPassedError, match="set_fit_request"):
             SigmoidClassifier(LogisticRegression()).fit(X, y, sample_weight=weight)

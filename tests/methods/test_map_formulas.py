@@ -1,4 +1,4 @@
-"""Quadratic scaling, splines, centered isotonic regression, histogram binning and prior correction, each by hand."""
+"""Test quadratic scaling, splines, centered isotonic regression, histogram binning and prior correction by hand."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def regression_on(features, y, weights=None):
 
 @pytest.mark.parametrize("targets", ["labels", "smoothed"])
 @pytest.mark.parametrize("seed", range(3))
-def test_quadratic_scaling_is_logistic_regression_on_two_powers(targets, seed):
+def test_quadratic_scaling_equals_logistic_regression_on_two_powers(targets, seed):
     s, y = noisy(400, seed)
     s = s.clip(-3, 3)
     features = np.vander(s, 3, increasing=True)
@@ -63,7 +63,7 @@ def natural_splines(knots, x):
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 30.0])
-def test_a_spline_is_the_least_of_its_loss_by_scipys_splines(penalty):
+def test_spline_agrees_with_a_minimiser_on_scipys_splines(penalty):
     s, y = noisy(300)
     knots = np.sort(s)[[int(np.ceil(q * 300)) - 1 for q in QUANTILES]]
     basis = natural_splines(knots, s)
@@ -101,20 +101,20 @@ def test_a_spline_is_the_least_of_its_loss_by_scipys_splines(penalty):
 
 
 @pytest.mark.parametrize("distinct", [1, 2, 3])
-def test_a_spline_of_few_distinct_scores_gives_their_frequencies(distinct):
+def test_spline_of_few_distinct_scores_gives_observed_frequencies(distinct):
     p = np.repeat(np.linspace(0.2, 0.8, distinct), 200)
     y = np.arange(len(p)) % 5 < np.repeat(np.arange(1, distinct + 1), 200)
     found = SplineCalibrator(penalty=0).fit(p, y).predict_proba(p)[::200, 1]
     np.testing.assert_allclose(found, [y[p == one].mean() for one in np.unique(p)], atol=0.02)
 
 
-def test_a_penalty_that_is_no_number_is_refused():
+def test_invalid_penalty_is_rejected():
     for bad in (-1, "1", np.inf, None):
         with pytest.raises(ValueError, match="penalty must be a number from 0"):
             SplineCalibrator(penalty=bad).fit([0.2, 0.7], [0, 1])
 
 
-def test_centered_isotonic_regression_of_a_dose_response_table():
+def test_centered_isotonic_regression_agrees_with_hand_calculation():
     # 1, 3, 2 and 3 of 4 rows at doses 1 to 4. The middle doses are pooled to 5/8, at dose 2.5
     doses = np.repeat([1.0, 2, 3, 4], 4)
     y = np.array([1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0])
@@ -127,7 +127,7 @@ def test_centered_isotonic_regression_of_a_dose_response_table():
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(4, 60), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
-def test_centered_knots_are_the_mean_scores_of_scikit_learns_runs(n, seed, decimals, weighted):
+def test_centered_knots_are_mean_scores_of_isotonic_runs(n, seed, decimals, weighted):
     scores, y = noisy(n, seed)
     scores, y[:2] = np.round(scores, decimals), [False, True]
     weights = np.random.default_rng(seed).exponential(size=n) + 0.01 if weighted else np.ones(n)
@@ -145,7 +145,7 @@ def test_centered_knots_are_the_mean_scores_of_scikit_learns_runs(n, seed, decim
 
 
 @pytest.mark.parametrize("centered", [True, False])
-def test_three_rows_of_one_class_at_an_end_give_a_fifth(centered):
+def test_isotonic_ends_are_smoothed_by_their_row_count(centered):
     p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     fitted = IsotonicCalibrator(centered=centered).fit(p, [0, 0, 0, 1, 0, 1, 1])
     found = fitted.predict_proba(p)[:, 1]
@@ -153,8 +153,8 @@ def test_three_rows_of_one_class_at_an_end_give_a_fifth(centered):
     assert found[-2:] == pytest.approx([3 / 4] * 2)
 
 
-def test_a_bound_of_one_row_moves_no_run_of_many():
-    # the lowest row is negative, and the next 20 hold one positive. 1 / (1 + 2) would be the bound of all of them
+def test_bound_of_one_row_changes_no_long_run():
+    # the lowest row is negative, and one of the next 20 is positive. The bound 1 / (1 + 2) applies to the first only
     p = np.linspace(0.01, 0.9, 41)
     y = np.array([0, 1, *[0] * 19, *[1, 0] * 10])
     found = IsotonicCalibrator().fit(p, y).predict_proba(p)[:21, 1]
@@ -163,7 +163,7 @@ def test_a_bound_of_one_row_moves_no_run_of_many():
 
 
 @pytest.mark.parametrize(("of_probability", "slope"), [(False, 2.0), (True, 6.0)])
-def test_the_sigmoid_takes_log_odds_or_probabilities_whichever_fit(of_probability, slope):
+def test_sigmoid_uses_the_better_of_log_odds_and_probabilities(of_probability, slope):
     p = np.random.default_rng(0).beta(0.5, 0.5, 4000)
     score = p - 0.5 if of_probability else logit(p)
     y = np.random.default_rng(1).random(4000) < expit(slope * score)
@@ -177,7 +177,7 @@ def test_the_sigmoid_takes_log_odds_or_probabilities_whichever_fit(of_probabilit
 
 @pytest.mark.parametrize("n_bins", [1, 4, 10])
 @pytest.mark.parametrize("bins", ["quantile", "uniform"])
-def test_a_bin_predicts_its_smoothed_frequency(n_bins, bins):
+def test_bin_predicts_its_smoothed_frequency(n_bins, bins):
     s, y = noisy(240)
     p = expit(s)
     of_row = np.floor(p * n_bins) if bins == "uniform" else np.argsort(np.argsort(p)) * n_bins // 240
@@ -186,7 +186,7 @@ def test_a_bin_predicts_its_smoothed_frequency(n_bins, bins):
     np.testing.assert_allclose(found[:, 1], expected, atol=1e-12)
 
 
-def test_four_rows_of_the_mean_prediction_smooth_a_bin():
+def test_default_smoothing_adds_four_rows_of_the_mean_prediction():
     p = np.repeat([0.1, 0.5, 0.9], [150, 30, 20])
     y = np.arange(200) % 3 == 0
     fitted = HistogramBinningCalibrator().fit(p, y)
@@ -195,14 +195,14 @@ def test_four_rows_of_the_mean_prediction_smooth_a_bin():
     np.testing.assert_allclose(fitted.predict_proba(p)[:, 1], expected)
 
 
-def test_neighbouring_floats_have_bins_of_their_own():
+def test_adjacent_floats_have_separate_bins():
     low = np.nextafter(0.3, 1)
     p, y = np.repeat([low, np.nextafter(low, 1)], 50), np.repeat([0, 1], 50)
     found = HistogramBinningCalibrator().fit(p, y).predict_proba(p)[:, 1]
     np.testing.assert_allclose(found, np.where(y == 1, 51.2 / 54, 1.2 / 54))
 
 
-def test_balanced_bins_are_as_many_for_a_rare_class():
+def test_half_of_default_bins_cover_a_rare_class():
     p = np.arange(1, 1001) / 1001
     y = np.arange(1000) >= 980
     edges = HistogramBinningCalibrator(n_bins=10).fit(p, y).maps_[0].edges
@@ -211,12 +211,12 @@ def test_balanced_bins_are_as_many_for_a_rare_class():
     np.testing.assert_allclose(of_each[0] + of_each[1], 0.2, atol=0.051)
 
 
-def test_an_empty_bin_predicts_its_middle():
+def test_empty_bin_predicts_its_midpoint():
     found = HistogramBinningCalibrator(n_bins=4, bins="uniform").fit([0.1, 0.9, 0.2, 0.95], [0, 1, 1, 0])
     assert found.predict_proba([0.3, 0.7])[:, 1].tolist() == [0.375, 0.625]
 
 
-def test_prior_correction_is_bayes_rule():
+def test_prior_correction_follows_bayes_rule():
     p, y = np.array([0.1, 0.5, 0.9, 0.2, 0.8]), [0, 0, 1, 0, 1]  # 2 of 5 positive
     found = PriorCalibrator(0.1).fit(p, y).predict_proba(p)[:, 1]
     expected = p * 0.1 / 0.4 / (p * 0.1 / 0.4 + (1 - p) * 0.9 / 0.6)
@@ -227,7 +227,7 @@ def test_prior_correction_is_bayes_rule():
     assert PriorCalibrator().fit(p, y).predict_proba([0.0, 1.0])[:, 1].tolist() == pytest.approx([1 / 11, 10 / 11])
 
 
-def test_a_learner_of_resampled_rows_is_corrected_to_the_true_rates():
+def test_prior_correction_undoes_resampling():
     X, y = blobs(60_000, 3)
     kept = np.random.default_rng(0).random(60_000) < np.array([1, 0.1, 0.4])[y]
     rates = dict(enumerate(np.bincount(y) / 60_000))
@@ -239,7 +239,7 @@ def test_a_learner_of_resampled_rows_is_corrected_to_the_true_rates():
     assert np.abs(wrong.predict_proba(X) - on_all).mean() > 0.1
 
 
-def test_histogram_binning_of_separated_rows_predicts_below_half_a_row():
+def test_histogram_binning_of_separated_classes_predicts_tiny_probabilities():
     y = np.arange(1000) % 2
     p = np.where(y, 0.999, 0.001)
     found = HistogramBinningCalibrator().fit(p, y).predict_proba(p)[:, 1]
@@ -256,17 +256,17 @@ def test_histogram_binning_of_separated_rows_predicts_below_half_a_row():
         ({0: 0.5, 1: 0.6}, [0, 1, 1], "have the sum 1"),
     ],
 )
-def test_base_rates_that_are_none_are_refused(base_rate, y, message):
+def test_invalid_base_rates_are_rejected(base_rate, y, message):
     with pytest.raises(ValueError, match=message):
         PriorCalibrator(base_rate).fit([0.2, 0.7, 0.9], y)
 
 
-def test_three_classes_need_the_base_rate_of_each():
+def test_three_classes_need_three_base_rates():
     with pytest.raises(ValueError, match="must name the share of each of 3 classes"):
         PriorCalibrator(0.2).fit(np.full((3, 3), 1 / 3), [0, 1, 2])
 
 
-def test_the_quadratic_and_the_spline_bend_where_a_sigmoid_cannot():
+def test_quadratic_and_spline_fit_a_curve_without_monotonicity():
     s = np.random.default_rng(0).normal(size=20_000)
     truth = expit(0.5 * s**2 - 1)
     y = np.random.default_rng(1).random(20_000) < truth
@@ -277,7 +277,7 @@ def test_the_quadratic_and_the_spline_bend_where_a_sigmoid_cannot():
 
 
 @pytest.mark.parametrize("calibrator", [QuadraticCalibrator, BetaCalibrator, SplineCalibrator, SigmoidCalibrator])
-def test_equal_predictions_give_the_base_rate_everywhere(calibrator):
+def test_equal_predictions_give_the_base_rate(calibrator):
     y = np.arange(400) % 5 < 2
     found = calibrator().fit(np.full(400, 0.3), y).predict_proba([0.01, 0.3, 0.99])[:, 1]
     np.testing.assert_allclose(found, 0.4, atol=2e-3)

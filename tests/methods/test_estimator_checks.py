@@ -1,4 +1,4 @@
-"""Every method is a scikit-learn estimator, by scikit-learn's own checks."""
+"""Check every method and map with scikit-learn's checks of estimators."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def failing_as_scikit_learns_own(method):
 @parametrize_with_checks(
     [method for method, _, name in REGISTERED if name in QUICK], expected_failed_checks=failing_as_scikit_learns_own
 )
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # scikit-learn's own, of infinite labels
-def test_scikit_learns_own_checks_pass(estimator, check):
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of scikit-learn, for infinite labels
+def test_quick_methods_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -81,12 +81,12 @@ def test_scikit_learns_own_checks_pass(estimator, check):
     expected_failed_checks=failing_as_scikit_learns_own,
 )
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
-def test_every_other_method_of_the_registry_passes_them_too(estimator, check):
+def test_other_methods_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("method", MAPS, ids=lambda method: type(method).__name__)
-def test_a_map_is_an_estimator_of_its_own(method):
-    # most checks give any number of columns, which scores cannot have. Other tests hold what they check
+def test_calibrators_pass_the_checks_of_scikit_learn(method):
+    # most checks use any number of columns, which scores cannot have. Other tests check the same properties
     with pytest.warns(SkipTestWarning, match="requires input"):
         check_estimator(method)

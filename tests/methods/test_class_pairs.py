@@ -1,4 +1,4 @@
-"""Pairs of classes, couple_pairs: against slow oracles, and where the pairs agree."""
+"""Test the coupling of class pairs against slow oracles and consistent pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ratios(k):
 
 
 def square_table(estimates, k):
-    """r_ij of the paper, the estimate of i given i or j."""
+    """Return r_ij of the paper, the predicted probability of i given i or j."""
     r = np.zeros((k, k))
     for (i, j), of_second in zip(combinations(range(k), 2), estimates, strict=True):
         r[j, i], r[i, j] = of_second, 1 - of_second
@@ -38,7 +38,7 @@ def objective(p, r):
 
 
 def by_descent(r):
-    """Algorithm 2 of Wu, Lin & Weng (2004), as in LIBSVM's multiclass_probability, run until nothing moves."""
+    """Run Algorithm 2 of Wu, Lin & Weng (2004), as LIBSVM's multiclass_probability, until nothing changes."""
     k = len(r)
     Q = np.array([[sum(r[s, i] ** 2 for s in range(k) if s != i) if i == j else -r[j, i] * r[i, j]
                    for j in range(k)] for i in range(k)])  # fmt: skip
@@ -56,7 +56,7 @@ def by_descent(r):
 
 @quick
 @given(st.integers(3, 6).flatmap(ratios))
-def test_the_coupled_probabilities_are_those_that_libsvm_descends_to(estimates):
+def test_coupled_probabilities_agree_with_the_algorithm_of_libsvm(estimates):
     k = round((1 + np.sqrt(1 + 8 * len(estimates))) / 2)
     (p,) = couple_pairs([np.array([one]) for one in estimates], k)
     assert p == pytest.approx(by_descent(square_table(estimates, k)), abs=1e-8)
@@ -64,7 +64,7 @@ def test_the_coupled_probabilities_are_those_that_libsvm_descends_to(estimates):
 
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(ratios(4))
-def test_no_other_distribution_has_less_disagreement(estimates):
+def test_coupled_probabilities_minimise_the_disagreement(estimates):
     r = square_table(estimates, 4)
     (p,) = couple_pairs([np.array([one]) for one in estimates], 4)
     found = minimize(objective, np.full(4, 0.25), (r,), bounds=[(0, 1)] * 4, tol=1e-14,
@@ -75,13 +75,13 @@ def test_no_other_distribution_has_less_disagreement(estimates):
 
 @quick
 @given(arrays(float, (5,), elements=st.floats(0.05, 1)))
-def test_pairs_that_agree_give_back_the_probabilities_they_come_from(shares):
+def test_consistent_pairs_recover_their_probabilities(shares):
     p = shares / shares.sum()
     estimates = [np.array([p[j] / (p[i] + p[j])]) for i, j in combinations(range(5), 2)]
     assert couple_pairs(estimates, 5)[0] == pytest.approx(p, abs=1e-9)
 
 
-def test_each_row_is_coupled_by_itself():
+def test_rows_are_coupled_independently():
     rng = np.random.default_rng(0)
     estimates = list(rng.uniform(0.1, 0.9, (6, 8)))
     together = couple_pairs(estimates, 4)
@@ -89,7 +89,7 @@ def test_each_row_is_coupled_by_itself():
     assert np.array_equal(together, alone)
 
 
-def test_the_pairs_are_in_the_order_of_the_classes():
+def test_pairs_are_in_the_order_of_classes():
     pairs = class_pairs(np.array(["c", "a", "b", "a"]), np.array(["a", "b", "c"]))
     assert [(rows.tolist(), two.tolist()) for rows, two in pairs] == [
         ([1, 2, 3], ["a", "b"]), ([0, 1, 3], ["a", "c"]), ([0, 2], ["b", "c"]),
@@ -97,7 +97,7 @@ def test_the_pairs_are_in_the_order_of_the_classes():
 
 
 class ThreeDensities(Stub):
-    """The best classifier of any two of three known discrete distributions, whose weights are its class shares."""
+    """Predict the likelier of two classes with known discrete densities; the row weights give the class shares."""
 
     DENSITIES = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
     """A row for each class, a column for each value of x."""
@@ -128,7 +128,7 @@ def test_pairs_of_known_densities_give_the_posterior_of_three_classes():
     assert p == pytest.approx((joint / joint.sum(axis=0)).T, abs=0.002)
 
 
-def test_the_weights_of_a_pair_sum_to_the_rows_of_its_two_classes():
+def test_weights_of_a_pair_sum_to_its_row_count():
     fitted = WeightSweepClassifier(ThreeDensities(), [0.2, 0.5, 0.9], weighting="weight", multiclass="pairs").fit(
         np.zeros((100, 1)), np.repeat([0, 1, 2], [20, 30, 50])
     )
@@ -137,7 +137,7 @@ def test_the_weights_of_a_pair_sum_to_the_rows_of_its_two_classes():
     ]
 
 
-def test_a_pair_is_the_sweep_of_its_two_classes_alone():
+def test_pair_equals_the_sweep_of_its_two_classes():
     X, y = load_iris(return_X_y=True)
     pairs = WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y)
     alone = WeightSweepClassifier(LogisticRegression()).fit(X[y != 1], y[y != 1])
@@ -155,14 +155,14 @@ def test_two_classes_are_one_pair():
     assert np.array_equal(*both)
 
 
-def test_a_pair_whose_rows_all_weigh_nothing_is_refused():
+def test_pair_without_weight_is_rejected():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="zero for all rows"):
         WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y, (y == 2).astype(float))
 
 
 class NoThird(Stub):
-    """Cannot learn the third class."""
+    """Raise an error for the third class."""
 
     def __init__(self, error=ValueError):
         self.error = error
@@ -176,7 +176,7 @@ class NoThird(Stub):
         return 1
 
 
-def test_an_error_of_a_learner_names_the_pair():
+def test_error_of_a_learner_names_the_pair():
     X, y = np.zeros((30, 1)), np.repeat(["a", "b", "c"], 10)
     with pytest.raises(ValueError, match=r"^in the pair of classes 'a' and 'c': that is too hard"):
         WeightSweepClassifier(NoThird(), multiclass="pairs").fit(X, y)
@@ -185,6 +185,6 @@ def test_an_error_of_a_learner_names_the_pair():
     assert caught.value.__notes__ == ["in the pair of classes 'a' and 'c'"]
 
 
-def test_an_error_outside_pairs_is_as_it_was():
+def test_error_outside_pairs_is_unchanged():
     with pytest.raises(ValueError, match=r"^that is too hard"):
         WeightSweepClassifier(NoThird()).fit(np.zeros((20, 1)), np.repeat(["a", "c"], 10))

@@ -1,4 +1,4 @@
-"""Probes fitted ahead in threads or other processes are those that are fitted one after the other."""
+"""Test that probes fitted in threads or processes equal probes fitted one after the other."""
 
 import os
 import tempfile
@@ -20,7 +20,7 @@ X, Y = make_classification(300, 5, flip_y=0.3, random_state=0)
 
 
 def wait_for_two(path):
-    """Wait until fits of two kinds have begun: which of two workers gets one is otherwise up to the machine."""
+    """Wait until fits by two workers have begun, because the machine decides which worker gets a fit."""
     for _ in range(60_000):
         if len({line.rpartition(" ")[0] for line in Path(path).read_text().splitlines()}) >= 2:
             return
@@ -29,7 +29,7 @@ def wait_for_two(path):
 
 
 class Notes(ClassifierMixin, BaseEstimator):
-    """A tree that writes a line for each of its fits, in whatever process."""
+    """Write a line for each fit of the tree, in any process."""
 
     def __init__(self, path=None):
         self.path = path
@@ -52,14 +52,14 @@ class Fails(DecisionTreeClassifier):
 
 
 class Odd(Exception):
-    """Cannot be made again from what it says."""
+    """Represent an exception that cannot be created again from its message."""
 
     def __init__(self, first, second):
         super().__init__(f"{first} and {second}")
 
 
 class Threaded(DecisionTreeClassifier):
-    """Writes what it is fitted by."""
+    """Write the process, the thread and a setting of each fit."""
 
     learns_in_threads = True
 
@@ -102,37 +102,37 @@ def left_behind():
 
 
 class InProcesses(DecisionTreeClassifier):
-    """A class made from one that learns in threads, of which that is not known."""
+    """Derive from a learner that learns in threads; probcal does not know that this class does, too."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), InProcesses()], ids=["threads", "processes"])
 @pytest.mark.parametrize("how", [{}, {"discretisation": "uniform"}, {"weighting": "rejection"}], ids=str)
-def test_votes_do_not_hang_on_how_many_fit(how, learner):
+def test_votes_do_not_depend_on_n_jobs(how, learner):
     one, two = (ProbingClassifier(learner, 30, n_jobs=n, random_state=0, **how) for n in (1, 2))
     assert one.fit(X, Y).votes(X).tolist() == two.fit(X, Y).votes(X).tolist()
     assert one.thresholds_.tolist() == two.thresholds_.tolist()
 
 
 @pytest.mark.slow
-def test_both_processes_fit_and_few_fits_are_never_needed(tmp_path):
+def test_both_processes_fit_and_few_fits_are_unneeded(tmp_path):
     fitted = ProbingClassifier(Notes(str(tmp_path / "fits")), 60, n_jobs=2, random_state=0).fit(X, Y)
     fits = (tmp_path / "fits").read_text().splitlines()
     assert len(set(fits)) == 2
     assert len(fitted.estimators_) <= len(fits) <= 1.2 * len(fitted.estimators_)
 
 
-def test_threads_fit_in_this_process_under_its_settings(tmp_path):
+def test_threads_fit_in_this_process_with_its_settings(tmp_path):
     with config_context(assume_finite=True):
         fitted = ProbingClassifier(Threaded(str(tmp_path / "fits")), 60, n_jobs=2, random_state=0).fit(X, Y)
     fits = [line.split() for line in (tmp_path / "fits").read_text().splitlines()]
     assert {(pid, assume_finite) for pid, _, assume_finite in fits} == {(str(os.getpid()), "True")}
     assert len({thread for _, thread, _ in fits} - {str(threading.get_ident())}) == 2
-    assert len(fitted.estimators_) <= len(fits) <= 80  # as many as fits that take no time at all would come to
+    assert len(fitted.estimators_) <= len(fits) <= 80  # the number of fits if a fit takes no time
 
 
 @pytest.mark.parametrize("fails", [pytest.param(Fails(), marks=pytest.mark.slow), FailsInThreads()])
-def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind(fails):
+def test_error_of_a_fit_is_raised_and_workers_end(fails):
     before, filters = left_behind(), list(warnings.filters)
     with pytest.raises(ValueError, match="no tree grows here"):
         ProbingClassifier(fails, 5, n_jobs=2).fit(X, Y)
@@ -143,25 +143,25 @@ def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind(fails):
     assert warnings.filters == filters
 
 
-def test_an_exception_that_cannot_be_sent_is_told():
+def test_message_names_an_exception_that_cannot_be_pickled():
     with pytest.raises(RuntimeError, match="Odd: this and that"):
         ProbingClassifier(Oddly(), 5, n_jobs=2).fit(X, Y)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_warning_is_given_once_for_each_fit(n_jobs):
+def test_each_fit_gives_its_warning_once(n_jobs):
     with pytest.warns(RuntimeWarning, match="hm") as given:
         ProbingClassifier(Warns(), 5, n_jobs=n_jobs).fit(X, Y)
     assert len(given) == 5
 
 
-def test_a_warning_comes_through_from_threads():
+def test_warnings_of_fits_in_threads_are_given():
     with pytest.warns(RuntimeWarning, match="hm") as given:
         ProbingClassifier(WarnsInThreads(), 5, n_jobs=2).fit(X, Y)
-    assert len(given) >= 5  # of guesses, too
+    assert len(given) >= 5  # also from fits that are not needed later
 
 
-def test_labels_may_be_texts_and_rows_weighted():
+def test_text_labels_and_weights_give_equal_votes():
     weights = np.random.default_rng(1).integers(0, 3, 300)
     texts = np.array(["no", "yes"])[Y]
     one, two = (
