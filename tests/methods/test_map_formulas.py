@@ -154,7 +154,7 @@ def test_isotonic_ends_are_smoothed_by_their_row_count(centered):
 
 
 def test_bound_of_one_row_changes_no_long_run():
-    # the lowest row is negative, and one of the next 20 is positive. The bound 1 / (1 + 2) applies to the first only
+    # the lowest row is negative, and one of the next 20 is positive. The bound 1 / (1 + 2) of one row would change all
     p = np.linspace(0.01, 0.9, 41)
     y = np.array([0, 1, *[0] * 19, *[1, 0] * 10])
     found = IsotonicCalibrator().fit(p, y).predict_proba(p)[:21, 1]
