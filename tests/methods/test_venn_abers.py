@@ -1,7 +1,5 @@
 """Test Venn-Abers predictors against isotonic regressions with the predicted row and the package venn-abers."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,8 +33,7 @@ def predictor(scores, y, weights=None):
     return VennAbersCalibrator("score").fit(scores, np.asarray(y, dtype=int), weights)
 
 
-@pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.integers(4, 40), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
 def test_interval_agrees_with_brute_force(n, seed, decimals, weighted):
     scores, y = noisy(n, seed)
@@ -188,15 +185,6 @@ def test_nonfinite_scores_are_rejected(bad):
 def test_invalid_parameters_are_rejected(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
-
-
-@pytest.mark.slow
-def test_million_rows_take_less_than_five_seconds():
-    scores, y = noisy(1_000_000)
-    VennAbersCalibrator("score").fit(scores[:100], y[:100])  # compiles
-    start = time.process_time()
-    VennAbersCalibrator("score").fit(scores, y).predict_proba(-scores)
-    assert time.process_time() - start < 5  # 1 second on an idle machine
 
 
 def test_huge_scores_get_the_outermost_probability():

@@ -119,7 +119,6 @@ def test_tiny_weight_leaves_murphys_parts_finite():
     assert found == pytest.approx((0.325, 0, 0), abs=1e-12)
 
 
-@pytest.mark.slow
 @quick
 @given(weighted_rows.filter(has_both))
 def test_losses_agree_with_scikit_learn(rows):
