@@ -17,6 +17,9 @@ SAMPLES = {
     "first": "after the restructuring, with the fast tests as they were then",
     "after": "the same mutants as `first`, with the tests that were written for its survivors",
     "fresh": "mutants of another seed, drawn and run when those tests were finished, the quickest 20 seconds of them",
+    "moved": "mutants of a third seed, after slow tests had moved to `make test-all`",
+    "repaired": "the same mutants as `moved`, with the tests that were written for its survivors",
+    "latest": "mutants of a fourth seed, drawn and run when those tests were finished",
 }
 
 

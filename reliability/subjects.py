@@ -142,13 +142,13 @@ def _put_sources(folder: Path) -> None:
 def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
     from probcal.papers.check.accepted import accept
-    from probcal.papers.check.findings import Checked
+    from probcal.papers.check.findings import CheckedResults
     from probcal.runner.run import RunOptions, run_experiment
     from probcal.store.folder import Store
 
     experiment, results = read_experiment(folder / "run.yaml"), folder / "results"
     assert run_experiment(experiment, experiment, RunOptions(results, folder), lambda line: None) == 0
-    accept(Checked.of(Store(results)))
+    accept(CheckedResults.of(Store(results)))
     (results / ".lock").unlink(missing_ok=True)
     return results
 
@@ -202,7 +202,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     from probcal.papers.check.audit import audit_text
     from probcal.papers.check.check_text import json_text, text
     from probcal.papers.check.checked_experiment import check
-    from probcal.papers.check.findings import Checked
+    from probcal.papers.check.findings import CheckedResults
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import FORMATS, tables_text
     from probcal.runner.plan import make_plan, plan_lines
@@ -215,21 +215,21 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
         plan_lines(make_plan(experiment_of(store), store), every_cell=True)
 
     def checked() -> None:
-        report = check(Checked.of(store))
+        report = check(CheckedResults.of(store))
         text(report), json_text([report])
 
-    def measured_again() -> None:
+    def remeasure() -> None:
         for result in store.results().values():
             store.predictions(result)
 
     few: dict[str, list[Callable[[], Any]]] = {
         "runs.jsonl": [status],
         "accepted.csv": [checked],
-        "predictions.bin": [measured_again],
+        "predictions.bin": [remeasure],
     }
     every = [
         *(lambda one=one: tables_text(store, format=one) for one in FORMATS),
-        *(status, checked, lambda: audit_text(store), measured_again),
+        *(status, checked, lambda: audit_text(store), remeasure),
     ]
     commands = few.get(changed) or rng.sample(every, 3)
     if changed not in few and rng.random() < 0.04:  # drawing takes a second

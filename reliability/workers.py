@@ -15,7 +15,7 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
-from probcal.runner.plan import Planned, cells_of
+from probcal.runner.plan import PlannedCell, cells_of
 from probcal.runner.pool import Worker, load_beforehand, outcomes
 
 ROOT = Path(__file__).parents[1]
@@ -71,7 +71,7 @@ def main() -> None:
 def seconds_to_start() -> float:
     start = time.perf_counter()
     worker = Worker("run")
-    while not worker.has_news():
+    while not worker.has_messages():
         wait(worker.waitables())
     worker.receive()
     seconds = time.perf_counter() - start
@@ -82,7 +82,7 @@ def seconds_to_start() -> float:
 def seconds_of(n: int, jobs: int) -> float:
     """The least of some runs of ``n`` cells."""
     cells = cells_of(parse_experiment(YamlFile(Path("workers.yaml"), CONFIG.format(repeats=n))))
-    planned = [Planned(cell, {}, "to run") for cell in cells]
+    planned = [PlannedCell(cell, {}, "to run") for cell in cells]
     taken = []
     for _ in range(TRIALS):
         start = time.perf_counter()

@@ -369,7 +369,7 @@ class TestSeveralPlaces:
         assert "the cache has several data sets of this card, from " in said.said
         assert "name the right folder with --data-dir" in said.said
 
-    def test_staleness_is_unknown_without_the_data_directory(self, both):
+    def test_changed_data_is_unknown_without_the_data_directory(self, both):
         assert both.run("--data-dir", "A").code == 0
         for folder in "AB":
             shutil.rmtree(both.folder / folder)
