@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from probcal._io import Field, csv_text
+from probcal._io import Field, counted, csv_text
 from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
 from probcal.analysis.pairs import Pair, PairedTest, p_text
 from probcal.analysis.split_results import column_id
 from probcal.papers.check.check_text import json_of
-from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown
+from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Row
+from probcal.store.summary import census
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
@@ -26,6 +27,8 @@ def grids(comparison: Comparison) -> list[Grid]:
     """Return the tables that have content, numbered."""
     found = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
     found += _best(comparison)
+    checked = comparison.checked
+    found[0].notes.extend(missing_cells(census(checked.outline, checked.results)))
     found[0].notes.extend(_missing_notes(comparison))
     return [replace(one, number=number) for number, one in enumerate(found, 1)]
 
@@ -90,7 +93,13 @@ def _missing_notes(comparison: Comparison) -> list[str]:
         missing = missing if columns else "its columns have other test rows"
         notes.append(
             f"No test for {title}: it has one split, and {missing}. Run probcal compare on the machine of the run, "
-            "which writes a summary of the predictions to compare.json. Or run these cells again here."
+            "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."
+        )
+    if gone := comparison.kept.not_clipped:
+        listed = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in gone.items())
+        notes.append(
+            f"No clipped cross entropy for data sets whose stored predictions are gone or damaged: {listed}. Fetch "
+            "predictions.bin, or run the experiment into another folder (-o)."
         )
     return notes
 
@@ -266,6 +275,7 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
             for one in comparison.claims
         ],
         "without_predictions": list(comparison.kept.lacking),
+        "without_clipped": comparison.kept.not_clipped,
     }  # fmt: skip
 
 

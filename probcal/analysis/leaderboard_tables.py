@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from probcal._io import Field, csv_text
+from probcal._io import Field, counted, csv_text
 from probcal.analysis.leaderboard import (
     Estimate,
     Leaderboard,
@@ -20,10 +20,11 @@ from probcal.analysis.leaderboard import (
 from probcal.analysis.pairs import p_text
 from probcal.errors import ProbcalError, unknown_name
 from probcal.papers.check.check_text import json_of
-from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown
+from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
+from probcal.store.summary import census
 
 _EVERYTHING = Selection()
 _EXPLANATION = (
@@ -53,6 +54,8 @@ class ExperimentBoards:
     kind: str
     boards: list[list[Leaderboard]]
     has_alone: bool
+    missing: list[str]
+    """Notes on cells that failed, were not run or are stale."""
 
 
 def experiment_boards(
@@ -77,7 +80,14 @@ def experiment_boards(
     ]
     if not any(found):
         raise LeaderboardError(f"{store.folder}: no table has results of two methods for one learner")
-    return ExperimentBoards(outline.name, outline.title, kind, [one for one in found if one], alone is not None)
+    return ExperimentBoards(
+        outline.name,
+        outline.title,
+        kind,
+        [one for one in found if one],
+        alone is not None,
+        missing_cells(census(outline, results)),
+    )
 
 
 def grids(of: ExperimentBoards) -> list[Grid]:
@@ -87,6 +97,7 @@ def grids(of: ExperimentBoards) -> list[Grid]:
         grid.notes[:] = [note for note in grid.notes if note not in found[0].notes]
     if not of.has_alone:
         found[0].notes.append("The learner alone was not run, so the mean Elo is 1000 and nothing is compared with it.")
+    found[0].notes.extend(of.missing)
     return [
         replace(one, number=number, explanation=one.explanation if number == 1 else "read like Table 1.")
         for number, one in enumerate(found, 1)
@@ -142,8 +153,8 @@ def _entry(one: LeaderboardEntry | None, board: Leaderboard) -> Text:
 
 def _notes(board: Leaderboard) -> list[str]:
     notes = [
-        f"{board.n_tables} tables, {board.n_pairs} pairs of table and learner. A table counts once, whatever its number"
-        " of learners."
+        f"{counted(board.n_tables, 'table')}, {counted(board.n_pairs, 'pair', 'pairs')} of table and learner. A table "
+        "counts once, whatever its number of learners."
     ]
     if not math.isnan(board.p):
         notes.append(

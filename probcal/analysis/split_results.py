@@ -138,6 +138,8 @@ class CompareData:
     clipped: dict[str, float] = field(default_factory=dict)
     lacking: dict[str, list[str]] = field(default_factory=dict)
     """Title of each data set with one split that cannot be sampled -> its columns without stored predictions."""
+    not_clipped: dict[str, int] = field(default_factory=dict)
+    """Title of each data set without clipped CXE -> number of its cells whose predictions are gone."""
 
 
 def column_id(column: ResultColumn) -> str:
@@ -158,6 +160,13 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
         for row in _single_split_rows(outline)
         if (found := _rows(store, outline, results, row, before.rows.get(row.name)))
     }
+    not_clipped: dict[str, int] = {}
+    incomplete: set[str] = set()
+    for row in outline.datasets if "cxe" in outline.metrics else ():
+        here = [cell for column in outline.columns for cell in finished(outline, results, row, column).values()]
+        if n_gone := sum(cell.id not in clipped and _is_gone(store, cell) for cell in here):
+            not_clipped[row.title] = n_gone  # means over other splits than those of the other columns would mislead
+            incomplete |= {cell.id for cell in here}
     file = _SplitFile(rows=rows, clipped=clipped)
     if store.whole and file != before and (rows or clipped):
         _write(store, file)
@@ -168,8 +177,9 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     }
     return CompareData(
         {name: _as_arrays(one) for name, one in rows.items()},
-        {cell: number for cell, (_, number) in clipped.items()},
+        {cell: number for cell, (_, number) in clipped.items() if cell not in incomplete},
         lacking,
+        not_clipped,
     )
 
 
@@ -241,6 +251,18 @@ def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.
     if p.ndim == 1:  # earlier versions stored only P(y = 1)
         p = np.column_stack([1 - p, p])
     return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
+
+
+def _is_gone(store: Store, cell: CellResult) -> bool:
+    """Return whether predictions of one label with two classes were stored, and cannot be read any more."""
+    where = cell.predictions
+    if not where or "labels" in where or where.get("columns", 2) != 2:
+        return False
+    try:
+        store.predictions(cell)
+    except StoreError:
+        return True
+    return False
 
 
 def _digest(cell: CellResult) -> str:

@@ -110,6 +110,9 @@ def try_(
     TABLE is a CSV file (or other delimited text), Parquet, ARFF, an OpenML id such as openml:31, or - for standard
     input. The type of each column is inferred and printed. Exit codes are those of probcal run. After an interruption,
     the same command continues.
+
+    -l takes logistic, nb, tree, svm, forest and boosting, and the names of probcal list learners. -m takes the names of
+    probcal list methods.
     """
     from probcal.try_table.measures import LOSS, measure_named, read_costs
     from probcal.try_table.preparation import TableRequest

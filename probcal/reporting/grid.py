@@ -220,6 +220,16 @@ def footnotes(summaries: Sequence[Summary], found: Census) -> list[str]:
 
 
 def troubles(found: Census) -> list[str]:
+    """Return notes on cells that are missing, stale or have warnings."""
+    warned = sorted(found.warned.items())
+    return missing_cells(found) + [
+        f"{printable(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}."
+        for kind, columns in warned
+    ]
+
+
+def missing_cells(found: Census) -> list[str]:
+    """Return notes on cells that failed, were not run or are stale."""
     notes = []
     if found.failed:
         first = found.failed[0]
@@ -238,8 +248,6 @@ def troubles(found: Census) -> list[str]:
             f"stale: {found.stale.total()} of {found.planned} cells have other settings, data or code than the last "
             f"run, or data that changed since ({_by_column(found.stale)}); probcal run renews them."
         )
-    for kind, columns in sorted(found.warned.items()):
-        notes.append(f"{printable(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
     return notes
 
 

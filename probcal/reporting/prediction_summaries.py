@@ -445,7 +445,7 @@ class PredictionFigure:
         return cost_curve(self.roc) if self.roc else None
 
 
-_RENEW = "run the experiment again, or fetch its predictions.bin"
+_RENEW = "fetch its predictions.bin, or run the experiment into another folder (-o)"
 _GONE = f"the predictions are no longer stored; {_RENEW}"
 _STALE = f"{ESTIMATES} belongs to other predictions than the results; {_RENEW}"
 _LABELS = "there are no figures for rows with several labels"

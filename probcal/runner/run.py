@@ -21,7 +21,7 @@ from probcal.errors import StoreError
 from probcal.runner import dask
 from probcal.runner.data_step import changed_since, data_now
 from probcal.runner.execute import Outcome, remeasure
-from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.fingerprint import Fingerprints, changed_parts
 from probcal.runner.heartbeat import useful_worker_count
 from probcal.runner.plan import (
     PlannedCell,
@@ -152,6 +152,7 @@ def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
     before = stored if isinstance(stored, dict) else {}
     description["keys"] = {cell: key for cell, key in before.items() if cell in known} | description["keys"]
     description["keys"] |= _keys_of_absent_weka(experiment, store)
+    description["keys"] |= _keys_of_earlier_metrics(experiment, store, description["keys"])
     return description
 
 
@@ -249,6 +250,24 @@ def _keys_of_absent_weka(experiment: Experiment, store: Store) -> dict[str, str]
         if weka := fingerprints.absent_weka(cell, run):
             keys[cell.id] = fingerprints.key(cell, weka)
     return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
+
+
+def _keys_of_earlier_metrics(experiment: Experiment, store: Store, keys: Mapping[str, str]) -> dict[str, str]:
+    """Return cell -> digest of each done result that only the metrics make old, and that has no stored predictions.
+
+    A run cannot measure these results again, and keeps them. So tables do not count them as stale.
+    """
+    fingerprints, results, found = Fingerprints(experiment.weka), store.results() if store.exists() else {}, {}
+    for cell in cells_of(experiment):
+        result = results.get(cell.id)
+        if result is None or result.status != "done" or key_digest(result.key) == keys.get(cell.id):
+            continue
+        key = fingerprints.key(cell)
+        if "data" not in key or changed_parts(key, result) or store.has_predictions(result):
+            continue
+        if not set(cell.asked) - result.metrics.keys():
+            found[cell.id] = key_digest(result.key)
+    return found
 
 
 def experiment_of(store: Store) -> Experiment:

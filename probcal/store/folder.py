@@ -52,6 +52,7 @@ _FILES = (
     *(ACCEPTED, f"{ACCEPTED}.new"),
     *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
+    *("compare.json", "compare.json.new"),
 )
 _FOLDERS = ("figures", "input")
 _RUN_FILES = ("running.json", "running.json.new")
@@ -212,7 +213,7 @@ class Store:
             if not self.folder.is_dir():
                 raise StoreError(f"{self.folder} is a file; choose a folder with -o")
             strange = sorted(path.name for path in self.folder.iterdir() if path.name not in _OURS)
-            if strange:
+            if strange and not (self.folder / "cells.jsonl").exists():
                 raise StoreError(
                     f"{self.folder} is not empty and is not a results folder (it holds {strange[0]!r});"
                     " choose another with -o"

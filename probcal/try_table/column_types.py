@@ -24,6 +24,8 @@ Kind = Literal["number", "category", "date", "group", "time", "left out"]
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
 _FEW = 20
+_LARGEST_EXACT = 2.0**53
+"""From here on, different integers can be equal as floats."""
 """Number of rows. In a smaller table a column can have a different value in every row by chance."""
 _ID = re.compile(
     r"(?i:(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0|.*nummer|ssn|mrn"
@@ -155,6 +157,8 @@ def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "
     missing = len(values) - len(seen)
     if seen.empty:
         return TableColumn(name, "left out", f"empty{notes}", missing)
+    if seen.nunique() < 2 and abs(seen.iloc[0]) >= _LARGEST_EXACT:
+        return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
     if seen.nunique() < 2:
         return _constant(name, as_text(seen.iloc[0]), missing)
     if name not in choices.number and (reason := _row_number(name, seen)):

@@ -243,6 +243,8 @@ def _standard_input() -> bytes:
 
 
 def _refuse_no_file(path: Path, source: str) -> None:
+    if source.startswith("openml:"):
+        raise DataError(f"{source}: an OpenML id is a number, such as openml:31")
     if re.match(r"[a-z]+://", source):
         raise DataError(f"{source}: is an address; download the file first, and give its path")
     if path.is_dir():

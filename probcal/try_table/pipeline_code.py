@@ -98,7 +98,7 @@ class PipelinePlan:
                 f"X, y = read_labelled_rows({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
                 *lines,
-                f"joblib.dump(model.fit(X, y), {model})",
+                f"joblib.dump(model.fit(X, y), {model}, compress=3)",
                 "",
             ]
         )

@@ -28,6 +28,8 @@ _MISSING_TELLS = 0.9
 _MOST_ROWS = 2_000
 """One column is judged by so many rows. More would take seconds."""
 _MOST_COLUMNS = 500
+_LARGEST = 3e38
+"""Larger numbers do not fit into the float32 of scikit-learn's trees."""
 _FEWEST = 10
 """Fewest rows of a class to judge a column by."""
 _NAMED = 4
@@ -122,6 +124,7 @@ def _single_columns(
         values = column.values.iloc[rows[places]]
         is_category = isinstance(values.dtype, pd.CategoricalDtype)
         numbers = np.where(values.isna(), -1, values.cat.codes) if is_category else values.to_numpy(np.float64)
+        numbers = np.clip(numbers, -_LARGEST, _LARGEST)
         tree = DecisionTreeClassifier(min_samples_leaf=5, max_leaf_nodes=50, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -70,7 +70,24 @@ def test_samples_of_other_predictions_are_ignored(store):
     (store.folder / "predictions.bin").unlink()
     found = of(store)
     assert (found.rows, found.lacking) == ({}, {"Adult": ["j48/direct", "j48/probing"]})
-    assert "adult/0/j48/probing" in found.clipped
+    assert found.not_clipped == {"Adult": 1} and {cell.split("/")[0] for cell in found.clipped} == {"breast"}
+
+
+def test_no_clipped_losses_come_from_unequal_splits(store):
+    predictions = store.folder / "predictions.bin"
+    with predictions.open("r+b") as file:
+        file.truncate(predictions.stat().st_size - 1)
+    found = of(store)
+    assert found.not_clipped == {"Breast": 1} and {cell.split("/")[0] for cell in found.clipped} == {"adult"}
+    note = "No clipped cross entropy for data sets whose stored predictions are gone or damaged: Breast (1 cell)."
+    assert note in probcal("compare", store.folder).output
+
+
+def test_output_counts_the_cells_not_run(store):
+    cells = store.folder / "cells.jsonl"
+    cells.write_text("".join(cells.read_text().splitlines(keepends=True)[:-1]))
+    assert "not run: 1 of 8 cells" in probcal("compare", store.folder).output
+    assert "not run: 1 of 8 cells" in probcal("leaderboard", store.folder).output
 
 
 def test_message_says_that_the_predictions_are_missing(store):

@@ -48,6 +48,17 @@ def test_partial_run_describes_the_whole_experiment(bench):
     assert "8 cells: 2 done, 6 to run" in bench.probcal("status", str(bench.results)).said
 
 
+def test_repeating_the_run_restores_a_lost_description(bench):
+    bench.run("-l", "dummy")
+    (bench.results / "experiment.json").unlink()
+    (bench.results / "tables.md").write_text("from probcal table")
+    assert "repeat the same probcal run" in bench.probcal("table", str(bench.results)).said
+    again = bench.run("-l", "dummy")
+    assert again.code == 0
+    assert "4 cells: 4 done" in again.said
+    assert "experiment.json" in {path.name for path in bench.results.iterdir()}
+
+
 @pytest.mark.slow
 def test_each_working_run_records_its_provenance_once(bench):
     bench.run("-l", "dummy")

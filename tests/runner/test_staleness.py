@@ -209,6 +209,7 @@ class TestMetricsThatChanged:
             "done: 2 cells: measured by an earlier version of the metrics; its predictions are not stored" in done.said
         )
         assert measured.numbers() == before
+        assert "stale" not in measured.probcal("table", str(measured.results)).said
 
     @pytest.mark.slow
     def test_new_metric_without_stored_predictions_needs_a_fit(self, measured):

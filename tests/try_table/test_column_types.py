@@ -53,6 +53,7 @@ def kind_and_about(values, **more):
         (["\uff14", "\uff11\uff12"] * 10, "number", "4 to 12"),
         (["x"] * 20, "left out", "constant: x"),
         (["7", None] * 20, "left out", "constant: 7 or missing"),
+        ([str(10**25 + n) for n in range(40)], "left out", "numbers too large to tell apart; --category keeps them"),
         ([None] * 20, "left out", "empty"),
         (range(100, 160), "left out", "a running number of the rows"),
         ([f"user{i}" for i in range(60)], "left out", "a different value in every row, like an id or free text"),

@@ -63,7 +63,7 @@ def test_the_ten_printed_lines_fit_the_same_model(exported, monkeypatch):
     code = "\n".join(line[4:] for line in text.partition("train.py):\n")[2].splitlines())
     assert len([line for line in code.splitlines() if line]) <= 10
     run = {}
-    exec(code.replace('joblib.dump(model.fit(X, y), "model/model.joblib")', "model.fit(X, y)"), run)
+    exec(code.replace('joblib.dump(model.fit(X, y), "model/model.joblib", compress=3)', "model.fit(X, y)"), run)
     X, y = read_labelled_rows("c.csv", "model/columns.json")
     there = joblib.load("model/model.joblib")
     assert np.array_equal(there.predict_proba(X), run["model"].predict_proba(X))
@@ -79,6 +79,7 @@ def test_train_py_fits_the_same_model_from_any_folder(exported, tmp_path):
     X, _ = read_labelled_rows(folder / "c.csv", moved / "columns.json")
     first, again = (joblib.load(one / "model.joblib").predict_proba(X) for one in (folder / "model", moved))
     assert np.array_equal(first, again)
+    assert (moved / "model.joblib").read_bytes() == (folder / "model" / "model.joblib").read_bytes()
 
 
 @pytest.mark.slow

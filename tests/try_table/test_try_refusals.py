@@ -132,3 +132,12 @@ def test_rows_without_a_label_are_left_out_with_note(tmp_path):
 def test_labels_that_are_the_same_number_are_one_label(tmp_path):
     frame = pd.DataFrame({"a": [i % 7 for i in range(60)], "left": ["1", "1.0", "0"] * 20})
     assert "1  40 rows (66.7 %)" in shown(written(frame, tmp_path / "c.csv"))
+
+
+def test_openml_name_without_a_number_is_rejected():
+    assert "an OpenML id is a number, such as openml:31" in refused("try", "openml:adult", "-t", "class")
+
+
+def test_numbers_beyond_float32_are_accepted(tmp_path):
+    frame = customers(120).assign(large=np.where(np.arange(120) == 7, 1e39, np.arange(120) % 5 + 0.5))
+    assert "0.5 to 1e+39" in shown(written(frame, tmp_path / "c.csv"))

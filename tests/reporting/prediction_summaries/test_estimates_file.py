@@ -16,7 +16,7 @@ from probcal.store.outline import Outline
 from tests.commands import probcal
 from tests.reporting.small_estimates import drawn, estimates, folder_of
 
-GONE = "the predictions are no longer stored; run the experiment again, or fetch its predictions.bin"
+GONE = "the predictions are no longer stored; fetch its predictions.bin, or run the experiment into another folder (-o)"
 
 
 def found_in(store, keep=False):
@@ -81,8 +81,8 @@ def test_file_of_other_predictions_is_not_drawn(tmp_path):
     pictures, notes = found_in(without_predictions(store))
     assert [one.column.label for one in pictures] == ["tree.probing", "nb.direct", "nb.probing"]
     assert notes == [
-        "Wine tree.direct: estimates.json belongs to other predictions than the results; run the experiment again, or"
-        " fetch its predictions.bin"
+        "Wine tree.direct: estimates.json belongs to other predictions than the results; fetch its predictions.bin, or"
+        " run the experiment into another folder (-o)"
     ]
 
 
