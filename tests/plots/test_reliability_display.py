@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,7 +30,7 @@ QUICK = {"n_resamples": 20}
 @pytest.fixture(autouse=True)
 def no_figure_stays_open():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
