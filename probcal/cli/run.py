@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     exits={
         0: "all cells are done",
         1: "a cell failed, or has no data",
-        2: "a mistake in the call, the file or the data, or a missing package; no result was changed",
+        2: "a mistake in the call, the file or the data, a missing package, or a full disk; finished results are kept",
         130: "interrupted; the same command continues",
     },
 )

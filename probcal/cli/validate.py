@@ -19,8 +19,9 @@ def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything.
 
     CONFIG is a YAML file, or the name of a shipped experiment. The command also checks the cards of its data sets, the
-    parameters of learners and methods, and required packages such as Weka and Java. All faults are reported at once.
-    An editor can show most faults while you type: see probcal schema --help.
+    parameters of learners and methods, and required packages such as Weka and Java. All wrong keys and types are
+    reported at once, each with its line. If there are none, all other faults are. An editor can show most faults while
+    you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
     from probcal.runner.plan import cells_of, refuse_unmet
