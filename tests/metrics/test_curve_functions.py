@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
@@ -12,7 +13,9 @@ from probcal.metrics import (
     integrated_calibration_index,
     isotonic_curve,
     loess_curve,
+    reliability_curve,
 )
+from probcal.metrics.curves import wilson
 from probcal.metrics.registry import Prediction
 
 RNG = np.random.default_rng(0)
@@ -90,3 +93,16 @@ def test_coarse_loess_changes_distances_by_less_than_one_thousandth():
     for name in ("ici", "e50", "e90"):
         value = find_metric(name).value
         assert 0 < abs(value(fine) - value(coarse)) < 0.001
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (0, 10), (3, 10), (10, 10), (57, 1000)])
+def test_interval_matches_wilson_in_scipy(k, n):
+    low, high = wilson(np.array([k / n]), np.array([n]))
+    expected = binomtest(k, n).proportion_ci(0.95, method="wilson")
+    assert (low[0], high[0]) == (pytest.approx(expected.low, abs=1e-12), pytest.approx(expected.high, abs=1e-12))
+
+
+def test_isotonic_band_covers_all_predictions_in_rising_order():
+    band = reliability_curve(Y, P, n_resamples=5, random_state=0).band
+    assert (band.p[0], band.p[-1]) == (P.min(), P.max()) and (np.diff(band.p) > 0).all()
+    assert (band.low <= band.high).all() and (band.low >= 0).all() and (band.high <= 1).all()

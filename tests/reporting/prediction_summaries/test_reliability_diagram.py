@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
-from probcal.reporting.prediction_summaries import appearances, reliability, wilson
+from probcal.reporting.prediction_summaries import appearances, reliability
 from probcal.store.folder import CellResult
 from probcal.store.outline import Row
 from tests.reporting.small_estimates import estimates
@@ -68,13 +67,6 @@ def test_half_of_the_rows_at_zero_are_one_bin():
     assert found.counts == (5, 1, 2, 2) and found.positive == (1, 0, 2, 2)
     assert found.mean == pytest.approx([0.0, 0.5, 0.65, 0.85])
     assert found.observed == pytest.approx([0.2, 0.0, 1.0, 1.0])
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 1), (0, 10), (3, 10), (10, 10), (57, 1000)])
-def test_interval_matches_wilson_in_scipy(k, n):
-    low, high = wilson(np.array([k / n]), np.array([n]))
-    expected = binomtest(k, n).proportion_ci(0.95, method="wilson")
-    assert (low[0], high[0]) == (pytest.approx(expected.low, abs=1e-12), pytest.approx(expected.high, abs=1e-12))
 
 
 def test_rows_tested_four_times_count_as_a_quarter():
