@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -281,3 +281,9 @@ def test_equal_predictions_give_the_base_rate(calibrator):
     y = np.arange(400) % 5 < 2
     found = calibrator().fit(np.full(400, 0.3), y).predict_proba([0.01, 0.3, 0.99])[:, 1]
     np.testing.assert_allclose(found, 0.4, atol=2e-3)
+
+
+def test_scores_of_three_classes_become_probabilities_by_softmax():
+    scores, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 3
+    found = PriorCalibrator(input="score").fit(scores, y).predict_proba(scores)
+    np.testing.assert_allclose(found, softmax(scores, axis=1), rtol=1e-12)

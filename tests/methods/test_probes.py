@@ -1,9 +1,9 @@
-"""Test when log-odds lie on one side of a threshold for certain."""
+"""Test the votes of probes, and when log-odds lie on one side of a threshold for certain."""
 
 import numpy as np
 import pytest
 
-from probcal.methods._probes import _LogOdds
+from probcal.methods._probes import _LogOdds, batch_votes
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,12 @@ def test_points_within_the_error_of_a_value_are_uncertain(point, certain):
 
 def test_missing_log_odds_are_never_certain():
     assert not _LogOdds(np.array([0.0, np.nan]), 0.1).all_on_one_side(0.5)
+
+
+class FixedMargins:
+    def margins(self, classifiers, X):
+        return np.array([[0.0, 1.0, -1.0], [2.0, 0.0, 1e-300]]), 0.0
+
+
+def test_margin_of_exactly_zero_is_no_vote():
+    assert batch_votes(FixedMargins(), [None] * 3, np.zeros((2, 1))).tolist() == [1, 2]
