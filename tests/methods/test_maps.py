@@ -12,6 +12,7 @@ from scipy.special import expit, logit, softmax
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import probcal
 from probcal import (
@@ -231,3 +232,23 @@ def test_frame_columns_in_another_order_are_rejected(calibrator):
 def test_unknown_input_is_rejected(calibrator):
     with pytest.raises(ValueError, match="input must be"):
         calibrator(input="logit").fit([0.2, 0.7], [0, 1])
+
+
+def test_maps_are_fitted_and_applied_by_one_blas_thread(monkeypatch):
+    seen = []
+
+    def spied(name):
+        real = getattr(SigmoidCalibrator, name)
+
+        def spy(self, *given):
+            seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+            return real(self, *given)
+
+        monkeypatch.setattr(SigmoidCalibrator, name, spy)
+
+    spied("_fit_maps")
+    spied("_calibrated")
+    scores = np.linspace(-2, 2, 40)
+    with threadpool_limits(2, user_api="blas"):
+        SigmoidCalibrator(input="score").fit(scores, np.arange(40) % 3 > 0).predict_proba(scores)
+    assert seen == [{1}, {1}]
