@@ -38,7 +38,11 @@ def test_groups_labels_and_weights_accept_any_container():
 
 @pytest.mark.parametrize(
     ("groups", "metrics", "message"),
-    [(GROUPS, ["l1"], "'l1' is no metric of a group"), (GROUPS[1:], ["rms"], r"groups must be of shape \(120,\)")],
+    [
+        (GROUPS, ["l1"], "'l1' is no metric of a group"),
+        (GROUPS, ["rmz"], "'rmz' is no metric of a group"),
+        (GROUPS[1:], ["rms"], r"groups must be of shape \(120,\)"),
+    ],
 )
 def test_invalid_groups_and_metrics_are_rejected(groups, metrics, message):
     with pytest.raises(ValueError, match=message):

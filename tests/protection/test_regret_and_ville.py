@@ -65,6 +65,7 @@ def test_regret_bound_agrees_with_hand_calculation():
     # |E| = 5 and J = .01: the calibrator stays with probability .992, and changes to each other one with .002;
     # 101 steps, no switch: log10 5 + 100 log10(1 / .992) = .698970 + .348833; one: .698970 + .345344 + 2.698970
     assert regret_bound(101, 5, 0.01) == pytest.approx(1.047803, abs=1e-6)
+    assert regret_bound(101, 1, 0.01) == 0  # a single calibrator regrets nothing
     assert regret_bound(101, 5, 0.01, switches=1) == pytest.approx(3.743284, abs=1e-6)
 
 

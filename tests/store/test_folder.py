@@ -251,3 +251,10 @@ def test_a_folder_inside_a_file_is_rejected(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"cannot write to .*results: Not a directory; choose another with -o"):
         write(Store(tmp_path / "file" / "results"), result())
+
+
+def test_blank_lines_between_results_are_skipped(store):
+    write(store, result(0), result(1))
+    cells = store.folder / "cells.jsonl"
+    cells.write_text(cells.read_text().replace("\n", "\n\n"))
+    assert len(store.results()) == 2
