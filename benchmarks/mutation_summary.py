@@ -17,9 +17,11 @@ SAMPLES = {
     "first": "after the restructuring, with the fast tests as they were then",
     "after": "the same mutants as `first`, with the tests that were written for its survivors",
     "fresh": "mutants of another seed, drawn and run when those tests were finished, the quickest 20 seconds of them",
-    "moved": "mutants of a third seed, after slow tests had moved to `make test-all`",
+    "moved": "mutants of seed 7, after slow tests had moved to `make test-all`",
     "repaired": "the same mutants as `moved`, with the tests that were written for its survivors",
-    "latest": "mutants of a fourth seed, drawn and run when those tests were finished",
+    "seed8": "mutants of seed 8, with the tests that were written for its survivors",
+    "seed9": "mutants of seed 9, with the tests that were written for its survivors",
+    "seed10": "mutants of seed 10, drawn and run when those tests were finished",
 }
 
 
