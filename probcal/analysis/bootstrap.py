@@ -52,11 +52,11 @@ class Draws:
 class Bootstrap:
     """Draw the results of an experiment again and keep the draws.
 
-    ``kept`` holds the draws for data sets with one split. Without them such a result stays as it is.
+    ``split_data`` holds the draws for data sets with one split. Without them such a result stays as it is.
     """
 
     checked: CheckedResults
-    kept: CompareData
+    split_data: CompareData
     _every: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 
     def every(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
@@ -73,7 +73,7 @@ class Bootstrap:
 
         Columns of a data set with the same splits are resampled together.
         """
-        rows = self.kept.rows.get(row.name, {}).get(metric, {})
+        rows = self.split_data.rows.get(row.name, {}).get(metric, {})
         if stage is None and column_id(column) in rows:
             numbers = rows[column_id(column)]
             return Draws(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
@@ -82,7 +82,7 @@ class Bootstrap:
 
     def is_drawn(self, row: Row, column: ResultColumn, metric: str) -> bool:
         """Return whether the result varies between draws. With one split and no test rows it does not."""
-        rows = self.kept.rows.get(row.name, {}).get(metric, {})
+        rows = self.split_data.rows.get(row.name, {}).get(metric, {})
         return column_id(column) in rows or len(self.checked.splits(row, column, metric)) > 1
 
     def _test_share(self, row: Row, column: ResultColumn) -> float:

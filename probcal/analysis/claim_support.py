@@ -291,7 +291,7 @@ class Comparison:
     """
 
     checked: CheckedResults
-    kept: CompareData
+    split_data: CompareData
     ranks: dict[str, Ranks]
     pairs: dict[str, list[Pair]]
     places: list[FirstPlace]

@@ -87,7 +87,7 @@ def draws_text(one: ResampledVerdict) -> str:
 
 def _missing_notes(comparison: Comparison) -> list[str]:
     notes = []
-    for title, columns in comparison.kept.lacking.items():
+    for title, columns in comparison.split_data.lacking.items():
         listed = ", ".join(columns[:3]) + (f" and {len(columns) - 3} others" if len(columns) > 3 else "")
         missing = f"the predictions of {listed} are not in this folder"
         missing = missing if columns else "its columns have other test rows"
@@ -95,7 +95,7 @@ def _missing_notes(comparison: Comparison) -> list[str]:
             f"No test for {title}: it has one split, and {missing}. Run probcal compare on the machine of the run, "
             "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."
         )
-    if gone := comparison.kept.not_clipped:
+    if gone := comparison.split_data.not_clipped:
         listed = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in gone.items())
         notes.append(
             f"No clipped cross entropy for data sets whose stored predictions are gone or damaged: {listed}. Fetch "
@@ -274,8 +274,8 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
              "counts": {metric: asdict(count) for metric, count in one.counts.items()}}
             for one in comparison.claims
         ],
-        "without_predictions": list(comparison.kept.lacking),
-        "without_clipped": comparison.kept.not_clipped,
+        "without_predictions": list(comparison.split_data.lacking),
+        "without_clipped": comparison.split_data.not_clipped,
     }  # fmt: skip
 
 

@@ -109,7 +109,8 @@ def _tested(drawn: Bootstrap, there: SplitValues, metric: str) -> PairedTest:
     n = before.size
     nothing = PairedTest(there.row, n, difference, None, None, None, None, "none", "undecided")
     if n == 1:
-        rows = [drawn.kept.rows.get(there.row.name, {}).get(metric, {}).get(column_id(one)) for one in there.columns]
+        split_data = drawn.split_data.rows.get(there.row.name, {}).get(metric, {})
+        rows = [split_data.get(column_id(one)) for one in there.columns]
         if rows[0] is None or rows[1] is None or there.planned > 1:
             return nothing
         return _row_bootstrap_test(nothing, np.array([_difference(b, a) for a, b in zip(*rows, strict=True)]))
