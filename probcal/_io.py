@@ -13,7 +13,7 @@ from typing import IO
 from probcal.errors import StoreError
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomic(path: Path, text: str) -> None:
     """Write ``text`` to ``path`` in one atomic step.
 
     The text goes to a new file beside ``path``, which then replaces it. Half of a surrogate pair becomes a question
@@ -122,7 +122,7 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def some(names: Iterable[str], most: int) -> str:
+def join_first(names: Iterable[str], most: int) -> str:
     """Return at most the first ``most`` of ``names`` with commas between them, and an ellipsis for the others."""
     listed = list(names)
     return ", ".join(listed[:most] + ["…"] * (len(listed) > most))
@@ -150,7 +150,7 @@ _QUOTE = "'"
 def csv_text(rows: Iterable[Iterable[Field]]) -> str:
     """Return ``rows`` as lines of CSV for a program or a spreadsheet. No field can be taken for a formula.
 
-    A text that begins like a formula gets ``'`` in front, which ``as_it_was`` removes. Numbers are unchanged.
+    A text that begins like a formula gets ``'`` in front, which ``unescape_formula`` removes. Numbers are unchanged.
     """
     return _csv_lines([_without_formula(field) for field in row] for row in rows)
 
@@ -163,7 +163,7 @@ def data_text(rows: Iterable[Iterable[Field]], separator: str = ",") -> str:
     return _csv_lines(rows, separator)
 
 
-def as_it_was(field: str) -> str:
+def unescape_formula(field: str) -> str:
     """Return the text that ``csv_text`` wrote as ``field``."""
     return field[1:] if field[:1] == _QUOTE and _begins_a_formula(field[1:].lstrip(_QUOTE)) else field
 

@@ -301,7 +301,7 @@ class Comparison:
 def compare(store: Store) -> Comparison:
     """Compare all methods in one results folder.
 
-    Raises StoreError and UnknownPaper as ``probcal table`` does, and NothingToCompare.
+    Raises StoreError and UnknownPaper as ``probcal table`` does, and ComparisonError.
     """
     checked = CheckedResults.of(store)
     outline = checked.outline

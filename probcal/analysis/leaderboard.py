@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from probcal.analysis.paired_wins import elo, mean_of_known, weighted_mean, wins
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
-from probcal.analysis.split_results import finished, one_reading_each, split_values
+from probcal.analysis.split_results import finished, first_reading_rows, split_values
 from probcal.store.cell_result import CellResult, shown_metric
 from probcal.store.outline import Outline, Row
 from probcal.store.summary import Results
@@ -133,7 +133,7 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
 
     Of several readings of a data set the first counts. Tables and learners with fewer than two methods are left out.
     """
-    rows = one_reading_each(outline)
+    rows = first_reading_rows(outline)
     methods = tuple(dict.fromkeys(one.method for one in outline.columns))
     learners = tuple(dict.fromkeys(one.learner for one in outline.columns))
     shape = (len(rows), len(learners), len(methods))

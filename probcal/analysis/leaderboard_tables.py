@@ -63,7 +63,7 @@ def experiment_boards(
 ) -> ExperimentBoards:
     """Return the leaderboards of the selected part of a store. The learner alone always stays a part of it.
 
-    Raises NoLeaderboard when there is nothing to compare, and ProbcalError for a metric that no result has.
+    Raises LeaderboardError when there is nothing to compare, and ProbcalError for a metric that no result has.
     """
     whole, results = Outline.of(store), store.results()
     alone = learner_alone(whole)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
-from probcal.analysis.split_results import SplitValues, column_id, one_reading_each, split_values
+from probcal.analysis.split_results import SplitValues, column_id, first_reading_rows, split_values
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 
@@ -93,7 +93,7 @@ def _column_pairs(outline: Outline) -> Iterator[tuple[ResultColumn, ResultColumn
 
 def _pair(drawn: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
     checked = drawn.checked
-    rows = one_reading_each(checked.outline)
+    rows = first_reading_rows(checked.outline)
     there = [split_values(checked.outline, checked.results, row, (earlier, later), metric) for row in rows]
     tested = [_tested(drawn, one, metric) for one in there if one is not None]
     corrected = holm([one.p for one in tested])

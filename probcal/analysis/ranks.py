@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
-from probcal.analysis.split_results import one_reading_each, split_values
+from probcal.analysis.split_results import first_reading_rows, split_values
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
@@ -57,7 +57,7 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
     columns = outline.columns
     if shown_metric(metric).no_end or len(columns) < 2:
         return None
-    rows = one_reading_each(outline)
+    rows = first_reading_rows(outline)
     found = [split_values(outline, results, row, columns, metric) for row in rows]
     left_out = [row.title for row, one in zip(rows, found, strict=True) if one is None]
     means = [one.means for one in found if one is not None]

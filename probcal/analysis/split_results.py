@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
+from probcal._io import refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy
 from probcal.errors import StoreError
 from probcal.store.folder import CellResult, Store
@@ -85,7 +85,7 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
     return sizes[0][1] / (sizes[0][0] + sizes[0][1]) if sizes else 0.25
 
 
-def one_reading_each(outline: Outline) -> list[Row]:
+def first_reading_rows(outline: Outline) -> list[Row]:
     """Return the data sets. Of several readings of one data set, only the first is returned."""
     first: dict[str, Row] = {}
     for row in outline.datasets:
@@ -99,7 +99,7 @@ _UNIT = 1e5
 """The file holds multiples of 1e-5. The run that writes it rounds too, so that both print the same numbers."""
 
 
-class _Rows(BaseModel):
+class _SplitSamples(BaseModel):
     """Hold the samples of a data set with one split.
 
     ``digests`` is column -> digest of its predictions. ``samples`` is metric -> column -> number of each sample.
@@ -112,7 +112,7 @@ class _Rows(BaseModel):
 
 class _SplitFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    rows: dict[str, _Rows]
+    rows: dict[str, _SplitSamples]
     clipped: dict[str, tuple[str, float]]
 
     @model_validator(mode="after")
@@ -164,7 +164,7 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     incomplete: set[str] = set()
     for row in outline.datasets if "cxe" in outline.metrics else ():
         here = [cell for column in outline.columns for cell in finished(outline, results, row, column).values()]
-        if n_gone := sum(cell.id not in clipped and _is_gone(store, cell) for cell in here):
+        if n_gone := sum(cell.id not in clipped and _predictions_missing(store, cell) for cell in here):
             not_clipped[row.title] = n_gone  # means over other splits than those of the other columns would mislead
             incomplete |= {cell.id for cell in here}
     file = _SplitFile(rows=rows, clipped=clipped)
@@ -183,7 +183,7 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     )
 
 
-def _as_arrays(one: _Rows) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
+def _as_arrays(one: _SplitSamples) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
     return {metric: {name: _floats(numbers) for name, numbers in of.items()} for metric, of in one.samples.items()}
 
 
@@ -208,7 +208,9 @@ def _clipped(store: Store, outline: Outline, results: Results, before: _SplitFil
     return found
 
 
-def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _Rows | None) -> _Rows | None:
+def _rows(
+    store: Store, outline: Outline, results: Results, row: Row, before: _SplitSamples | None
+) -> _SplitSamples | None:
     """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
     cells = {column_id(column): cell for column, cell in _single_cells(outline, results, row).items()}
     digests = {name: _digest(cell) for name, cell in cells.items()}
@@ -227,7 +229,7 @@ def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _R
         metric: {name: _scaled(drawn[:, column, place]) for column, name in enumerate(cells)}
         for place, metric in enumerate(ROW_METRICS)
     }
-    return _Rows(digests=digests, samples=samples)
+    return _SplitSamples(digests=digests, samples=samples)
 
 
 def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
@@ -235,7 +237,7 @@ def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultCo
     return {column: one[0] for column in outline.columns if (one := finished(outline, results, row, column))}
 
 
-def _covers(before: _Rows, digests: dict[str, str], store: Store) -> bool:
+def _covers(before: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
     """Return whether the file covers a selection of columns. All columns share the drawn rows."""
     return not store.whole and digests.items() <= before.digests.items()
 
@@ -253,7 +255,7 @@ def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.
     return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
 
 
-def _is_gone(store: Store, cell: CellResult) -> bool:
+def _predictions_missing(store: Store, cell: CellResult) -> bool:
     """Return whether predictions of one label with two classes were stored, and cannot be read any more."""
     where = cell.predictions
     if not where or "labels" in where or where.get("columns", 2) != 2:
@@ -294,4 +296,4 @@ def _write(store: Store, file: _SplitFile) -> None:
     """Write the file. A folder that cannot be written is left alone."""
     refuse_links_out(store.folder, (FILE, f"{FILE}.new"))
     with suppress(OSError):
-        write_whole(store.folder / FILE, f"{file.model_dump_json()}\n")
+        write_atomic(store.folder / FILE, f"{file.model_dump_json()}\n")

@@ -88,7 +88,7 @@ def run(
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.runner.data_step import data_now
-    from probcal.runner.plan import make_plan, plan_lines, refuse_unmet, to_fit, without_data
+    from probcal.runner.plan import cells_to_fit, make_plan, plan_lines, refuse_unmet, without_data
     from probcal.runner.run import RunOptions, quick, run_experiment
     from probcal.store.folder import Store
 
@@ -104,7 +104,7 @@ def run(
         store.refuse_others(experiment.name)
         data = data_now(selection.cards_read(), originals)
         plan = make_plan(selection, store, data, retry_failed=retry_failed)
-        refuse_unmet(to_fit(plan), experiment.weka)
+        refuse_unmet(cells_to_fit(plan), experiment.weka)
         plan = without_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return

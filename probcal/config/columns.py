@@ -17,7 +17,7 @@ from probcal.config.components import (
     wrong_value,
 )
 from probcal.config.entries import LEARNER, METHOD, Component, Section, parameter_faults
-from probcal.config.experiment_file import CURVES, SETTINGS, MethodsHere, OverrideEntry, card_name
+from probcal.config.experiment_file import CURVES, SETTINGS, MethodEntries, OverrideEntry, card_name
 from probcal.config.nested import resolved
 from probcal.config.plugins import find_component
 from probcal.config.yaml_file import Place, YamlFile, texts
@@ -27,7 +27,7 @@ from probcal.metrics import METHOD_METRICS
 from probcal.papers.published import Published
 
 _METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
-_LISTED: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodsHere])
+_LISTED: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodEntries])
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Override:
     method_params: Mapping[str, Any] = field(default_factory=dict)
     skip: bool = False
 
-    def is_about(self, dataset: str, learner: str, method: str) -> bool:
+    def applies_to(self, dataset: str, learner: str, method: str) -> bool:
         return dataset in self.datasets and (learner, method) in self.columns
 
     @property
@@ -168,7 +168,7 @@ class Resolution:
         """Return why the learner cannot be combined with this method, or None."""
         base, wrapper = build(learner, **params), self._methods.classes[method.name]
         if needed := unmet_need(wrapper, base):
-            lacking = f"{learner.__name__} gives labels only and {method.name} needs {needed}"
+            lacking = f"{method.name} needs {needed}, which {learner.__name__} does not have"
             return f"{lacking}; leave the pair out with combinations"
         try:
             return wrong_value(build(wrapper, base, **method.params))

@@ -50,7 +50,7 @@ class Component:
     variant: str = ""
 
     @property
-    def called(self) -> tuple[str, str]:
+    def selectable_names(self) -> tuple[str, str]:
         """Return the names that select it."""
         return self.name, self.entry
 

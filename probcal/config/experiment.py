@@ -62,7 +62,7 @@ class Experiment:
         """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
         for one in self.overrides:
-            if not one.is_about(dataset, learner.name, method.name):
+            if not one.applies_to(dataset, learner.name, method.name):
                 continue
             if one.skip:
                 return None
@@ -87,8 +87,8 @@ class Experiment:
         """
         known = {
             "data set": ({card.name for card in self.cards}, datasets),
-            "learner": ({name for column in self.columns for name in column.learner.called}, learners),
-            "method": ({name for column in self.columns for name in column.method.called}, methods),
+            "learner": ({name for column in self.columns for name in column.learner.selectable_names}, learners),
+            "method": ({name for column in self.columns for name in column.method.selectable_names}, methods),
         }
         wrong = [
             f'{self.name} has no {kind} "{name}"{did_you_mean(name, names)} (it has: {", ".join(sorted(names))})'
@@ -101,8 +101,8 @@ class Experiment:
         columns = tuple(
             column
             for column in self.columns
-            if (not learners or set(learners) & {*column.learner.called})
-            and (not methods or set(methods) & {*column.method.called})
+            if (not learners or set(learners) & {*column.learner.selectable_names})
+            and (not methods or set(methods) & {*column.method.selectable_names})
         )
         if not columns:
             raise ProbcalError(f"{self.name} does not combine {', '.join(learners)} with {', '.join(methods)}")

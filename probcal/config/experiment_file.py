@@ -186,7 +186,7 @@ _Parameters = dict[str, Any]
 _Settings = Annotated[dict[str, _Parameters | None], Field(min_length=1)]
 _Several = Annotated[list[str], Field(min_length=1)]
 Names = Annotated[_Several, BeforeValidator(one_or_more, json_schema_input_type=str | _Several)]
-MethodsHere = Annotated[
+MethodEntries = Annotated[
     dict[str, _Parameters],
     BeforeValidator(
         _method_with_parameters,
@@ -317,7 +317,7 @@ class ExperimentFile(_FilePart):
     """The base learners: a list of names, or a mapping from names of your choice to entries."""
     methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
     """The methods: a list of names, or a mapping from names of your choice to entries."""
-    combinations: dict[str, Annotated[list[MethodsHere], Field(min_length=1)]] = {}
+    combinations: dict[str, Annotated[list[MethodEntries], Field(min_length=1)]] = {}
     """Learner -> its methods, each alone or with parameters for this learner.
 
     A learner that is not listed gets all methods.

@@ -43,7 +43,7 @@ SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
 
 
-class _Part(BaseModel):
+class _CardPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
 
@@ -53,7 +53,7 @@ def _name(name: str) -> str:
     return name
 
 
-class Expectation(_Part):
+class Expectation(_CardPart):
     """Hold what is checked before a data set is used."""
 
     rows: Count
@@ -66,7 +66,7 @@ class Expectation(_Part):
     """sha256 of the finished Dataset (see ``Dataset.fingerprint``). Every source must give exactly these values."""
 
 
-class Card(_Part):
+class Card(_CardPart):
     """Describe one data set: its source, columns, labels, split and expected counts."""
 
     name: Annotated[str, AfterValidator(_name)]
@@ -188,7 +188,7 @@ class Card(_Part):
 
     @field_validator("prepare")
     @classmethod
-    def _keeps_the_rows_of_a_split(cls, prepare: Preparation | None, info: ValidationInfo) -> Preparation | None:
+    def _check_split_rows(cls, prepare: Preparation | None, info: ValidationInfo) -> Preparation | None:
         split = info.data.get("split")
         if prepare and prepare.missing == "drop_rows" and split is not None and split.kind == "rows":
             raise ValueError("prepare: drop_rows would take rows from the split of a file; leave them out there")

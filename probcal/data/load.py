@@ -74,7 +74,7 @@ def find(card: Card, folder: Path | None = None) -> LocatedDataset:
     Original files that are present are hashed. They are read only where the cache does not know their contents.
     Where they are absent, the data set that they gave last is taken.
 
-    Raises MissingData when no source has the data set, and DataError when its files do not fit the card.
+    Raises MissingDataError when no source has the data set, and DataError when its files do not fit the card.
     """
     found = _find(card, folder)
     if card.bundled:
@@ -88,14 +88,14 @@ def find(card: Card, folder: Path | None = None) -> LocatedDataset:
 
 
 def obtain(card: Card, folder: Path | None = None) -> str:
-    """Make sure that ``load(card)`` works, and return the source as ``bring`` does."""
-    return bring(card, folder).source
+    """Make sure that ``load(card)`` works, and return the source as ``fetch_into_cache`` does."""
+    return fetch_into_cache(card, folder).source
 
 
 def obtain_once(card: Card) -> None:
     """Obtain the data set in one process at a time, so that others find it in the cache.
 
-    Raises DataError as ``bring`` does.
+    Raises DataError as ``fetch_into_cache`` does.
     """
     lock: Any = nullcontext()
     if not (card.generator or card.bundled):  # of which nothing is stored
@@ -105,12 +105,12 @@ def obtain_once(card: Card) -> None:
         obtain(card, data_folder())
 
 
-def bring(card: Card, folder: Path | None = None) -> LocatedDataset:
+def fetch_into_cache(card: Card, folder: Path | None = None) -> LocatedDataset:
     """Bring the data set into the cache, and return its source: cache, files, OpenML or bundled.
 
     A generated data set is drawn only when it is needed, so nothing is stored for it.
 
-    Raises MissingData when no source has the data set. Raises DataError when the data do not fit the card, or are
+    Raises MissingDataError when no source has the data set. Raises DataError when the data do not fit the card, or are
     not the data set that the card is bound to.
     """
     if card.values and not card.bundled and read_cached(card, card.values) is not None:
@@ -163,7 +163,7 @@ def load(card: Card) -> Dataset:
 
     It is read once per process and checked against its fingerprint to the last bit.
 
-    Raises DataError when the cache no longer holds these values. For an unbound card, raises MissingData when
+    Raises DataError when the cache no longer holds these values. For an unbound card, raises MissingDataError when
     ``obtain`` has not been called for it on this machine.
     """
     if card.generator:
@@ -195,7 +195,7 @@ def _load(card: Card) -> Dataset:
 def _find(card: Card, folder: Path | None) -> LocatedDataset:
     """Return what ``find`` does, but without reading files or bundled sets, so the fingerprint may be None.
 
-    Raises MissingData when no source has the data set, and DataError when several data sets are possible.
+    Raises MissingDataError when no source has the data set, and DataError when several data sets are possible.
     """
     largest_data()  # a limit that is no number is refused, even if the cache spares the reading
     if card.bundled:

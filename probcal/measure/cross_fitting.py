@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from probcal._io import data_text, write_whole
+from probcal._io import data_text, write_atomic
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, ProbcalError
 from probcal.measure.maps import new_map
@@ -94,7 +94,7 @@ def write_calibrated(path: Path, predictions: GivenPredictions, map: str, calibr
 def write_file(option: str, path: Path, text: str) -> None:
     """Write ``text`` to ``path`` in one step. Raise ProbcalError where that fails."""
     try:
-        write_whole(path, text)
+        write_atomic(path, text)
     except OSError as error:
         raise ProbcalError(f"{option}: cannot write {path}: {error.strerror or error}; choose another place") from None
 

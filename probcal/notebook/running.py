@@ -105,7 +105,7 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     if not isinstance(config, Mapping):
         return read_experiment(find_config(str(config)))
     try:
-        text = yaml.dump(_plain(dict(config)), Dumper=_Quoting, sort_keys=False, allow_unicode=True)
+        text = yaml.dump(_python_values(dict(config)), Dumper=_Quoting, sort_keys=False, allow_unicode=True)
     except (yaml.YAMLError, RecursionError) as error:
         what = error.args[-1] if error.args else error
         raise ProbcalError(
@@ -117,13 +117,13 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
         raise FileProblems(error.path, [Problem(0, problem.message) for problem in error.problems]) from None
 
 
-def _plain(value: Any) -> Any:
+def _python_values(value: Any) -> Any:
     """Return ``value`` with Python's own numbers in place of those of NumPy, which loops over arrays give."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _python_values(one) for name, one in value.items()}
+    return [_python_values(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

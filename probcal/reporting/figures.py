@@ -43,7 +43,7 @@ def plot(
     """Draw what the results of ``stores`` allow, each into its folder's ``figures/``, and yield the files.
 
     ``warn`` receives notes on what is missing in a figure. Where the predictions exist, what figures need of them is
-    written to the folder's ``estimates.json``. Raises NothingToDraw when there is no figure to draw, StoreError when
+    written to the folder's ``estimates.json``. Raises FigureError when there is no figure to draw, StoreError when
     a folder cannot be shown, UnknownPaper when it follows an unknown paper, and ProbcalError for names in
     ``selection`` that no store has.
     """
@@ -81,7 +81,7 @@ def _figures(
 def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list[Figure]:
     """Return the figures of a ``kind`` of ``ESTIMATE_KINDS``, one for each data set, without writing anything.
 
-    Raises NothingToDraw, and ProbcalError for names in ``selection`` that the store does not have.
+    Raises FigureError, and ProbcalError for names in ``selection`` that the store does not have.
     """
     whole, results = Outline.of(store), store.results()
     selection.refuse_unknown([whole])

@@ -411,7 +411,7 @@ def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
         return (
             all(_entry(ours, *one) == _entry(theirs, *one) for one in entries)
             and all(row.name in config["datasets"] for config in (ours, theirs))
-            and not any(one.is_about(row, column) for one in outline.exceptions if not one.skip)
+            and not any(one.applies_to(row, column) for one in outline.exceptions if not one.skip)
         )
 
     return is_published_sweep

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from sklearn.isotonic import isotonic_regression
 
-from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
+from probcal._io import refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import StoreError
 from probcal.metrics.checked_rows import checked, checked_two_classes
 from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
@@ -371,7 +371,7 @@ def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
     try:
         if path.is_file() and path.read_bytes() == text.encode():
             return
-        write_whole(path, text)
+        write_atomic(path, text)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
 

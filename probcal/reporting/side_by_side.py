@@ -57,8 +57,8 @@ class PaperExperiment:
 def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[PaperExperiment]]:
     """Return the paper that all experiments follow, and each experiment under the paper's titles.
 
-    Raises NotTogether when they follow no paper or several, when two of them have the same names, or when none of the
-    columns stands for a published one. Raises NotTogether too when several columns of one experiment stand for the same
+    Raises SideBySideError when they follow no paper or several, when two of them have the same names, or when none of
+    the columns stands for a published one. Raises it too when several columns of one experiment stand for the same
     published column. Raises StoreError and UnknownPaper.
     """
     outlines = [Outline.of(store) for store in stores]
@@ -116,7 +116,7 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
 def _refuse_rivals(
     store: Store, shown: Sequence[ResultColumn], published_title: Callable[[ResultColumn], str | None]
 ) -> None:
-    """Raise NotTogether if two of the columns have the same title in the paper."""
+    """Raise SideBySideError if two of the columns have the same title in the paper."""
     crowded = [
         f"{', '.join(column.label for column in several)} ({title})"
         for title, several in grouped(shown, published_title).items()

@@ -164,7 +164,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     The experiments follow one another or stand ``side_by_side``. CSV is the same either way.
 
     Raises StoreError when a folder holds no experiment or a broken line, UnknownPaper for an unknown paper, and
-    NotTogether when experiments cannot stand side by side.
+    SideBySideError when experiments cannot stand side by side.
     """
     if format == "csv":
         return csv_text([HEADER]) + "".join(_tidy(store) for store in stores)

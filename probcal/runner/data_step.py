@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probcal.config.experiment import Experiment
 from probcal.data.card import Card
-from probcal.data.load import LocatedDataset, bring, find
+from probcal.data.load import LocatedDataset, fetch_into_cache, find
 from probcal.data.sources.files import original_paths
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError
 
@@ -24,7 +24,7 @@ class DataStep:
     missing: dict[str, str] = field(default_factory=dict)
     fingerprints: dict[Card, str] = field(default_factory=dict)
     """Card, as it was read -> full fingerprint of its data set, where it is known."""
-    at_hand: set[Card] = field(default_factory=set)
+    local_cards: set[Card] = field(default_factory=set)
     """Cards whose values are on this machine. For other cards, the fingerprints are only those that the cards name."""
 
     def obtain(self, cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> None:
@@ -32,7 +32,7 @@ class DataStep:
         faults = []
         for card in cards:
             try:
-                found = bring(card, folder)
+                found = fetch_into_cache(card, folder)
             except MissingDataError as error:
                 self.missing[card.name] = str(error)
             except DataError as error:
@@ -52,7 +52,7 @@ class DataStep:
         if found.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
             say(f"{card.name}: {found.source}")
         self.sources.setdefault(card.name, found.source)
-        self.at_hand.add(card.bound_to(None))
+        self.local_cards.add(card.bound_to(None))
         if found.fingerprint and not card.generator:
             self.fingerprints[card.bound_to(None)] = found.fingerprint
 

@@ -53,7 +53,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     split does it for all. Nor are fits that an earlier cell made: ``shared_seconds`` holds their time.
     """
     start = time.perf_counter()
-    spared = SparedSeconds()
+    spared = SharedFitTimer()
     row: dict[str, Any] = {**cell.names, "key": key, "run": run}
     given: list[warnings.WarningMessage] = []
     try:
@@ -65,7 +65,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
             if rows.y_test.ndim == 1:
                 found = _predict(cell, rows)
             else:  # predict each label separately, without stages and curves
-                found = _Prediction(np.stack([_predict(cell, one).p for one in rows.each_label()], axis=1))
+                found = _CellPrediction(np.stack([_predict(cell, one).p for one in rows.each_label()], axis=1))
         row |= {"seconds": _seconds_since(start), "shared_seconds": round(spared.seconds, 6)}
         metrics = {**measure(rows.y_test, found.p, rows.truth, cell.asked), **found.measures}
         row |= {"stages": found.stages, "curves": found.curves}
@@ -77,7 +77,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
 
 
-class SparedSeconds:
+class SharedFitTimer:
     """Add up the seconds of the fits that a cell takes over from earlier cells of its split."""
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ def truth_of(cell: Cell) -> np.ndarray | None:
 
 
 @dataclass(frozen=True)
-class _Prediction:
+class _CellPrediction:
     """Hold the predictions of the test rows, with stages, measures and curves that the experiment asks for."""
 
     p: np.ndarray
@@ -142,7 +142,7 @@ class _Prediction:
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
 
-def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
+def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
     cell = _with_nested(cell)
     estimator = fitted(cell, rows)
     stages: dict[str, list[float]] = {}
@@ -153,7 +153,7 @@ def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
             for metric in cell.stages:
                 stages.setdefault(metric, []).append(values.get(metric, math.nan))
     measures = _requested(estimator, "measures", rows.X_test, cell.asked)
-    return _Prediction(p, stages, measures, _curves(cell, estimator, rows, p))
+    return _CellPrediction(p, stages, measures, _curves(cell, estimator, rows, p))
 
 
 def _with_nested(cell: Cell) -> Cell:
@@ -254,9 +254,9 @@ def bounded(outcome: Outcome) -> Outcome:
     if result.status != "done":
         result = replace(
             result,
-            error_type=_shortened(_plain(result.error_type or ""), _LONGEST_NAME),
-            message=_shortened(_plain(result.message or ""), _LONGEST_MESSAGE),
-            traceback=_shortened(_plain(result.traceback or ""), _LONGEST_TRACEBACK),
+            error_type=_shortened(_exact_text(result.error_type or ""), _LONGEST_NAME),
+            message=_shortened(_exact_text(result.message or ""), _LONGEST_MESSAGE),
+            traceback=_shortened(_exact_text(result.traceback or ""), _LONGEST_TRACEBACK),
         )
     return Outcome(CellResult.from_json(result.to_json()), outcome.y, outcome.p)
 
@@ -269,7 +269,7 @@ def with_output(outcome: Outcome, output: str) -> Outcome:
     return replace(outcome, result=replace(outcome.result, traceback=traceback))
 
 
-def _plain(text: str) -> str:
+def _exact_text(text: str) -> str:
     """Return an exact str. A pipe would rebuild a subclass from the code of its module."""
     return "".join(str.__iter__(text))
 

@@ -48,7 +48,7 @@ class _State:
     over = False
     first: int | None = None
     reported = False
-    spared: tuple[int, ...] = ()
+    protected_pids: tuple[int, ...] = ()
     """Children that must not be killed: the watchdog, and those of the program that ran ``exec probcal``."""
 
 
@@ -60,7 +60,7 @@ def handle_signals() -> None:
     """
     if _State.installed or threading.current_thread() is not threading.main_thread():
         return
-    _State.installed, _State.spared = True, _children()
+    _State.installed, _State.protected_pids = True, _children()
     sys.excepthook = _on_uncaught
     _start_watchdog()
     for number in SIGNALS:
@@ -114,7 +114,7 @@ def kill_descendants(of: int | None = None) -> None:
 
     The watchdog and this process survive.
     """
-    for process in _descendants(of or os.getpid(), {os.getpid(), *_State.spared}):
+    for process in _descendants(of or os.getpid(), {os.getpid(), *_State.protected_pids}):
         with suppress(OSError):
             if os.getpgid(process) == process:  # a worker and the programs that its learner started
                 os.killpg(process, signal.SIGKILL)
@@ -179,8 +179,8 @@ def _silent(_: Any) -> None:
     pass
 
 
-def _descendants(of: int, spared: set[int]) -> list[int]:
-    """Return the processes below ``of`` without those below ``spared``. Without /proc there are none."""
+def _descendants(of: int, protected_pids: set[int]) -> list[int]:
+    """Return the processes below ``of`` without those below ``protected_pids``. Without /proc there are none."""
     children = defaultdict(list)
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit():
@@ -189,7 +189,7 @@ def _descendants(of: int, spared: set[int]) -> list[int]:
                 children[int(file.read().rpartition(b")")[2].split()[1])].append(int(name))
     found, waiting = [], [of]
     while waiting:
-        new = [one for one in children.pop(waiting.pop(), ()) if one not in spared]
+        new = [one for one in children.pop(waiting.pop(), ()) if one not in protected_pids]
         found += new
         waiting += new
     return found
@@ -217,7 +217,7 @@ def _start_watchdog() -> None:
         watchdog = os.fork()
         if watchdog == 0:
             _watch(watched, reader, writer)
-        _State.spared += (watchdog,)
+        _State.protected_pids += (watchdog,)
         os.close(reader)
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from probcal._io import lines_of, some
+from probcal._io import join_first, lines_of
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import ProbcalError, StoreError
 from probcal.runner.fingerprint import NUMERIC_PACKAGES, code_of, code_of_metrics
@@ -128,7 +128,7 @@ def merge(stores: Iterable[Store], out: Path) -> MergeSummary:
 
     Raises
     ------
-    CannotMerge
+    MergeError
         If ``out`` exists, or if the folders hold another experiment, other seeds, results of other code, versions or
         data, or two different results for one cell. The message names file and line.
     StoreError
@@ -143,7 +143,7 @@ def merge(stores: Iterable[Store], out: Path) -> MergeSummary:
         _refuse_other_experiment(parts[0], other)
     for pair in combinations(parts, 2):
         _refuse_other_code(*pair)
-    chosen = {cell: _chosen(cell, parts) for cell in _cells_in_order(parts)}
+    chosen = {cell: _results_of_cell(cell, parts) for cell in _cells_in_order(parts)}
     return _write(parts, chosen, out)
 
 
@@ -200,7 +200,7 @@ def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _refuse_other_code(first: _Side, other: _Side) -> None:
-    """Raise CannotMerge where the folders would not give the same fingerprint to a cell.
+    """Raise MergeError where the folders would not give the same fingerprint to a cell.
 
     Packages and modules that only the learners of one folder use may differ.
     """
@@ -231,10 +231,10 @@ def _differences(first: _Side, other: _Side, names: set[str] | None) -> str:
     changed = [
         f"{name} {other_versions[name]}, not {versions[name]}" for name in _changed(versions, other_versions, names)
     ]
-    found += [some(changed, _NAMED)] if changed else []
+    found += [join_first(changed, _NAMED)] if changed else []
     code, other_code = (_mapping(part.last_run.get("code")) for part in (first, other))
     changed = _changed(code, other_code, names)
-    found += [f"other code in {some(changed, _NAMED)}"] if changed else []
+    found += [f"other code in {join_first(changed, _NAMED)}"] if changed else []
     if names is None:
         data, other_data = (_mapping(part.last_run.get("data")) for part in (first, other))
         changed = [
@@ -245,7 +245,7 @@ def _differences(first: _Side, other: _Side, names: set[str] | None) -> str:
                 for part in ("fingerprint", "card")
             )
         ]
-        found += [f"other data or another card of {some(changed, _NAMED)}"] if changed else []
+        found += [f"other data or another card of {join_first(changed, _NAMED)}"] if changed else []
     return "; ".join(found)
 
 
@@ -275,10 +275,10 @@ def _columns(outline: Outline, row: Any) -> list[Any]:
     return [column for column in outline.columns if not outline.skips(row, column)]
 
 
-def _chosen(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, CellResult]]:
+def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, CellResult]]:
     """Return the result of a cell that counts, first, and then its equals in other folders.
 
-    Raises CannotMerge for two different results, unless all but one fingerprint are stale.
+    Raises MergeError for two different results, unless all but one fingerprint are stale.
     """
     found = [(part, part.results[cell]) for part in parts if cell in part.results]
     done = [one for one in found if one[1].status == "done"]

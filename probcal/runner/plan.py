@@ -140,8 +140,8 @@ def make_plan(
         key = fingerprints.key(cell, absent_weka)
         state, why, kept = _state(key, result, retry_failed), "", None
         lacking: frozenset[str] = frozenset()
-        at_hand = result is None or cell.card.bound_to(None) in data.at_hand
-        unsure = None if at_hand or result is None else doubt(cell.card, result, runs)
+        local_cards = result is None or cell.card.bound_to(None) in data.local_cards
+        unsure = None if local_cards or result is None else reason_maybe_stale(cell.card, result, runs)
         if result is not None and state == "failed":
             why = _why_failed(result)
         elif result is not None and state == "stale":
@@ -169,7 +169,7 @@ def make_plan(
 CARD_CHANGED = "the card changed, and its data are not at hand"
 
 
-def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+def reason_maybe_stale(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return why a result whose data set is not at hand may be stale, or None where the card names the values."""
     if card_before(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
@@ -244,7 +244,7 @@ class RequirementError(ProbcalError):
 
 
 def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
-    """Raise RequirementMissing with a line for each thing that the components of ``cells`` need and that is missing.
+    """Raise RequirementError with a line for each thing that the components of ``cells`` need and that is missing.
 
     A line names the learners or methods that need it and the command that installs it. ``weka`` is the release that the
     experiment is of.
@@ -264,7 +264,7 @@ def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
         raise RequirementError("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))
 
 
-def to_fit(plan: list[PlannedCell]) -> list[Cell]:
+def cells_to_fit(plan: list[PlannedCell]) -> list[Cell]:
     """Return the cells of a plan that will be fitted. Done cells, and those only measured again, are left out."""
     return [planned.cell for planned in plan if planned.runs and planned.kept is None]
 

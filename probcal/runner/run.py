@@ -26,12 +26,12 @@ from probcal.runner.heartbeat import useful_worker_count
 from probcal.runner.plan import (
     PlannedCell,
     cells_of,
+    cells_to_fit,
     count_states,
     make_plan,
     plan_lines,
     refuse_unmet,
     summary,
-    to_fit,
     without_data,
 )
 from probcal.runner.pool import outcomes
@@ -96,11 +96,13 @@ def run_experiment(
     store.refuse_others(experiment.name)
     data = data_now(cards, options.data_folder, say)
     if unfetched := data.unfetched(cards):  # check requirements before anything is fetched, if possible
-        refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka)
+        refuse_unmet(
+            cells_to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka
+        )
         data.obtain(unfetched, options.data_folder, say)  # their values are part of the fingerprints
     before = store.state()
     plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
-    refuse_unmet(to_fit(plan), experiment.weka)
+    refuse_unmet(cells_to_fit(plan), experiment.weka)
     needed = dict.fromkeys(planned.cell.card for planned in plan if planned.runs)
     data.obtain((card for card in needed if card.name not in data.missing), options.data_folder, say)
     experiment = data.bound(experiment)
@@ -186,7 +188,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "paper_learner": column.learner.paper,
                 "paper_method": column.method.paper,
                 "encoding": column.learner.encoding,
-                "settings": _plain({"type": column.method.path, "params": column.method.params}),
+                "settings": _json_settings({"type": column.method.path, "params": column.method.params}),
                 **({"before_and_after": True} if experiment.stages and _calibrates(column.method) else {}),
             }
             for column in experiment.columns
@@ -202,7 +204,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
     }
 
 
-def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+def _json_settings(settings: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))  # YAML also has dates
     return plain
 

@@ -18,7 +18,7 @@ from probcal.errors import AmbiguousDataError, DataError, MissingDataError, Prob
 from probcal.runner.data_step import data_now
 from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
-from probcal.runner.plan import CARD_CHANGED, cells_text, doubt, make_plan, plan_lines, without_data
+from probcal.runner.plan import CARD_CHANGED, cells_text, make_plan, plan_lines, reason_maybe_stale, without_data
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -154,12 +154,12 @@ class _Cards:
             return None
         if card not in self._now:
             self._now[card] = self._look(card)
-        fingerprint, at_hand, fault = self._now[card]
+        fingerprint, local_cards, fault = self._now[card]
         if fault:
             return fault
         if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
             return data_change(card, runs.get(result.run, {}))
-        return CARD_CHANGED if not at_hand and doubt(card, result, runs) == CARD_CHANGED else None
+        return CARD_CHANGED if not local_cards and reason_maybe_stale(card, result, runs) == CARD_CHANGED else None
 
     def _look(self, card: Card) -> tuple[str | None, bool, str]:
         """Return the fingerprint if known, whether the values are at hand, and the fault of the data."""

@@ -27,7 +27,6 @@ RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """Largest rounding differences between machines. An edit smaller than that is not found."""
 _CURVE_TOLERANCE = 2e-6
 """Curves are stored with six digits."""
-_NEED_THE_TRUTH = frozenset(("l1", "l1_trivial", "frequency", "l2", "l_max"))
 NO_PREDICTIONS = "no stored predictions"
 
 Value = float | str | None
@@ -187,7 +186,7 @@ class _Verification:
             stored, recomputed = row.metrics.get(name), metrics.get(name)
             if recomputed is None:
                 if stored is not None:
-                    self.found.not_recomputed[_why_not(name)] += 1
+                    self.found.not_recomputed[_reason_not_recomputed(name)] += 1
             elif stored is None or not _agree(stored, recomputed):
                 yield _difference(row, name, stored, recomputed)
 
@@ -221,7 +220,7 @@ class _Verification:
 
     def _truth(self, row: CellResult) -> np.ndarray | None:
         """Return the true probabilities, drawn again where the row has a metric that needs them."""
-        if not _NEED_THE_TRUTH & {*row.metrics, *self.outline.metrics} or row.id not in self._cells:
+        if not any(map(_needs_the_truth, [*row.metrics, *self.outline.metrics])) or row.id not in self._cells:
             return None
         return truth_of(self._cells[row.id])
 
@@ -242,10 +241,15 @@ def _status_faults(row: CellResult) -> Iterator[Difference]:
         yield _difference(row, "status", row.status, "done: it has numbers")
 
 
-def _why_not(name: str) -> str:
+def _needs_the_truth(name: str) -> bool:
+    metric = find_metric(name)
+    return metric is not None and metric.of_the_truth
+
+
+def _reason_not_recomputed(name: str) -> str:
     if name in METHOD_METRICS:
         return f"{name}, which only the fitted method provides"
-    if name in _NEED_THE_TRUTH:
+    if _needs_the_truth(name):
         return f"{name}, because the true probabilities cannot be drawn again"
     return name if find_metric(name) else f"{name}, which this version does not know"
 
@@ -329,12 +333,12 @@ def _as_json(found: FolderVerification) -> dict[str, Any]:
         "ok": found.ok,
         "agree": found.n_agree,
         "differ": found.n_differ,
-        "differences": [{name: _plain(value) for name, value in asdict(one).items()} for one in found.differences],
+        "differences": [{name: _json_value(value) for name, value in asdict(one).items()} for one in found.differences],
         "not_verified": dict(found.not_verified),
         "not_recomputed": dict(found.not_recomputed),
         "stale": found.n_stale,
     }
 
 
-def _plain(value: Value) -> Value:
+def _json_value(value: Value) -> Value:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

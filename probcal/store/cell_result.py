@@ -103,7 +103,7 @@ _Seconds = Annotated[float, Field(strict=True, ge=0, le=_MOST, allow_inf_nan=Fal
 _Place = Annotated[dict[str, Any], AfterValidator(_place)]
 
 
-_TOLD_BY = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
+_LINE_LABEL_FIELDS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
 """Curve name -> what tells its lines apart, where a figure needs it: a number or a text."""
 
 
@@ -118,7 +118,7 @@ def curves_fault(curves: dict[str, Any]) -> str | None:
             return f'the curve "{name}" is no list of lines'
         for line in lines:
             if not isinstance(line, dict) or not _has_points(line) or not _has_identifier(name, line):
-                also = f", and its {_TOLD_BY[name]}" if name in _TOLD_BY else ""
+                also = f", and its {_LINE_LABEL_FIELDS[name]}" if name in _LINE_LABEL_FIELDS else ""
                 return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{also}'
     return None
 
@@ -186,9 +186,9 @@ class CellResult:
             row["predictions"] = predictions
         row[WRITER] = __version__
         if self.metrics:
-            row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
+            row["metrics"] = {name: _json_number(value) for name, value in self.metrics.items()}
         if self.stages:
-            row["stages"] = {name: [_plain(value) for value in values] for name, values in self.stages.items()}
+            row["stages"] = {name: [_json_number(value) for value in values] for name, values in self.stages.items()}
         # a message may hold half of a surrogate pair, as file names do that are not UTF-8
         return _ENCODER.encode(row).encode("utf-8", "replace").decode()
 
@@ -251,7 +251,7 @@ def key_digest(key: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _plain(value: float) -> float | str:
+def _json_number(value: float) -> float | str:
     """Return ``value`` for JSON, which has no infinity: ``inf`` and ``nan`` become text that ``float`` reads."""
     return value if math.isfinite(value) else str(value)
 

@@ -152,7 +152,7 @@ class Store:
                 broken.append(f"{path}:{number}: is not the result of a cell{why}; {advice}")
         broken += impossible.values()
         if broken or others:
-            versions = [f"{path}:{_these(lines)} {what}" for what, lines in others.items()]
+            versions = [f"{path}:{_lines_text(lines)} {what}" for what, lines in others.items()]
             more = [
                 f"and {len(faults) - _MOST_LISTED} more {what}"
                 for faults, what in ((versions, "versions or parts"), (broken, "lines"))
@@ -351,7 +351,7 @@ def _sync(file: IO[Any]) -> None:
     os.fsync(file.fileno())
 
 
-def _these(lines: list[int]) -> str:
+def _lines_text(lines: list[int]) -> str:
     return f"{lines[0]}: {f'this and {len(lines) - 1} more lines were' if len(lines) > 1 else 'this line was'}"
 
 

@@ -28,7 +28,7 @@ def _name(name: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
-Shown = Annotated[str, AfterValidator(lambda text: printable(text, _LONGEST))]
+DisplayText = Annotated[str, AfterValidator(lambda text: printable(text, _LONGEST))]
 """Text for a table or a figure. Characters that a terminal would obey are escaped."""
 
 
@@ -38,7 +38,7 @@ class _OutlinePart(BaseModel):
 
 class Row(_OutlinePart):
     name: Name
-    title: Shown
+    title: DisplayText
     reading_of: str | None = None
     """The data set whose published numbers this one is compared with, if not its own."""
     split: str | None = None
@@ -47,9 +47,9 @@ class Row(_OutlinePart):
     """Number of folds, where the split has folds. Split s is fold s % folds of repetition s // folds."""
     drawn: bool = False
     """Whether a generator draws new rows for each repetition."""
-    inputs: list[Shown] = []
+    inputs: list[DisplayText] = []
     """The column names of a data set with two columns."""
-    positive: Shown | None = None
+    positive: DisplayText | None = None
     """The label that makes y = 1, where there is one."""
     class_counts: list[Annotated[int, Field(ge=1)]] | None = None
     """Number of rows of each class, smallest first. None in folders of earlier versions, and where nobody counted."""
@@ -85,8 +85,8 @@ class ResultColumn(_OutlinePart):
 
     learner: Name
     method: Name
-    label: Shown
-    group: Shown
+    label: DisplayText
+    group: DisplayText
     paper_learner: str | None = None
     paper_method: str | None = None
     before_and_after: bool = False
@@ -118,15 +118,15 @@ class ResultOverride(_OutlinePart):
 
     datasets: list[str]
     columns: list[tuple[str, str]]
-    what: Shown
-    why: Shown
+    what: DisplayText
+    why: DisplayText
     skip: bool = False
 
     @cached_property
     def _pairs(self) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
         return frozenset(self.datasets), frozenset(self.columns)  # lists of a hundred names are slow to search
 
-    def is_about(self, row: Row, column: ResultColumn) -> bool:
+    def applies_to(self, row: Row, column: ResultColumn) -> bool:
         datasets, columns = self._pairs
         return row.name in datasets and (column.learner, column.method) in columns
 
@@ -134,9 +134,9 @@ class ResultOverride(_OutlinePart):
 class Outline(_OutlinePart):
     """Describe an experiment, with data sets and columns in the order of the tables."""
 
-    name: Shown
-    title: Shown
-    metrics: list[Shown]
+    name: DisplayText
+    title: DisplayText
+    metrics: list[DisplayText]
     seed: int | None = None
     """Seed of the experiment. A learner with a shared seed adds the number of the repetition, from 0."""
     paper: str | None = None
@@ -161,7 +161,7 @@ class Outline(_OutlinePart):
 
     def skips(self, row: Row, column: ResultColumn) -> bool:
         """Return whether an exception skips these cells."""
-        return any(one.skip and one.is_about(row, column) for one in self.exceptions)
+        return any(one.skip and one.applies_to(row, column) for one in self.exceptions)
 
     def titled(self, titles: Mapping[str, str]) -> Outline:
         """Return a copy with a paper's row ``titles`` for the data sets that have one."""
@@ -204,7 +204,7 @@ class Selection:
         exceptions = [
             exception
             for exception in outline.exceptions
-            if any(exception.is_about(row, column) for row in rows for column in columns)
+            if any(exception.applies_to(row, column) for row in rows for column in columns)
         ]
         return outline.model_copy(update={"datasets": rows, "columns": columns, "exceptions": exceptions})
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, shortened, some
+from probcal._io import counted, join_first, shortened
 from probcal.data.dataset import as_text, text_column
 from probcal.errors import DataError
 from probcal.try_table.dates_in_text import AMBIGUOUS, as_date, days, parse_dates
@@ -106,7 +106,7 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
         if name in choices.number or holds_numbers(words, rows_of):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
-            notes = marks + (f"; {some(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
+            notes = marks + (f"; {join_first(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
             return _number(name, values, choices, notes)
         between = _words_between_numbers(words, rows_of)
     if not is_category:
@@ -212,7 +212,7 @@ def _are_numbers(raw: pd.Series) -> bool:
 
 
 def _listed(values: list[str]) -> str:
-    return some([shortened(value, 20) for value in values], 3)
+    return join_first([shortened(value, 20) for value in values], 3)
 
 
 def _short(number: float) -> str:
@@ -221,7 +221,7 @@ def _short(number: float) -> str:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return some((f'"{name}"' for name in names), _NAMED)
+    return join_first((f'"{name}"' for name in names), _NAMED)
 
 
 _MOST_VALUES = 20
@@ -256,8 +256,8 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
         if column.words:
             read = "left out" if column.kind == "left out" else f"read as a {column.kind}"
             yield (
-                f"{_quoted([column.name])} holds numbers and {some(map(repr, column.words), _NAMED)}, and is {read}; "
-                f'--number "{column.name}" reads the numbers and takes all else as missing'
+                f"{_quoted([column.name])} holds numbers and {join_first(map(repr, column.words), _NAMED)}, and is "
+                f'{read}; --number "{column.name}" reads the numbers and takes all else as missing'
             )
     alike: dict[str, list[str]] = {}
     for label in sorted(set(labels)):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 
-from probcal._io import counted, printable, shortened, some
+from probcal._io import counted, join_first, printable, shortened
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
@@ -140,8 +140,8 @@ def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
         for name, rows in prepared.enriched.items()
     )
     return printable(
-        f"it keeps {some(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected and "
-        "rows weighted for the shares of the whole table"
+        f"it keeps {join_first(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected "
+        "and rows weighted for the shares of the whole table"
     )
 
 
@@ -165,7 +165,7 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
     few = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
     if few:
-        named = some((f'"{label}"' for label in few), 5)
+        named = join_first((f'"{label}"' for label in few), 5)
         yield from wrapped(printable(f"note: few rows of {named}, so results for them are rough"))
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from probcal._io import some
+from probcal._io import join_first
 from probcal.data.sources.formats import (
     UNPACK,
     csv_rows,
@@ -87,7 +87,7 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
     lines: list[int] = []
     frame, _ = text_frame(_without_lines(records, lines), {""})
     if frame is None:
-        raise DataError(f"{path}: has 0 rows: only a line of names ({some(header, 3)})")
+        raise DataError(f"{path}: has 0 rows: only a line of names ({join_first(header, 3)})")
     with_words = {}
     for place in range(frame.shape[1]):
         column = frame[place]
@@ -204,7 +204,7 @@ class UserTable:
 def read_table(source: str) -> UserTable:
     """Return the table at ``source``: a path, ``-`` for standard input, ``openml:31`` or ``31``.
 
-    Raises DataError, or MissingData for OpenML, when there is no table or it is too large (see
+    Raises DataError, or MissingDataError for OpenML, when there is no table or it is too large (see
     ``probcal.data.sources.formats``).
     """
     if (found := _OPENML.fullmatch(source)) and not Path(source).exists():

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, data_text, some
+from probcal._io import counted, data_text, join_first
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import as_text_column
@@ -106,7 +106,7 @@ def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
     missing = [one.name for one in reading.inputs if one.name not in names]
     if missing:
         near = did_you_mean(missing[0], names)
-        quoted = some((f'"{name}"' for name in missing), 5)
+        quoted = join_first((f'"{name}"' for name in missing), 5)
         raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {quoted}{near}")
     warnings: list[str] = []
     X = pd.DataFrame({one.name: _read(one, frame[one.name], reading.native, warnings) for one in reading.inputs})
@@ -158,8 +158,9 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
         rows = int(text.isin(unread).sum())
         of_unit = f" in {' or '.join(column.units)}" if column.units else ""
         warnings.append(
-            f'column "{column.name}": {some(map(repr, unread), 5)} in {counted(rows)} is no {column.kind}{of_unit} and '
-            f"counts as missing{_other_mark(column, unread)}"
+            f'column "{column.name}": {join_first(map(repr, unread), 5)} in {counted(rows)} is no '
+            f"{column.kind}{of_unit}"
+            f" and counts as missing{_other_mark(column, unread)}"
         )
     return pd.Series(np.append(of_level, np.nan)[text.cat.codes.to_numpy()])
 
@@ -178,7 +179,7 @@ def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list
     if unknown:
         rows = int(text.isin(unknown).sum())
         warnings.append(
-            f'column "{column.name}": {some(map(repr, unknown), 5)} in {counted(rows)} did not occur when '
+            f'column "{column.name}": {join_first(map(repr, unknown), 5)} in {counted(rows)} did not occur when '
             "the model was fitted"
         )
     return text.cat.set_categories([*column.levels, *([] if native else unknown)])
@@ -227,7 +228,7 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
     for of_words, column in rows.table.with_words.items():
         frame[of_words] = column
     if earlier := _earlier_run(header, reading):
-        names = some((f'"{header[place]}"' for place in earlier), 5)
+        names = join_first((f'"{header[place]}"' for place in earlier), 5)
         rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")
         frame = frame.drop(columns=earlier)
     kept = [header[place] for place in frame.columns]

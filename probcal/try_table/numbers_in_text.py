@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from probcal._io import some
+from probcal._io import join_first
 from probcal.data.labels import NUMBER
 
 Mark = Literal[".", ","]
@@ -158,7 +158,7 @@ class Marks:
             if place in names:
                 alike.setdefault(doubt.kind, []).append(place)
         for places in alike.values():
-            shown = some((f'"{names[place]}"' for place in places), _NAMED)
+            shown = join_first((f'"{names[place]}"' for place in places), _NAMED)
             yield f"column{'s' * (len(places) > 1)} {shown}: {self.doubts[places[0]].description}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, printable, some
+from probcal._io import counted, join_first, printable
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
@@ -231,7 +231,7 @@ def _column(
 def _place_of_target(wanted: str | None, table: UserTable, names: list[str], where: str) -> int:
     raw = list(map(str, table.frame.columns))
     if wanted is None:
-        raise DataError(f"{where}: no target is given; name it with --target; there are: {some(names, _SHOWN)}")
+        raise DataError(f"{where}: no target is given; name it with --target; there are: {join_first(names, _SHOWN)}")
     for known in (raw, [name.strip() for name in raw], names):
         places = [place for place, name in enumerate(known) if name in (wanted, cleaned(wanted))]
         if len(places) == 1:
@@ -239,7 +239,7 @@ def _place_of_target(wanted: str | None, table: UserTable, names: list[str], whe
         if places:
             raise DataError(f'{where}: {len(places)} columns are called "{wanted}"; give the target another name')
     hint = did_you_mean(wanted, names) or table.header_hint()
-    raise DataError(f'{where}: there is no column "{wanted}"{hint} (it has: {some(names, _SHOWN)})')
+    raise DataError(f'{where}: there is no column "{wanted}"{hint} (it has: {join_first(names, _SHOWN)})')
 
 
 def _column_choices(request: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from probcal._io import printable, shortened, some
+from probcal._io import join_first, printable, shortened
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
 from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
@@ -191,7 +191,8 @@ def legend(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
         yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
         wide = [name_of(one) for one in rivals if _half_width(one) > _WIDE * _half_width(ranked[0])]
         if wide:
-            yield f"The interval of {some(wide, _NAMED)} is wide, so it may be much worse than the best all the same."
+            names = join_first(wide, _NAMED)
+            yield f"The interval of {names} is wide, so it may be much worse than the best all the same."
 
 
 def _half_width(one: RankedMethod) -> float:

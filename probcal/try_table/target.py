@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, some
+from probcal._io import counted, join_first
 from probcal.data.dataset import as_text
 from probcal.data.labels import NUMBER, in_order
 from probcal.errors import DataError, did_you_mean
@@ -91,7 +91,7 @@ def read_target(
             positive = same
         if positive not in counts:
             near = did_you_mean(positive, counts)
-            raise DataError(f'--positive: {column} holds no "{positive}"{near} (it has: {some(distinct, 10)})')
+            raise DataError(f'--positive: {column} holds no "{positive}"{near} (it has: {join_first(distinct, 10)})')
         chosen: str | None = positive
     elif len(distinct) == 2:
         chosen = min(reversed(distinct), key=lambda label: counts[label])
@@ -142,7 +142,7 @@ def refuse_unknown_labels(words: Collection[str], target: Target, where: str) ->
     for word in words:
         if word not in target.counts:
             raise DataError(
-                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {some(target.counts, 10)})'
+                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {join_first(target.counts, 10)})'
             )
 
 
@@ -151,7 +151,7 @@ def refuse_rare_classes(target: Target, where: str) -> None:
     rare = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
     if not rare:
         return
-    named = some((f'"{label}" ({rows})' for label, rows in rare.items()), 5)
+    named = join_first((f'"{label}" ({rows})' for label, rows in rare.items()), 5)
     way_out = "; remove their rows, join them to another class, or take one label against all others with --positive"
     raise DataError(
         f'{where}: too few rows of {named} in column "{target.name}" to split: {FEWEST_ROWS} of each class are '

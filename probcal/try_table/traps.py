@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal._io import some
+from probcal._io import join_first
 from probcal.data.dataset import Dataset
 from probcal.data.folds import fold_rows
 from probcal.try_table.column_types import TableColumn, determines
@@ -216,8 +216,8 @@ def _times(columns: Sequence[TableColumn], grouped: bool) -> Iterator[str]:
     if dates:
         split, instead = ("in groups", " in place of --group") if grouped else ("at random", "")
         yield (
-            f"{some((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and they are "
-            f"split {split}. If you will predict later rows from earlier ones, these results are too good; "
+            f"{join_first((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and"
+            f" they are split {split}. If you will predict later rows from earlier ones, these results are too good; "
             f"--time {_quoted(dates[0])}{instead} tests on later rows"
         )
 

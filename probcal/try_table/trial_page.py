@@ -46,7 +46,7 @@ class TrialFindings:
 def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
     """Write the page of a trial to ``path`` and return the path.
 
-    Raises StoreError where the results cannot be read, and NothingToReport where the page cannot be written.
+    Raises StoreError where the results cannot be read, and ReportError where the page cannot be written.
     """
     sections = ExperimentSections(store, "trial")
     lines = _reliability_lines(sections, findings.ranked)

@@ -60,17 +60,19 @@ class _Draft7(GenerateJsonSchema):
 
 
 def _schema_of(model: type[BaseModel]) -> Schema:
-    return {"$schema": DIALECT, **_plain(model.model_json_schema(schema_generator=_Draft7))}
+    return {"$schema": DIALECT, **_without_titles(model.model_json_schema(schema_generator=_Draft7))}
 
 
-def _plain(schema: Any) -> Any:
+def _without_titles(schema: Any) -> Any:
     """Return ``schema`` with descriptions in one line, and without titles, which repeat the keys."""
     if isinstance(schema, list):
-        return [_plain(one) for one in schema]
+        return [_without_titles(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     plain: Schema = {
-        key: {name: _plain(one) for name, one in value.items()} if key in ("properties", "$defs") else _plain(value)
+        key: {name: _without_titles(one) for name, one in value.items()}
+        if key in ("properties", "$defs")
+        else _without_titles(value)
         for key, value in schema.items()
         if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT
     }
@@ -220,7 +222,7 @@ def _parameters(component: type) -> Schema:
 def _kind(hint: Any) -> Schema:
     """Return the schema of ``hint``. It is empty, and accepts anything, for a type that no file can hold."""
     try:
-        return dict(_plain(TypeAdapter(hint).json_schema(schema_generator=_Draft7)))
+        return dict(_without_titles(TypeAdapter(hint).json_schema(schema_generator=_Draft7)))
     except PydanticUserError:
         return {}
 

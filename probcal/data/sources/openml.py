@@ -32,7 +32,7 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
     TLS, unless the server is on this machine. A description may have 64 MB, the data 4 GB or PROBCAL_LARGEST_MB.
     Nothing is kept on disk.
 
-    Raises MissingData when the card has no OpenML source or the download fails. The message says what to do.
+    Raises MissingDataError when the card has no OpenML source or the download fails. The message says what to do.
     Raises DataError when the columns are not those of the card.
     """
     if card.openml is None:
@@ -65,7 +65,8 @@ class OpenMLTable:
 def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> OpenMLTable:
     """Fetch the OpenML data set ``number`` without a card. Limits and server are as in ``fetch_openml_rows``.
 
-    Numbers are float64, all other values text, missing ones None or NaN. Raises MissingData when the download fails.
+    Numbers are float64, all other values text, missing ones None or NaN. Raises MissingDataError when the download
+    fails.
     """
     fetched = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
     if isinstance(fetched, str):

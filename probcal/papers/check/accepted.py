@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from probcal._io import as_it_was, csv_text, refuse_links_out, write_whole
+from probcal._io import csv_text, refuse_links_out, unescape_formula, write_atomic
 from probcal.errors import FileProblems, Problem, StoreError
 from probcal.papers.check.findings import CheckedResults, Name, Splits, mean_of_finite
 from probcal.store.folder import ACCEPTED
@@ -50,7 +50,7 @@ def accept(checked: CheckedResults) -> int:
     path = accepted_path(checked)
     refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
     try:
-        write_whole(path, text)
+        write_atomic(path, text)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
     return len(numbers)
@@ -89,7 +89,7 @@ def read_accepted(path: Path) -> Accepted | None:
 
 def _parsed(line: str) -> tuple[Name, Splits]:
     """Return name and numbers of a line. Raises ValueError or csv.Error for a line without a number, or with NaN."""
-    [[dataset, learner, method, metric, values]] = [map(as_it_was, row) for row in csv.reader([line])]
+    [[dataset, learner, method, metric, values]] = [map(unescape_formula, row) for row in csv.reader([line])]
     splits = {split: float(value) for split, value in enumerate(values.split()) if value != _NONE}
     if not splits or any(map(math.isnan, splits.values())):
         raise ValueError(line)

@@ -140,7 +140,7 @@ def _rows(found: Summary, table: PublishedTable) -> Rows:
 # Which of our columns stands in which
 
 
-def as_they_are(block: Block) -> Orders:
+def identity_order(block: Block) -> Orders:
     return np.arange(block.size)[None]
 
 
@@ -150,7 +150,7 @@ def shuffled(block: Block) -> Orders:
     return random.permuted(np.tile(np.arange(block.size), (SHUFFLES, 1)), axis=1)
 
 
-def everywhere(plain: Names | None, block: Block) -> Orders:
+def constant_column_order(plain: Names | None, block: Block) -> Orders:
     """Return the order with our column for the paper's ``plain`` one in all columns, or no order without it."""
     places = [index for index, column in enumerate(block.columns) if paper_column(column) == plain][:1]
     return np.full((len(places), block.size), places[0] if places else 0)
@@ -207,13 +207,13 @@ def agreement(found: Sequence[Block], plain: Names | None) -> Agreement | None:
     numbers = sum(int((~np.isnan(block.published)).sum()) for block in found)
     if not numbers:
         return None
-    in_all = functools.partial(everywhere, plain)
+    in_all = functools.partial(constant_column_order, plain)
     with_plain = [block for block in found if len(in_all(block))]
     label = next((block.columns[int(in_all(block)[0, 0])].label for block in with_plain), None)
     return Agreement(
         numbers=numbers,
         misprints=sum(block.misprints for block in found),
-        ours=figures(found, as_they_are),
+        ours=figures(found, identity_order),
         shuffled=figures(found, shuffled),
         wrong=figures(with_plain, in_all) if with_plain else None,
         plain=label,

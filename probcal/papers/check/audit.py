@@ -114,7 +114,7 @@ class Audit:
 def audit(stores: Sequence[Store]) -> Audit:
     """Rank the results of all ``stores`` that are compared with the same published column.
 
-    Raises NothingToAudit, StoreError and UnknownPaper.
+    Raises AuditError, StoreError and UnknownPaper.
     """
     checked = [CheckedResults.of(store) for store in stores]
     found = [one for prefix, each in zip(_prefixes(stores), checked, strict=True) for one in _numbers(each, prefix)]
@@ -168,7 +168,7 @@ def _numbers(checked: CheckedResults, prefix: str) -> Iterator[NumberPair]:
             verdict = None if published is None else ranking_verdict(ours, published, table)
             if published is not None and verdict is not None:
                 variant = f"{prefix}{column.learner}/{column.method}"
-                excepted = any(one.is_about(row, column) for one in outline.exceptions)
+                excepted = any(one.applies_to(row, column) for one in outline.exceptions)
                 yield NumberPair(
                     paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted
                 )

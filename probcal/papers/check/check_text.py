@@ -126,7 +126,7 @@ def _claims(report: Report) -> list[str]:
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
         own = f"the paper's own tables {_found(one.printed)}" if one.tabled else "the paper has no table of it"
         partly = one.tabled and any(tally.known and tally.not_run for tally in one.ours.tallies.values())
-        there = _printed_there(one.claim, report) if partly else ""
+        there = _published_result_text(one.claim, report) if partly else ""
         lines.append(f"      ours {_found(one.ours)} / {own}{there and f', on those run {there}'}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")
@@ -140,7 +140,7 @@ def _found(judged: ClaimVerdict) -> str:
     return judged.said + (f" ({not_run} not run)" if not_run else "")
 
 
-def _printed_there(claim: Claim, report: Report) -> str:
+def _published_result_text(claim: Claim, report: Report) -> str:
     """Return what the paper's own tables say of the data sets that were run, "" of a claim that counts none."""
     paper, ours = report.checked.published, MeasuredNumbers(report.checked)
     assert paper is not None  # claims are those of a paper
@@ -247,7 +247,7 @@ def json_text(reports: list[Report]) -> str:
 
 def json_of(value: Any) -> str:
     """Return the value as JSON. Infinity becomes the text ``inf``, since JSON has no infinity."""
-    return json.dumps(_plain(value), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(_json_values(value), indent=1, ensure_ascii=False) + "\n"
 
 
 def _report(report: Report) -> dict[str, Any]:
@@ -306,9 +306,9 @@ def _judged(judged: ClaimVerdict) -> dict[str, Any]:
     return {"verdict": judged.verdict, "counts": counts, **({"said": judged.said} if judged.said else {})}
 
 
-def _plain(value: Any) -> Any:
+def _json_values(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: _json_values(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_json_values(one) for one in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -71,7 +71,7 @@ def score(numbers: Iterable[NumberPair]) -> Score:
     return Score(every.count(0), len(every), statistics.median(every))
 
 
-def on_own_splits(ranking: Ranking) -> list[NumberPair]:
+def numbers_on_published_splits(ranking: Ranking) -> list[NumberPair]:
     """Return the counted numbers of data sets on the paper's own split."""
     return [one for one in ranking.counted if one.ours.is_published_split]
 
@@ -109,9 +109,9 @@ best variant. Its digits on the other data sets stand beside those of a variant 
 def confirmation_text(*stores: Store, scored: int) -> str:
     """Return all choices of ``scored`` data sets for each published column, as Markdown.
 
-    Raises TooFewDataSets, and what ``audit`` raises.
+    Raises TooFewDataSetsError, and what ``audit`` raises.
     """
-    found = {ranking.title: (ranking, on_own_splits(ranking)) for ranking in audit(stores).columns}
+    found = {ranking.title: (ranking, numbers_on_published_splits(ranking)) for ranking in audit(stores).columns}
     most = max((_datasets(numbers) for _, numbers in found.values()), default=0)
     enough = {title: one for title, one in found.items() if _datasets(one[1]) > scored}
     if not enough:

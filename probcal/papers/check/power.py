@@ -18,8 +18,8 @@ from probcal.papers.check.agreement import (
     Names,
     Orders,
     Rows,
-    as_they_are,
-    everywhere,
+    constant_column_order,
+    identity_order,
     permuted_entries,
     shuffled,
 )
@@ -113,9 +113,9 @@ def _gate(
         name=rule.name,
         numbers=int(sum(those.sum() for those in judged)),
         excused=int(sum((those & excuse).sum() for those, excuse in zip(judged, excused, strict=True))),
-        ours=share(as_they_are) or 0.0,
+        ours=share(identity_order) or 0.0,
         shuffled=share(shuffled) or 0.0,
-        wrong=share(functools.partial(everywhere, plain)),
+        wrong=share(functools.partial(constant_column_order, plain)),
     )
 
 

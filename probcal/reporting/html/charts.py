@@ -50,7 +50,7 @@ class Charts:
         return any(count > 1 for count in counts.values())
 
     @property
-    def beside_a_paper(self) -> bool:
+    def has_published_numbers(self) -> bool:
         return any(one[3] is not None and isinstance(one[7], float) for one in self.data["numbers"])
 
     @property
@@ -97,7 +97,16 @@ def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
         for c, (column, ours, theirs) in enumerate(cells):
             if ours.n or theirs is not None:
                 agrees = _agrees(one, row, column, theirs)
-                yield [d, c, _plain(ours.mean), _plain(ours.sd), ours.n, ours.infinite, _published(theirs), agrees]
+                yield [
+                    d,
+                    c,
+                    _finite_or_none(ours.mean),
+                    _finite_or_none(ours.sd),
+                    ours.n,
+                    ours.infinite,
+                    _published(theirs),
+                    agrees,
+                ]
 
 
 def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | None) -> bool | None:
@@ -108,12 +117,12 @@ def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | 
     return None if verdict is None else verdict.in_band
 
 
-def _plain(number: float | None) -> float | None:
+def _finite_or_none(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
 
 
 def _published(number: float | None) -> float | str | None:
-    return "∞" if number is not None and math.isinf(number) else _plain(number)
+    return "∞" if number is not None and math.isinf(number) else _finite_or_none(number)
 
 
 _DECIMALS = 5

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from probcal import __version__
-from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_whole
+from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import ProbcalError
 from probcal.papers.check.check_text import counts
 from probcal.reporting.html.charts import line_groups, sort_value
@@ -72,7 +72,7 @@ class ReportError(ProbcalError):
 def write_report(stores: Sequence[Store], path: Path) -> Path:
     """Write the experiments in ``stores`` as one web page to ``path`` and return the path.
 
-    The same results always give the same bytes. Raises NothingToReport when nothing has been run or ``path`` cannot be
+    The same results always give the same bytes. Raises ReportError when nothing has been run or ``path`` cannot be
     written. Raises StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper when an
     experiment follows a paper that probcal does not have.
     """
@@ -85,10 +85,10 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
 
 
 def write_page(text: str, path: Path) -> Path:
-    """Write a page in one step and return its path. Raise NothingToReport where it cannot be written."""
+    """Write a page in one step and return its path. Raise ReportError where it cannot be written."""
     _refuse_other_places(path)
     try:
-        write_whole(path, text)
+        write_atomic(path, text)
     except OSError as error:
         raise ReportError(f"cannot write {path}: {error.strerror or error}; choose another with -o") from None
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from probcal.papers.check.audit import audit
-from probcal.papers.check.confirmation import choices, confirmation_text, on_own_splits, score
+from probcal.papers.check.confirmation import choices, confirmation_text, numbers_on_published_splits, score
 from probcal.papers.published import Published
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
@@ -54,7 +54,7 @@ def made(tmp_path):
 
 def numbers_of(store: Store):
     [ranking] = audit([store]).columns
-    return on_own_splits(ranking)
+    return numbers_on_published_splits(ranking)
 
 
 def test_chosen_variant_is_confirmed_on_the_other_data_sets(made):
