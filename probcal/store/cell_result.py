@@ -91,9 +91,9 @@ def _place(where: dict[str, Any]) -> dict[str, Any]:
     """Return ``where``, as ``Predictions.add`` returned it. Raise ValueError when nothing can lie there."""
     at_and_shape = [where.get("at"), where.get("rows"), where.get("columns", 1), where.get("labels", 1)]
     if not all(type(n) is int and 0 <= n <= _MOST for n in at_and_shape) or not isinstance(where.get("digest"), str):
-        raise PydanticCustomError("place", "is no place of predictions")
+        raise PydanticCustomError("place", "does not name a place in predictions.bin")
     if not 0 < math.prod(at_and_shape[2:]) <= _MOST / max(where["rows"], 1):
-        raise PydanticCustomError("shape", "is no shape of predictions")
+        raise PydanticCustomError("shape", "does not have a possible shape")
     return where
 
 

@@ -54,7 +54,7 @@ def test_columns_may_be_matched_by_position(tmp_path):
 
 def test_matching_by_position_needs_as_many_columns(tmp_path):
     card = make_card({"x": "numeric", "y": "target"}, "f.arff", format="arff", column_names="by position")
-    with pytest.raises(DataError, match="has 3 columns, the card 2"):
+    with pytest.raises(DataError, match="has 3 columns, and the card names 2"):
         read_original_files(card, put(tmp_path, "f.arff", ARFF))
 
 

@@ -61,14 +61,14 @@ def test_every_part_of_a_key_is_a_text():
 @pytest.mark.parametrize("change", [{"at": -1}, {"at": None}, {"rows": 1.5}, {"rows": MOST + 1}, {"digest": 1}])
 def test_a_place_of_predictions_is_two_counts_and_a_digest(change):
     assert fault(predictions=PLACE) is None
-    assert fault(predictions=PLACE | change) == "predictions: is no place of predictions"
+    assert fault(predictions=PLACE | change) == "predictions: does not name a place in predictions.bin"
 
 
 def test_predictions_hold_at_most_1e15_numbers():
     for shape in ({}, {"columns": 3}, {"labels": 1}, {"columns": MOST // 2}, {"columns": 5 * 10**7, "labels": 10**7}):
         assert fault(predictions=PLACE | shape) is None
     for shape in ({"columns": 0}, {"labels": 0}, {"columns": MOST // 2 + 1}, {"columns": 10**8, "labels": 10**7}):
-        assert fault(predictions=PLACE | shape) == "predictions: is no shape of predictions"
+        assert fault(predictions=PLACE | shape) == "predictions: does not have a possible shape"
 
 
 def test_a_curve_holds_numbers_up_to_1e100():

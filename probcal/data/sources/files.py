@@ -180,7 +180,7 @@ def _read(
         frame = read_delimited(content, path, source, None if source.header else names, skip)
     if source.column_names == "by position":
         if len(frame.columns) != len(names):
-            raise DataError(f"{path}: has {len(frame.columns)} columns, the card {len(names)}")
+            raise DataError(f"{path}: has {len(frame.columns)} columns, and the card names {len(names)}")
         return frame.set_axis(names, axis=1)
     return frame.rename(columns=source.column_names)
 
