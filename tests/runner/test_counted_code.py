@@ -21,7 +21,7 @@ TRACE = textwrap.dedent(
     from probcal.runner.fingerprint import METRICS, code_of, code_of_metrics
     from probcal.runner.worker_process import execute_alone
     from probcal.runner.fingerprint import modules_of
-    from probcal.runner.plan import Planned
+    from probcal.runner.plan import PlannedCell
     from probcal.runner.plan import cells_of
 
     def ours(file):
@@ -40,7 +40,7 @@ TRACE = textwrap.dedent(
         trace = lambda frame, event, argument: files.add(frame.f_code.co_filename)
         threading.setprofile(trace)
         sys.setprofile(trace)
-        outcome, _ = execute_alone(Planned(cell, {}, "to run"), "run")
+        outcome, _ = execute_alone(PlannedCell(cell, {}, "to run"), "run")
         sys.setprofile(None)
         threading.setprofile(None)
         assert outcome.result.status == "done", outcome.result.traceback
