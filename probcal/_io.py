@@ -169,7 +169,7 @@ def unescape_formula(field: str) -> str:
 
 
 def _without_formula(field: Field) -> Field:
-    # a text that begins with the quote already gets another one, so that ``as_it_was`` restores it
+    # a text that begins with the quote already gets another one, so that ``unescape_formula`` restores it
     if isinstance(field, str) and _begins_a_formula(field.lstrip(_QUOTE)):
         return _QUOTE + field
     return field

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from probcal._io import Field, counted, csv_text
+from probcal._io import Field, counted, csv_text, join_first
 from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
 from probcal.analysis.pairs import Pair, PairedTest, p_text
 from probcal.analysis.split_results import column_id
@@ -88,9 +88,9 @@ def draws_text(one: ResampledVerdict) -> str:
 def _missing_notes(comparison: Comparison) -> list[str]:
     notes = []
     for title, columns in comparison.split_data.lacking.items():
-        listed = ", ".join(columns[:3]) + (f" and {len(columns) - 3} others" if len(columns) > 3 else "")
-        missing = f"the predictions of {listed} are not in this folder"
-        missing = missing if columns else "its columns have other test rows"
+        missing = "its columns have other test rows"
+        if columns:
+            missing = f"the predictions of {join_first(columns, 3)} are not in this folder"
         notes.append(
             f"No test for {title}: it has one split, and {missing}. Run probcal compare on the machine of the run, "
             "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."

@@ -153,7 +153,7 @@ def _entry(one: LeaderboardEntry | None, board: Leaderboard) -> Text:
 
 def _notes(board: Leaderboard) -> list[str]:
     notes = [
-        f"{counted(board.n_tables, 'table')}, {counted(board.n_pairs, 'pair', 'pairs')} of table and learner. A table "
+        f"{counted(board.n_tables, 'table')}, {counted(board.n_pairs, 'pair')} of table and learner. A table "
         "counts once, whatever its number of learners."
     ]
     if not math.isnan(board.p):

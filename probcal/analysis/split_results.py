@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from probcal._io import refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy
 from probcal.errors import StoreError
-from probcal.store.folder import CellResult, Store
+from probcal.store.folder import COMPARISON, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells
 
@@ -93,7 +94,6 @@ def first_reading_rows(outline: Outline) -> list[Row]:
     return list(first.values())
 
 
-FILE = "compare.json"
 SAMPLES = 1000
 _UNIT = 1e5
 """The file holds multiples of 1e-5. The run that writes it rounds too, so that both print the same numbers."""
@@ -154,19 +154,12 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     if len(outline.columns) < 2:
         return CompareData()
     before = _read(store)
-    clipped = _clipped(store, outline, results, before)
+    clipped, n_gone = _clipped(store, outline, results, before)
     rows = {
         row.name: found
         for row in _single_split_rows(outline)
         if (found := _rows(store, outline, results, row, before.rows.get(row.name)))
     }
-    not_clipped: dict[str, int] = {}
-    incomplete: set[str] = set()
-    for row in outline.datasets if "cxe" in outline.metrics else ():
-        here = [cell for column in outline.columns for cell in finished(outline, results, row, column).values()]
-        if n_gone := sum(cell.id not in clipped and _predictions_missing(store, cell) for cell in here):
-            not_clipped[row.title] = n_gone  # means over other splits than those of the other columns would mislead
-            incomplete |= {cell.id for cell in here}
     file = _SplitFile(rows=rows, clipped=clipped)
     if store.whole and file != before and (rows or clipped):
         _write(store, file)
@@ -177,9 +170,10 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     }
     return CompareData(
         {name: _as_arrays(one) for name, one in rows.items()},
-        {cell: number for cell, (_, number) in clipped.items() if cell not in incomplete},
+        # columns of one data set must have the same splits, or their means would mislead
+        {cell: number for cell, (_, number) in clipped.items() if results[cell].dataset not in n_gone},
         lacking,
-        not_clipped,
+        {row.title: n_gone[row.name] for row in outline.datasets if row.name in n_gone},
     )
 
 
@@ -191,11 +185,17 @@ def _single_split_rows(outline: Outline) -> list[Row]:
     return [row for row in outline.datasets if outline.repetitions[row.name] == 1]
 
 
-def _clipped(store: Store, outline: Outline, results: Results, before: _SplitFile) -> dict[str, tuple[str, float]]:
-    """Return cell -> (digest of its predictions, CXE of clipped predictions)."""
+def _clipped(
+    store: Store, outline: Outline, results: Results, before: _SplitFile
+) -> tuple[dict[str, tuple[str, float]], Counter[str]]:
+    """Return cell -> (digest of its predictions, CXE of clipped predictions).
+
+    Also return data set -> number of its cells whose predictions were stored, and cannot be read any more.
+    """
     found: dict[str, tuple[str, float]] = {}
+    n_gone: Counter[str] = Counter()
     if "cxe" not in outline.metrics:
-        return found
+        return found, n_gone
     for row in outline.datasets:
         for column in outline.columns:
             for cell in finished(outline, results, row, column).values():
@@ -205,7 +205,9 @@ def _clipped(store: Store, outline: Outline, results: Results, before: _SplitFil
                     found[cell.id] = there
                 elif two := _two_classes(store, cell):
                     found[cell.id] = (digest, round(clipped_cross_entropy(*two), 6))
-    return found
+                elif _has_two_classes(cell):
+                    n_gone[row.name] += 1
+    return found, n_gone
 
 
 def _rows(
@@ -255,16 +257,10 @@ def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.
     return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
 
 
-def _predictions_missing(store: Store, cell: CellResult) -> bool:
-    """Return whether predictions of one label with two classes were stored, and cannot be read any more."""
+def _has_two_classes(cell: CellResult) -> bool:
+    """Return whether predictions of one label with two classes were stored, wherever they are now."""
     where = cell.predictions
-    if not where or "labels" in where or where.get("columns", 2) != 2:
-        return False
-    try:
-        store.predictions(cell)
-    except StoreError:
-        return True
-    return False
+    return where is not None and "labels" not in where and where.get("columns", 2) == 2
 
 
 def _digest(cell: CellResult) -> str:
@@ -280,8 +276,8 @@ def _floats(numbers: list[int | None]) -> npt.NDArray[np.float64]:
 
 
 def _read(store: Store) -> _SplitFile:
-    path = store.folder / FILE
-    refuse_other_kinds(store.folder, (FILE,), ())
+    path = store.folder / COMPARISON
+    refuse_other_kinds(store.folder, (COMPARISON,), ())
     try:
         return _SplitFile.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -294,6 +290,6 @@ def _read(store: Store) -> _SplitFile:
 
 def _write(store: Store, file: _SplitFile) -> None:
     """Write the file. A folder that cannot be written is left alone."""
-    refuse_links_out(store.folder, (FILE, f"{FILE}.new"))
+    refuse_links_out(store.folder, (COMPARISON, f"{COMPARISON}.new"))
     with suppress(OSError):
-        write_atomic(store.folder / FILE, f"{file.model_dump_json()}\n")
+        write_atomic(store.folder / COMPARISON, f"{file.model_dump_json()}\n")

@@ -148,8 +148,7 @@ def make_plan(
             why = fingerprints.why_stale(cell, key, result, run)
             why = why or f"{result.status} before and runs again"
         elif result is not None and state == "done" and not has_same_metrics(key, result):
-            if result.key.get("asked") != key["asked"]:
-                lacking = frozenset(cell.asked) - result.metrics.keys()
+            lacking = lacking_metrics(cell, key, result)
             if store.has_predictions(result):
                 state, kept, why = "stale", result, "metrics changed or were added; no fit is needed"
             elif lacking:
@@ -167,6 +166,11 @@ def make_plan(
 
 
 CARD_CHANGED = "the card changed, and its data are not at hand"
+
+
+def lacking_metrics(cell: Cell, key: Mapping[str, str], result: CellResult) -> frozenset[str]:
+    """Return the metrics that the experiment asks for now, and that ``result`` was not asked for and lacks."""
+    return frozenset() if result.key.get("asked") == key["asked"] else frozenset(cell.asked) - result.metrics.keys()
 
 
 def reason_maybe_stale(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:

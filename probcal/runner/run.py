@@ -28,6 +28,7 @@ from probcal.runner.plan import (
     cells_of,
     cells_to_fit,
     count_states,
+    lacking_metrics,
     make_plan,
     plan_lines,
     refuse_unmet,
@@ -39,6 +40,7 @@ from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
 from probcal.store.cell_result import key_digest
 from probcal.store.folder import Store
+from probcal.store.summary import Results
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
 _ROUNDS = ("n_probes", "n_estimators")
@@ -153,8 +155,9 @@ def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
     known = {cell.id for cell in cells_of(experiment)}
     before = stored if isinstance(stored, dict) else {}
     description["keys"] = {cell: key for cell, key in before.items() if cell in known} | description["keys"]
-    description["keys"] |= _keys_of_absent_weka(experiment, store)
-    description["keys"] |= _keys_of_earlier_metrics(experiment, store, description["keys"])
+    results = store.results() if store.exists() else {}
+    description["keys"] |= _keys_of_absent_weka(experiment, store, results)
+    description["keys"] |= _keys_of_earlier_metrics(experiment, store, results, description["keys"])
     return description
 
 
@@ -241,11 +244,11 @@ def _keys(experiment: Experiment) -> dict[str, str]:
     return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
 
 
-def _keys_of_absent_weka(experiment: Experiment, store: Store) -> dict[str, str]:
+def _keys_of_absent_weka(experiment: Experiment, store: Store, results: Results) -> dict[str, str]:
     """Return cell -> digest where a result is of the release that the experiment names, and which is not at hand."""
-    if experiment.weka is None or not store.exists():
+    if experiment.weka is None or not results:
         return {}
-    fingerprints, results, runs = Fingerprints(experiment.weka), store.results(), store.runs()
+    fingerprints, runs = Fingerprints(experiment.weka), store.runs()
     keys = {}
     for cell in cells_of(experiment):
         run = runs.get(results[cell.id].run, {}) if cell.id in results else {}
@@ -254,12 +257,14 @@ def _keys_of_absent_weka(experiment: Experiment, store: Store) -> dict[str, str]
     return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
 
 
-def _keys_of_earlier_metrics(experiment: Experiment, store: Store, keys: Mapping[str, str]) -> dict[str, str]:
+def _keys_of_earlier_metrics(
+    experiment: Experiment, store: Store, results: Results, keys: Mapping[str, str]
+) -> dict[str, str]:
     """Return cell -> digest of each done result that only the metrics make old, and that has no stored predictions.
 
     A run cannot measure these results again, and keeps them. So tables do not count them as stale.
     """
-    fingerprints, results, found = Fingerprints(experiment.weka), store.results() if store.exists() else {}, {}
+    fingerprints, found = Fingerprints(experiment.weka), {}
     for cell in cells_of(experiment):
         result = results.get(cell.id)
         if result is None or result.status != "done" or key_digest(result.key) == keys.get(cell.id):
@@ -267,7 +272,7 @@ def _keys_of_earlier_metrics(experiment: Experiment, store: Store, keys: Mapping
         key = fingerprints.key(cell)
         if "data" not in key or changed_parts(key, result) or store.has_predictions(result):
             continue
-        if not set(cell.asked) - result.metrics.keys():
+        if not lacking_metrics(cell, key, result):
             found[cell.id] = key_digest(result.key)
     return found
 

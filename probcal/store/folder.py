@@ -46,13 +46,14 @@ __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_dig
 
 ACCEPTED = "accepted.csv"
 ESTIMATES = "estimates.json"
+COMPARISON = "compare.json"
 
 _FILES = (
     *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock"),
     *(ACCEPTED, f"{ACCEPTED}.new"),
     *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
-    *("compare.json", "compare.json.new"),
+    *(COMPARISON, f"{COMPARISON}.new"),
 )
 _FOLDERS = ("figures", "input")
 _RUN_FILES = ("running.json", "running.json.new")

@@ -157,9 +157,9 @@ def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "
     missing = len(values) - len(seen)
     if seen.empty:
         return TableColumn(name, "left out", f"empty{notes}", missing)
-    if seen.nunique() < 2 and abs(seen.iloc[0]) >= _LARGEST_EXACT:
-        return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
     if seen.nunique() < 2:
+        if abs(seen.iloc[0]) >= _LARGEST_EXACT:
+            return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
         return _constant(name, as_text(seen.iloc[0]), missing)
     if name not in choices.number and (reason := _row_number(name, seen)):
         return TableColumn(name, "left out", reason, missing)
