@@ -44,20 +44,20 @@ Finalize(None, lambda: list(map(Worker.end, _idle)), exitpriority=1)  # multipro
 @contextmanager
 def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterator[Client]:
     """Connect to the cluster that the options name. Raises ProbcalError when no scheduler answers in time."""
-    from distributed import Client, LocalCluster, Security
-    from distributed.comm import connect
+    from distributed import Client, LocalCluster, Security, comm, utils_comm
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
     local = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
     with LocalCluster(options.workers, 1, **local) if options.workers else nullcontext(options.scheduler) as address:
         try:
-            if options.scheduler:  # a Client that fails prints a traceback when it is deleted
-                asyncio.run(connect(address, timeout, **Security().get_connection_args("client")))
+            if options.scheduler:  # a Client that fails prints a traceback. A scheduler that ends drops connections
+                connect = partial(comm.connect, address, timeout, **Security().get_connection_args("client"))
+                asyncio.run(asyncio.wait_for(utils_comm.retry(connect, int(timeout), 0.1, 1), timeout))
             client = Client(address, timeout=timeout, set_as_default=False)
         except Exception as error:  # each protocol raises its own
             advice = "give an address such as tcp://host:8786, or tls:// with certificates in Dask's configuration"
-            kept = "finished cells are kept, the same command continues"
-            raise ProbcalError(f"no Dask scheduler answers at {address}: {error}; {advice}; {kept}") from None
+            said = f"no Dask scheduler answers at {address}: {str(error) or f'no answer in {timeout:g} s'}; {advice}"
+            raise ProbcalError(f"{said}; finished cells are kept, the same command continues") from None
         try:
             yield client
         finally:

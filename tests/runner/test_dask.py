@@ -1,9 +1,13 @@
 """Test that cells on a Dask cluster give the numbers of a serial run, whatever happens to the cluster."""
 
 import os
+import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,9 @@ from dask_bench import DaskBench
 from run_bench import DUMMY, TREE, wait_for, wait_until_gone
 
 from probcal.cli import main as cli
+from probcal.errors import ProbcalError
+from probcal.runner.dask import open_client
+from probcal.runner.run import RunOptions
 from probcal.store.folder import Store
 
 pytest.importorskip("distributed")
@@ -221,6 +228,39 @@ def test_run_continues_after_its_scheduler_restarts(slow, alone):
     # On a busy machine the client may find the new scheduler before the run misses the old one.
     assert f"the scheduler at {alone.address} is gone; waiting for it" in said or "no worker is there yet" in said
     assert same_as_serial(slow)
+
+
+@pytest.fixture
+def listener(alone):
+    """Listen on the port of a scheduler that has ended."""
+    alone.scheduler.kill()
+    alone.scheduler.wait()
+    with socket.create_server(("127.0.0.1", int(alone.address.rpartition(":")[2]))) as listener:
+        yield listener
+
+
+@pytest.mark.slow
+def test_dropped_connection_is_tried_again_until_a_scheduler_answers(alone, listener):
+    def drop_one_connection_then_restart():
+        connection = listener.accept()[0]
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close with a reset
+        connection.close()
+        listener.close()
+        alone.start_scheduler()
+
+    restart = threading.Thread(target=drop_one_connection_then_restart)
+    restart.start()
+    with open_client(RunOptions(Path(), scheduler=alone.address), timeout=60) as client:
+        assert client.status == "running"
+    restart.join()
+
+
+@pytest.mark.slow
+def test_server_that_never_answers_gives_an_error(alone, listener):
+    said = f"no Dask scheduler answers at {alone.address}: no answer in 0.5 s; give an address"
+    cluster = open_client(RunOptions(Path(), scheduler=alone.address), timeout=0.5)
+    with pytest.raises(ProbcalError, match=re.escape(said)), cluster:
+        pass
 
 
 @pytest.mark.slow
