@@ -18,6 +18,7 @@ PAGES = (
     "README.md",
     "docs/beta-calibration.md",
     "docs/check.md",
+    "docs/method-evidence.md",
     "docs/native-learners.md",
     "docs/performance.md",
     "docs/reproduction.md",

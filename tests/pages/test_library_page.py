@@ -13,7 +13,7 @@ import probcal
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "library.md").read_text(encoding="utf-8")
 PAGES = ("index", "library", "fast-paths", "fitted-model", "calibration-data", "rare-classes", "groups-and-time")
-PAGES += ("measure-and-plot", "given-probabilities")
+PAGES += ("measure-and-plot", "given-probabilities", "library-examples")
 SHOWN = re.compile(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", re.S)
 EXAMPLES = {
     f"{name}-{number}": example

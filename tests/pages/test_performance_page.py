@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("performance", "dask")
+NAMES = ("performance", "performance-measurements", "dask")
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
 BLOCKS = [
     pytest.param(file, said, id=file)
