@@ -50,10 +50,10 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
             Text(support.measured.verdict),
             Text(support.verdict, bold=True),
             Text(draws_text(support.drawn)),
-            *([Text(partial_verdict.verdict, bold=True), Text(draws_text(partial_verdict))] if is_partial else []),
+            *([Text(part_verdict.verdict, bold=True), Text(draws_text(part_verdict))] if is_partial else []),
         ]
         for support in comparison.claims
-        for partial_verdict in [support.on_those_run or support.drawn]
+        for part_verdict in [support.on_those_run or support.drawn]
     ]
     explanation = (
         "wins by our means, one number per metric; their 95 % interval; data sets with a significant difference for "
