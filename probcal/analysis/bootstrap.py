@@ -90,7 +90,7 @@ class Bootstrap:
 
 
 def _resampled(row: Row, splits: Splits, share: float) -> Draws:
-    values = np.array([splits[one] for one in sorted(splits)])
+    values = np.array([splits[split] for split in sorted(splits)])
     n, infinite = len(values), np.isinf(values)
     weights = _weights(row.name, n)
     finite_weights = weights[:, ~infinite]
@@ -131,8 +131,8 @@ class BootstrapDraw:
     draw: int
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        every = self.drawn.every(dataset, column, metric, stage)
-        return every[self.draw] if every else {}
+        draws = self.drawn.every(dataset, column, metric, stage)
+        return draws[self.draw] if draws else {}
 
     def rounding(self, metric: str) -> float:
         return 0.0
@@ -172,36 +172,36 @@ class FirstPlace:
     def shares(self) -> dict[str, float]:
         """Return label -> share of the draws in which it is among the best, the largest share first."""
         shares = self.first.mean(axis=0)
-        order = sorted(range(len(self.labels)), key=lambda one: -shares[one])
-        return {self.labels[one]: float(shares[one]) for one in order if shares[one] > 0}
+        order = sorted(range(len(self.labels)), key=lambda index: -shares[index])
+        return {self.labels[index]: float(shares[index]) for index in order if shares[index] > 0}
 
 
-def first_places(drawn: Bootstrap) -> list[FirstPlace]:
+def first_places(bootstrap: Bootstrap) -> list[FirstPlace]:
     """Return the first places for each data set and metric that has a better end.
 
     A data set is left out where one of its columns has no number. With fewer than two columns the list is empty.
     """
-    checked = drawn.checked
-    outline, columns = checked.outline, checked.outline.columns
-    found = []
+    experiment = bootstrap.checked
+    outline, columns = experiment.outline, experiment.outline.columns
+    places = []
     for row in outline.datasets if len(columns) > 1 else ():
         for metric in table_4_order(outline.metrics):
-            draws = [drawn.draws(row, column, metric) for column in columns]
-            known = [one for one in draws if one is not None]
-            if len(known) < len(columns):
+            draws = [bootstrap.draws(row, column, metric) for column in columns]
+            known_draws = [draw for draw in draws if draw is not None]
+            if len(known_draws) < len(columns):
                 continue
-            means = [summarise(outline, checked.results, row, column, metric).mean for column in columns]
+            means = [summarise(outline, experiment.results, row, column, metric).mean for column in columns]
             best = best_of(dict(enumerate(means)), metric)
             labels = labels_of(outline)
-            found.append(
+            places.append(
                 FirstPlace(
-                    row, metric, tuple(columns), tuple(labels), tuple(labels[one] for one in sorted(best)),
-                    checked.published.best(row.published, metric) if checked.published else None,
-                    _first(np.array([one.means for one in known]).T, metric),
-                    all(drawn.is_drawn(row, column, metric) for column in columns),
+                    row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),
+                    experiment.published.best(row.published, metric) if experiment.published else None,
+                    _first(np.array([draw.means for draw in known_draws]).T, metric),
+                    all(bootstrap.is_drawn(row, column, metric) for column in columns),
                 )
             )  # fmt: skip
-    return found
+    return places
 
 
 def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
@@ -209,5 +209,5 @@ def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
 
     Columns that are equal in the printed decimals share the place. An infinite mean is never first.
     """
-    rounded = np.round(-means if shown_metric(metric).larger_is_better else means, DECIMALS)
-    return np.asarray((rounded == rounded.min(axis=1, keepdims=True)) & np.isfinite(rounded))
+    rounded_means = np.round(-means if shown_metric(metric).larger_is_better else means, DECIMALS)
+    return np.asarray((rounded_means == rounded_means.min(axis=1, keepdims=True)) & np.isfinite(rounded_means))

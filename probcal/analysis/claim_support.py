@@ -73,11 +73,11 @@ class ResampledVerdict:
     by_the_means: Verdict
 
     @classmethod
-    def of(cls, verdicts: list[Verdict], by_the_means: Verdict) -> ResampledVerdict:
-        every: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
-        shares = {verdict: verdicts.count(verdict) / len(verdicts) for verdict in every}
-        sure = [verdict for verdict, share in shares.items() if share >= SURE]
-        return cls(sure[0] if sure else "undecided", shares, by_the_means)
+    def of(cls, verdicts: list[Verdict], means_verdict: Verdict) -> ResampledVerdict:
+        kinds: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
+        shares = {verdict: verdicts.count(verdict) / len(verdicts) for verdict in kinds}
+        sure_verdicts = [verdict for verdict, share in shares.items() if share >= SURE]
+        return cls(sure_verdicts[0] if sure_verdicts else "undecided", shares, means_verdict)
 
 
 @dataclass(frozen=True)
@@ -105,73 +105,90 @@ class ClaimSupport:
         return self.drawn.shares
 
 
-def supported_claims(drawn: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[ClaimSupport]:
+def supported_claims(bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[ClaimSupport]:
     """Return how well each claim of the paper is supported by our results, where there are any.
 
     A claim is supported, or not supported, where 97.5 % of the draws say so. Data sets without results leave a claim
     undecided where they could change it, in each draw as in ``probcal check``. ``pairs`` of all metrics and
     ``places`` come from the same results. The list is empty without a paper.
     """
-    paper = drawn.checked.published
+    paper = bootstrap.checked.published
     if paper is None:
         return []
-    numbers = MeasuredNumbers(drawn.checked)
-    tested = {(one.metric, _title(one, paper)): one for one in pairs}
-    first = {(one.row.published, one.metric): one for one in reversed([*places])}
-    claims = [one for one in paper.claims if set(one.metrics) <= {*drawn.checked.outline.metrics, *_UNLISTED_METRICS}]
-    found = [_support(claim, paper, drawn, numbers, tested, first) for claim in claims]
-    return [one for one in found if _has_results(one)]
+    numbers = MeasuredNumbers(bootstrap.checked)
+    tested_pairs = {(pair.metric, _title(pair, paper)): pair for pair in pairs}
+    first = {(place.row.published, place.metric): place for place in reversed([*places])}
+    claims = [
+        claim
+        for claim in paper.claims
+        if set(claim.metrics) <= {*bootstrap.checked.outline.metrics, *_UNLISTED_METRICS}
+    ]
+    supports = [_support(claim, paper, bootstrap, numbers, tested_pairs, first) for claim in claims]
+    return [support for support in supports if _has_results(support)]
 
 
 _UNLISTED_METRICS = ("loss_ratio", "steepest_growth")
 """Metrics that no experiment lists, since they come from stages and curves."""
 
 
-def _has_results(one: ClaimSupport) -> bool:
-    return any(tally.known for tally in one.measured.tallies.values())
+def _has_results(support: ClaimSupport) -> bool:
+    return any(tally.known for tally in support.measured.tallies.values())
 
 
 def _title(pair: Pair, paper: Published) -> tuple[str, str]:
     """Return (later, earlier) as titles of published columns, each empty where there is none."""
     titles = {names: title for title, names in reversed(paper.columns.items())}
     later, earlier = (
-        titles.get((one.paper_learner or "", one.paper_method or ""), "") for one in (pair.later, pair.earlier)
+        titles.get((column.paper_learner or "", column.paper_method or ""), "") for column in (pair.later, pair.earlier)
     )
     return later, earlier
 
 
 def _support(
-    claim: Claim, paper: Published, drawn: Bootstrap, numbers: MeasuredNumbers,
-    tested: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
+    claim: Claim, paper: Published, bootstrap: Bootstrap, numbers: MeasuredNumbers,
+    tested_pairs: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
 ) -> ClaimSupport:  # fmt: skip
-    measured = judge(claim, paper, numbers)
-    here = outcomes(claim, paper, numbers)
-    run = _with_results(claim, paper, measured, numbers)
-    on_those_run: list[Verdict] = []
+    claim_verdict = judge(claim, paper, numbers)
+    claim_outcomes = outcomes(claim, paper, numbers)
+    part = _with_results(claim, paper, claim_verdict, numbers)
+    part_verdicts: list[Verdict] = []
     counts: dict[str, Count] = {}
-    if not here:
-        verdicts = _verdicts_of_draws(claim, paper, drawn)
-        on_those_run = _verdicts_of_draws(run, paper, drawn) if run else []
+    if not claim_outcomes:
+        verdicts = _verdicts_of_draws(claim, paper, bootstrap)
+        part_verdicts = _verdicts_of_draws(part, paper, bootstrap) if part else []
     else:
-        counted = "" in here and all(outcome is None or entry in first for entry, outcome in here[""].items())
-        codes = _codes_of_places(claim, paper, here[""], first) if counted else _codes(claim, paper, drawn, here)
+        has_places = "" in claim_outcomes and all(
+            outcome is None or entry in first for entry, outcome in claim_outcomes[""].items()
+        )
+        codes = (
+            _codes_of_places(claim, paper, claim_outcomes[""], first)
+            if has_places
+            else _codes(claim, paper, bootstrap, claim_outcomes)
+        )
         verdicts = _verdicts(claim, codes)
-        known = {metric: one[:, (one != _CODES[None]).all(axis=0)] for metric, one in codes.items()}
-        if run:
-            on_those_run = _verdicts(run, known) if all(one.size for one in known.values()) else ["undecided"]
+        known_codes = {metric: matrix[:, (matrix != _CODES[None]).all(axis=0)] for metric, matrix in codes.items()}
+        if part:
+            part_verdicts = (
+                _verdicts(part, known_codes) if all(matrix.size for matrix in known_codes.values()) else ["undecided"]
+            )
         counts = {
             metric: _count(
-                measured.tallies[metric], one, [*here[metric]], _significant(claim, metric, [*here[metric]], tested)
+                claim_verdict.tallies[metric],
+                matrix,
+                [*claim_outcomes[metric]],
+                _significant(claim, metric, [*claim_outcomes[metric]], tested_pairs),
             )
-            for metric, one in codes.items()
+            for metric, matrix in codes.items()
         }
-    of_a_part = ResampledVerdict.of(on_those_run, judge(run, paper, numbers).verdict) if run else None
-    return ClaimSupport(claim, measured, ResampledVerdict.of(verdicts, measured.verdict), of_a_part, counts)
+    part_verdict = ResampledVerdict.of(part_verdicts, judge(part, paper, numbers).verdict) if part else None
+    return ClaimSupport(
+        claim, claim_verdict, ResampledVerdict.of(verdicts, claim_verdict.verdict), part_verdict, counts
+    )
 
 
-def _with_results(claim: Claim, paper: Published, measured: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
+def _with_results(claim: Claim, paper: Published, verdict: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
     """Return the claim limited to the data sets with results, or None where all have results."""
-    tallies = measured.tallies.values()
+    tallies = verdict.tallies.values()
     if not any(tally.not_run for tally in tallies):
         return None
     columns = claim.columns or tuple(paper.columns)
@@ -184,73 +201,76 @@ def _with_results(claim: Claim, paper: Published, measured: ClaimVerdict, number
     return claim.of_a_part(datasets, known / (known + sum(tally.not_run for tally in tallies)))
 
 
-def _verdicts_of_draws(claim: Claim, paper: Published, drawn: Bootstrap) -> list[Verdict]:
-    return [judge(claim, paper, BootstrapDraw(drawn, draw)).verdict for draw in range(SAMPLES)]
+def _verdicts_of_draws(claim: Claim, paper: Published, bootstrap: Bootstrap) -> list[Verdict]:
+    return [judge(claim, paper, BootstrapDraw(bootstrap, draw)).verdict for draw in range(SAMPLES)]
 
 
 def _codes(
-    claim: Claim, paper: Published, drawn: Bootstrap, here: dict[str, dict[tuple[str, str], Outcome | None]]
+    claim: Claim,
+    paper: Published,
+    bootstrap: Bootstrap,
+    claim_outcomes: dict[str, dict[tuple[str, str], Outcome | None]],
 ) -> dict[str, Codes]:
     """Return metric -> (n_draws, n_entries) outcomes, coded as in ``_CODES``."""
-    every = [outcomes(claim, paper, BootstrapDraw(drawn, draw)) for draw in range(SAMPLES)]
+    draws = [outcomes(claim, paper, BootstrapDraw(bootstrap, draw)) for draw in range(SAMPLES)]
     return {
-        metric: np.array([[_CODES[one] for one in found[metric].values()] for found in every], dtype=np.int8)
-        for metric in here
+        metric: np.array([[_CODES[outcome] for outcome in draw[metric].values()] for draw in draws], dtype=np.int8)
+        for metric in claim_outcomes
     }
 
 
 def _codes_of_places(
-    claim: Claim, paper: Published, here: dict[tuple[str, str], Outcome | None],
+    claim: Claim, paper: Published, entry_outcomes: dict[tuple[str, str], Outcome | None],
     first: dict[tuple[str, str], FirstPlace],
 ) -> dict[str, Codes]:  # fmt: skip
     """Return the outcomes of ``best`` and ``printed_best``, where the best methods of each draw are known already."""
-    found = np.full((SAMPLES, len(here)), 2, dtype=np.int8)
-    for place, (entry, outcome) in enumerate(here.items()):
+    codes = np.full((SAMPLES, len(entry_outcomes)), 2, dtype=np.int8)
+    for place, (entry, outcome) in enumerate(entry_outcomes.items()):
         if outcome is None:
             continue
-        wanted = {paper.columns[title] for title in claim.columns or paper.best_columns(*entry)}
-        columns = [(one.paper_learner, one.paper_method) in wanted for one in first[entry].columns]
-        found[:, place] = np.where(first[entry].first[:, columns].any(axis=1), 1, -1)
-    return {"": found}
+        names = {paper.columns[title] for title in claim.columns or paper.best_columns(*entry)}
+        columns = [(column.paper_learner, column.paper_method) in names for column in first[entry].columns]
+        codes[:, place] = np.where(first[entry].first[:, columns].any(axis=1), 1, -1)
+    return {"": codes}
 
 
 def _verdicts(claim: Claim, codes: dict[str, Codes]) -> list[Verdict]:
     @functools.cache
     def verdict(counts: tuple[tuple[int, int, int, int], ...]) -> Verdict:
-        tallies = {metric: Tally(*one) for metric, one in zip(codes, counts, strict=True)}
+        tallies = {metric: Tally(*count) for metric, count in zip(codes, counts, strict=True)}
         return judge_tallies(claim, tallies).verdict
 
-    tallied = [[(one == code).sum(axis=1).tolist() for code in (1, -1, 0, 2)] for one in codes.values()]
+    code_counts = [[(matrix == code).sum(axis=1).tolist() for code in (1, -1, 0, 2)] for matrix in codes.values()]
     return [
-        verdict(tuple((win[draw], loss[draw], tie[draw], none[draw]) for win, loss, tie, none in tallied))
+        verdict(tuple((win[draw], loss[draw], tie[draw], none[draw]) for win, loss, tie, none in code_counts))
         for draw in range(SAMPLES)
     ]
 
 
 def _count(
-    tally: Tally, codes: Codes, entries: list[tuple[str, str]], significant: tuple[int, int, Pair] | None
+    tally: Tally, codes: Codes, entries: list[tuple[str, str]], significance: tuple[int, int, Pair] | None
 ) -> Count:
     """Return the count of one metric from its outcomes, ``codes``, (n_draws, n_entries)."""
-    known = [place for place in range(len(entries)) if codes[0, place] != _CODES[None]]
-    wins = codes[:, known] == _CODES["win"]
-    datasets = list(dict.fromkeys(entries[place][0] for place in known))
-    by_dataset = np.array(
-        [wins[:, [entries[place][0] == name for place in known]].sum(axis=1) for name in datasets]
+    places = [place for place in range(len(entries)) if codes[0, place] != _CODES[None]]
+    wins = codes[:, places] == _CODES["win"]
+    datasets = list(dict.fromkeys(entries[place][0] for place in places))
+    dataset_wins = np.array(
+        [wins[:, [entries[place][0] == name for place in places]].sum(axis=1) for name in datasets]
     ).T.reshape(SAMPLES, -1)
-    lacking = len(dict.fromkeys(name for name, _ in entries)) - len(datasets)
+    n_missing = len(dict.fromkeys(name for name, _ in entries)) - len(datasets)
     random = np.random.default_rng(0)
 
-    def others(how_many: int) -> npt.NDArray[np.int64]:
+    def others(n: int) -> npt.NDArray[np.int64]:
         if not datasets:
             return np.zeros(SAMPLES, dtype=np.int64)
-        chosen = random.integers(len(datasets), size=(SAMPLES, how_many))
-        return np.asarray(np.take_along_axis(by_dataset, chosen, axis=1).sum(axis=1))
+        indices = random.integers(len(datasets), size=(SAMPLES, n))
+        return np.asarray(np.take_along_axis(dataset_wins, indices, axis=1).sum(axis=1))
 
-    again, on_all = others(len(datasets)), wins.sum(axis=1) + others(lacking)
-    better, worse, pair = significant or (None, None, None)
+    dataset_draws, total_draws = others(len(datasets)), wins.sum(axis=1) + others(n_missing)
+    better, worse, pair = significance or (None, None, None)
     return Count(
-        tally.wins, tally.known, len(entries), _middle_95(wins.sum(axis=1)), _middle_95(again),
-        (float(on_all.mean()), *_middle_95(on_all)), better, worse,
+        tally.wins, tally.known, len(entries), _middle_95(wins.sum(axis=1)), _middle_95(dataset_draws),
+        (float(total_draws.mean()), *_middle_95(total_draws)), better, worse,
         pair.p if pair else None, pair.p_holm if pair else None,
     )  # fmt: skip
 
@@ -262,7 +282,7 @@ def _middle_95(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
 
 
 def _significant(
-    claim: Claim, metric: str, entries: list[tuple[str, str]], tested: dict[tuple[str, tuple[str, str]], Pair]
+    claim: Claim, metric: str, entries: list[tuple[str, str]], tested_pairs: dict[tuple[str, tuple[str, str]], Pair]
 ) -> tuple[int, int, Pair] | None:
     """Return the number of data sets for and against a claim about two columns, if this pair was tested."""
     if claim.kind not in _PAIRED or claim.after:
@@ -270,9 +290,9 @@ def _significant(
     a, b = claim.columns
     names = {dataset for dataset, _ in entries}
     for columns, verdicts in (((a, b), ("better", "worse")), ((b, a), ("worse", "better"))):
-        if pair := tested.get((metric, columns)):
-            there: list[str] = [one.verdict for one in pair.tested if one.row.published in names]
-            return there.count(verdicts[0]), there.count(verdicts[1]), pair
+        if pair := tested_pairs.get((metric, columns)):
+            test_verdicts: list[str] = [test.verdict for test in pair.tested if test.row.published in names]
+            return test_verdicts.count(verdicts[0]), test_verdicts.count(verdicts[1]), pair
     return None
 
 
@@ -303,30 +323,30 @@ def compare(store: Store) -> Comparison:
 
     Raises StoreError and UnknownPaper as ``probcal table`` does, and ComparisonError.
     """
-    checked = CheckedResults.of(store)
-    outline = checked.outline
-    small = compare_data(store, outline, checked.results)
-    checked = replace(checked, results=_with_clipped(checked.results, small))
-    drawn = Bootstrap(checked, small)
-    metrics = in_order([*outline.metrics, *([CLIPPED] if small.clipped else [])])
-    every_rank = {metric: ranks(outline, checked.results, metric) for metric in metrics}
-    every_pair = {metric: pairs(drawn, metric) for metric in metrics}
-    places = first_places(drawn)
-    claims = supported_claims(drawn, [one for found in every_pair.values() for one in found], places)
-    if not places and not claims and not any(every_pair.values()):
+    experiment = CheckedResults.of(store)
+    outline = experiment.outline
+    split_data = compare_data(store, outline, experiment.results)
+    experiment = replace(experiment, results=_with_clipped(experiment.results, split_data))
+    bootstrap = Bootstrap(experiment, split_data)
+    metrics = in_order([*outline.metrics, *([CLIPPED] if split_data.clipped else [])])
+    metric_ranks = {metric: ranks(outline, experiment.results, metric) for metric in metrics}
+    metric_pairs = {metric: pairs(bootstrap, metric) for metric in metrics}
+    places = first_places(bootstrap)
+    claims = supported_claims(bootstrap, [pair for group in metric_pairs.values() for pair in group], places)
+    if not places and not claims and not any(metric_pairs.values()):
         raise ComparisonError(
             f"{store.folder}: nothing to compare: no two methods have results of one data set; probcal run makes them"
         )
     return Comparison(
-        checked, small,
-        {metric: one for metric, one in every_rank.items() if one},
-        {metric: found for metric, found in every_pair.items() if found},
+        experiment, split_data,
+        {metric: ranking for metric, ranking in metric_ranks.items() if ranking},
+        {metric: group for metric, group in metric_pairs.items() if group},
         places, claims,
     )  # fmt: skip
 
 
-def _with_clipped(results: Results, small: CompareData) -> Results:
+def _with_clipped(results: Results, data: CompareData) -> Results:
     return {
-        name: replace(cell, metrics={**cell.metrics, CLIPPED: small.clipped[name]}) if name in small.clipped else cell
+        name: replace(cell, metrics={**cell.metrics, CLIPPED: data.clipped[name]}) if name in data.clipped else cell
         for name, cell in results.items()
     }

@@ -25,110 +25,117 @@ _FEW = 0.05
 
 def grids(comparison: Comparison) -> list[Grid]:
     """Return the tables that have content, numbered."""
-    found = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
-    found += _best(comparison)
-    checked = comparison.checked
-    found[0].notes.extend(missing_cells(census(checked.outline, checked.results)))
-    found[0].notes.extend(_missing_notes(comparison))
-    return [replace(one, number=number) for number, one in enumerate(found, 1)]
+    tables = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
+    tables += _best(comparison)
+    experiment = comparison.checked
+    tables[0].notes.extend(missing_cells(census(experiment.outline, experiment.results)))
+    tables[0].notes.extend(_missing_notes(comparison))
+    return [replace(grid, number=number) for number, grid in enumerate(tables, 1)]
 
 
 def _claims(comparison: Comparison) -> Iterator[Grid]:
     if not comparison.claims:
         return
     header = ["", "wins", "95 %", "significant", "Wilcoxon p", "by the means", "verdict", "draws"]
-    partly = any(one.on_those_run for one in comparison.claims)
-    if partly:
+    is_partial = any(support.on_those_run for support in comparison.claims)
+    if is_partial:
         header += ["on those run", "draws of those"]
     rows = [
         [
-            Text(one.claim.statement()),
-            Text(wins_text(one)),
-            Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in one.counts.values())),
-            Text(", ".join(f"{count.better}:{count.worse}" for count in _tested(one))),
-            Text(", ".join(p_text(count.wilcoxon_holm) for count in _tested(one))),
-            Text(one.measured.verdict),
-            Text(one.verdict, bold=True),
-            Text(draws_text(one.drawn)),
-            *([Text(of_those.verdict, bold=True), Text(draws_text(of_those))] if partly else []),
+            Text(support.claim.statement()),
+            Text(wins_text(support)),
+            Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in support.counts.values())),
+            Text(", ".join(f"{count.better}:{count.worse}" for count in _tested(support))),
+            Text(", ".join(p_text(count.wilcoxon_holm) for count in _tested(support))),
+            Text(support.measured.verdict),
+            Text(support.verdict, bold=True),
+            Text(draws_text(support.drawn)),
+            *([Text(part_verdict.verdict, bold=True), Text(draws_text(part_verdict))] if is_partial else []),
         ]
-        for one in comparison.claims
-        for of_those in [one.on_those_run or one.drawn]
+        for support in comparison.claims
+        for part_verdict in [support.on_those_run or support.drawn]
     ]
     explanation = (
         "wins by our means, one number per metric; their 95 % interval; data sets with a significant difference for "
         "and against; Wilcoxon's test over the data sets. A claim is supported or not supported where 97.5 % of the "
         "draws say so"
-        + (", whatever the data sets without results would show" if partly else "")
+        + (", whatever the data sets without results would show" if is_partial else "")
         + ". Draws: the shares for and against the claim"
-        + (". On those run: the same, as if the data sets with results were all of the paper's." if partly else ".")
+        + (". On those run: the same, as if the data sets with results were all of the paper's." if is_partial else ".")
     )
     yield Grid(0, "What the paper claims", explanation, header, rows, [])
 
 
-def wins_text(one: ClaimSupport) -> str:
+def wins_text(support: ClaimSupport) -> str:
     """Return the wins as ``11, 10, 11 of 11``, or our number where the claim is about a single number."""
-    if not one.counts:
-        return one.measured.said
-    known = {count.known for count in one.counts.values()}
-    if len(known) > 1:
-        return ", ".join(f"{count.wins} of {count.known}" for count in one.counts.values())
-    return f"{', '.join(str(count.wins) for count in one.counts.values())} of {known.pop()}"
+    if not support.counts:
+        return support.measured.said
+    known_counts = {count.known for count in support.counts.values()}
+    if len(known_counts) > 1:
+        return ", ".join(f"{count.wins} of {count.known}" for count in support.counts.values())
+    return f"{', '.join(str(count.wins) for count in support.counts.values())} of {known_counts.pop()}"
 
 
-def _tested(one: ClaimSupport) -> list[Count]:
-    return [count for count in one.counts.values() if count.better is not None]
+def _tested(support: ClaimSupport) -> list[Count]:
+    return [count for count in support.counts.values() if count.better is not None]
 
 
-def draws_text(one: ResampledVerdict) -> str:
+def draws_text(verdict: ResampledVerdict) -> str:
     """Return the shares of draws for and against the claim as ``94 : 0 %``. The other draws are undecided."""
-    return f"{100 * one.shares['supported']:.0f} : {100 * one.shares['not supported']:.0f} %"
+    return f"{100 * verdict.shares['supported']:.0f} : {100 * verdict.shares['not supported']:.0f} %"
 
 
 def _missing_notes(comparison: Comparison) -> list[str]:
     notes = []
     for title, columns in comparison.split_data.lacking.items():
-        missing = "its columns have other test rows"
+        reason = "its columns have other test rows"
         if columns:
-            missing = f"the predictions of {join_first(columns, 3)} are not in this folder"
+            reason = f"the predictions of {join_first(columns, 3)} are not in this folder"
         notes.append(
-            f"No test for {title}: it has one split, and {missing}. Run probcal compare on the machine of the run, "
+            f"No test for {title}: it has one split, and {reason}. Run probcal compare on the machine of the run, "
             "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."
         )
-    if gone := comparison.split_data.not_clipped:
-        listed = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in gone.items())
+    if lost_cells := comparison.split_data.not_clipped:
+        titles = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in lost_cells.items())
         notes.append(
-            f"No clipped cross entropy for data sets whose stored predictions are gone or damaged: {listed}. Fetch "
+            f"No clipped cross entropy for data sets whose stored predictions are gone or damaged: {titles}. Fetch "
             "predictions.bin, or run the experiment into another folder (-o)."
         )
     return notes
 
 
 def _ranks(comparison: Comparison) -> Iterator[Grid]:
-    every = comparison.ranks
-    if not every:
+    rankings = comparison.ranks
+    if not rankings:
         return
-    labels = list(next(iter(every.values())).labels)
-    by_metric = {metric: dict(zip(one.labels, one.mean_ranks, strict=True)) for metric, one in every.items()}
+    labels = list(next(iter(rankings.values())).labels)
+    metric_ranks = {
+        metric: dict(zip(ranking.labels, ranking.mean_ranks, strict=True)) for metric, ranking in rankings.items()
+    }
     rows = [
-        [Text(label), *(Text(f"{of[label]:.2f}", bold=of[label] == min(of.values())) for of in by_metric.values())]
+        [
+            Text(label),
+            *(Text(f"{ranks[label]:.2f}", bold=ranks[label] == min(ranks.values())) for ranks in metric_ranks.values()),
+        ]
         for label in labels
     ]
-    rows.append([Text("p"), *(Text(p_text(one.p)) for one in every.values())])
-    rows.append([Text("critical difference"), *(Text(f"{one.critical_difference:.2f}") for one in every.values())])
-    rows.append([Text("data sets"), *(Text(str(one.n_datasets)) for one in every.values())])
+    rows.append([Text("p"), *(Text(p_text(ranking.p)) for ranking in rankings.values())])
+    rows.append(
+        [Text("critical difference"), *(Text(f"{ranking.critical_difference:.2f}") for ranking in rankings.values())]
+    )
+    rows.append([Text("data sets"), *(Text(str(ranking.n_datasets)) for ranking in rankings.values())])
     notes = [
-        f"{shown_metric(metric).short}, not significantly different: {_groups(one.groups)}."
-        for metric, one in every.items()
+        f"{shown_metric(metric).short}, not significantly different: {_groups(ranking.groups)}."
+        for metric, ranking in rankings.items()
     ]
-    left_out = dict.fromkeys(title for one in every.values() for title in one.left_out)
-    if left_out:
-        notes.append(f"Left out, since a column has no number: {', '.join(left_out)}.")
+    missing_titles = dict.fromkeys(title for ranking in rankings.values() for title in ranking.left_out)
+    if missing_titles:
+        notes.append(f"Left out, since a column has no number: {', '.join(missing_titles)}.")
     explanation = (
         "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
-    yield Grid(0, "Mean ranks", explanation, ["", *(shown_metric(metric).short for metric in every)], rows, notes)
+    yield Grid(0, "Mean ranks", explanation, ["", *(shown_metric(metric).short for metric in rankings)], rows, notes)
 
 
 def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
@@ -147,8 +154,8 @@ def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
             Text(p_text(pair.p)),
             Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _FEW),
         ]
-        for metric, found in comparison.pairs.items()
-        for place, pair in enumerate(found)
+        for metric, pairs in comparison.pairs.items()
+        for place, pair in enumerate(pairs)
     ]
     header = ["", "", "ahead", "better", "worse", "undecided", "Wilcoxon p", "p (Holm)"]
     explanation = (
@@ -156,16 +163,16 @@ def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
         "significantly better, worse or neither (see the tables of the metrics); Wilcoxon's signed ranks over the data "
         "sets, with Holm's correction for the pairs of the metric."
     )
-    if any(len(pair.tested) > 1 for found in comparison.pairs.values() for pair in found):
+    if any(len(pair.tested) > 1 for pairs in comparison.pairs.values() for pair in pairs):
         yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
 
 
 def _in_each(comparison: Comparison) -> Iterator[Grid]:
-    for metric, found in comparison.pairs.items():
-        by_row = [{one.row.name: one for one in pair.tested} for pair in found]
-        datasets = _in_order(comparison, {one.row.name: one.row for pair in found for one in pair.tested})
-        names = [_name(pair) for pair in found]
-        entries = [[_entry(of.get(row.name)) for of in by_row] for row in datasets]
+    for metric, pairs in comparison.pairs.items():
+        tests_by_row = [{test.row.name: test for test in pair.tested} for pair in pairs]
+        datasets = _in_order(comparison, {test.row.name: test.row for pair in pairs for test in pair.tested})
+        names = [_name(pair) for pair in pairs]
+        entries = [[_entry(tests.get(row.name)) for tests in tests_by_row] for row in datasets]
         header, titles = names, [row.title for row in datasets]
         if len(names) > max(_MOST_COLUMNS, len(titles)):  # one pair per line
             header, titles, entries = titles, names, [list(column) for column in zip(*entries, strict=True)]
@@ -173,25 +180,25 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
         explanation = (
             "differences of the means with Holm's p over the data sets of a pair, bold where it is at most .05: "
             "corrected resampled t-test, or a bootstrap of the test rows where there is one split (r)"
-            + ("; (∞) where it decides" if any(one.how == "∞" for pair in found for one in pair.tested) else "")
-            + ("; (?) without a test." if any(one.how == "none" for pair in found for one in pair.tested) else ".")
+            + ("; (∞) where it decides" if any(test.how == "∞" for pair in pairs for test in pair.tested) else "")
+            + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tested) else ".")
         )
         name = f"{shown_metric(metric).long}, {shown_metric(metric).good_end}"
         yield Grid(0, name, explanation, ["", *header], rows, [])
 
 
-def _in_order(comparison: Comparison, every: dict[str, Row]) -> list[Row]:
-    return [row for row in comparison.checked.outline.datasets if row.name in every]
+def _in_order(comparison: Comparison, rows: dict[str, Row]) -> list[Row]:
+    return [row for row in comparison.checked.outline.datasets if row.name in rows]
 
 
-def _entry(one: PairedTest | None) -> Text:
-    if one is None:
+def _entry(test: PairedTest | None) -> Text:
+    if test is None:
         return Text(NOT_RUN)
-    sign = _MINUS if one.difference < 0 else "+" if one.difference > 0 else ""
-    number = INFINITY if math.isinf(one.difference) else f"{abs(one.difference):.3f}".removeprefix("0")
+    sign = _MINUS if test.difference < 0 else "+" if test.difference > 0 else ""
+    number = INFINITY if math.isinf(test.difference) else f"{abs(test.difference):.3f}".removeprefix("0")
     sign = "" if number == ".000" else sign
-    how = {"splits": p_text(one.p_holm), "rows": f"{p_text(one.p_holm)} r", "∞": "∞", "none": "?"}[one.how]
-    return Text(sign + number, f" ({how})", bold=one.verdict != "undecided")
+    label = {"splits": p_text(test.p_holm), "rows": f"{p_text(test.p_holm)} r", "∞": "∞", "none": "?"}[test.how]
+    return Text(sign + number, f" ({label})", bold=test.verdict != "undecided")
 
 
 def _name(pair: Pair) -> str:
@@ -199,32 +206,32 @@ def _name(pair: Pair) -> str:
 
 
 def _best(comparison: Comparison) -> Iterator[Grid]:
-    metrics = list(dict.fromkeys(one.metric for one in comparison.places))
+    metrics = list(dict.fromkeys(place.metric for place in comparison.places))
     if not metrics:
         return
-    found = {(one.row.name, one.metric): one for one in comparison.places}
+    places = {(place.row.name, place.metric): place for place in comparison.places}
     rows = []
-    for row in _in_order(comparison, {one.row.name: one.row for one in comparison.places}):
+    for row in _in_order(comparison, {place.row.name: place.row for place in comparison.places}):
         texts = [Text(row.title)]
         for metric in metrics:
-            place = found.get((row.name, metric))
+            place = places.get((row.name, metric))
             if place is None:
                 texts.append(Text(NOT_RUN))
                 continue
             shares = {label: share for label, share in place.shares.items() if share >= _FEW}
-            said = ", ".join(
+            best_text = ", ".join(
                 f"{label} {share:.2f}".replace(" 0.", " .") if place.drawn else f"{label} (?)"
                 for label, share in shares.items()
             )
-            texts.append(Text(said, f" [{place.printed}]" if place.printed else ""))
+            texts.append(Text(best_text, f" [{place.printed}]" if place.printed else ""))
         rows.append(texts)
     explanation = (
         "share of the draws in which a method is the best or shares that place (ties in three decimals), from .05 on"
-        + ("; (?) one split, not drawn" if any(not one.drawn for one in comparison.places) else "")
-        + ("; in brackets the paper's entry." if any(one.printed for one in comparison.places) else ".")
+        + ("; (?) one split, not drawn" if any(not place.drawn for place in comparison.places) else "")
+        + ("; in brackets the paper's entry." if any(place.printed for place in comparison.places) else ".")
     )
-    yield Grid(0, "Best methods, and how surely", explanation, ["", *(shown_metric(one).short for one in metrics)],
-               rows, [])  # fmt: skip
+    yield Grid(0, "Best methods, and how surely", explanation,
+               ["", *(shown_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
 
 
 _HEADER = [
@@ -236,21 +243,23 @@ _HEADER = [
 def text(comparisons: Sequence[Comparison], format: str) -> str:
     """Return the comparisons as markdown, json or csv."""
     if format == "json":
-        return json_of([_as_json(one) for one in comparisons])
+        return json_of([_as_json(comparison) for comparison in comparisons])
     if format == "csv":
         return _csv(comparisons)
-    return "\n".join(markdown(one.checked.outline.title, grids(one)) for one in comparisons)
+    return "\n".join(markdown(comparison.checked.outline.title, grids(comparison)) for comparison in comparisons)
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:
     rows: list[list[Field]] = [[*_HEADER]]
     for comparison in comparisons:
-        for metric, found in comparison.pairs.items():
-            for pair in found:
-                for one in pair.tested:
+        for metric, pairs in comparison.pairs.items():
+            for pair in pairs:
+                for test in pair.tested:
                     names = [comparison.checked.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
-                    numbers = [_number(number) for number in (one.difference, one.low, one.high, one.p, one.p_holm)]
-                    rows.append([*names, one.row.name, one.n_splits, *numbers, one.how, one.verdict])
+                    numbers = [
+                        _number(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)
+                    ]
+                    rows.append([*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict])
     return csv_text(rows)
 
 
@@ -261,18 +270,19 @@ def _number(number: float | None) -> str:
 def _as_json(comparison: Comparison) -> dict[str, Any]:
     return {
         "experiment": comparison.checked.outline.name,
-        "ranks": {metric: asdict(one) for metric, one in comparison.ranks.items()},
-        "pairs": {metric: [_pair(one) for one in found] for metric, found in comparison.pairs.items()},
+        "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
+        "pairs": {metric: [_pair(pair) for pair in pairs] for metric, pairs in comparison.pairs.items()},
         "best": [
-            {"dataset": one.row.name, "metric": one.metric, "winners": one.winners, "printed": one.printed,
-             "shares": one.shares, "drawn": one.drawn} for one in comparison.places
+            {"dataset": place.row.name, "metric": place.metric, "winners": place.winners, "printed": place.printed,
+             "shares": place.shares, "drawn": place.drawn} for place in comparison.places
         ],
         "claims": [
-            {"label": one.claim.label, "statement": one.claim.statement(), "verdict": one.verdict, "shares": one.shares,
-             "on_those_run": asdict(one.on_those_run) if one.on_those_run else None,
-             "by_the_means": one.measured.verdict, "said": one.measured.said,
-             "counts": {metric: asdict(count) for metric, count in one.counts.items()}}
-            for one in comparison.claims
+            {"label": support.claim.label, "statement": support.claim.statement(),
+             "verdict": support.verdict, "shares": support.shares,
+             "on_those_run": asdict(support.on_those_run) if support.on_those_run else None,
+             "by_the_means": support.measured.verdict, "said": support.measured.said,
+             "counts": {metric: asdict(count) for metric, count in support.counts.items()}}
+            for support in comparison.claims
         ],
         "without_predictions": list(comparison.split_data.lacking),
         "without_clipped": comparison.split_data.not_clipped,
@@ -281,8 +291,8 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
 
 def _pair(pair: Pair) -> dict[str, Any]:
     tested = [
-        {**{name: value for name, value in vars(one).items() if name != "row"}, "dataset": one.row.name}
-        for one in pair.tested
+        {**{name: value for name, value in vars(test).items() if name != "row"}, "dataset": test.row.name}
+        for test in pair.tested
     ]
     return {
         "later": column_id(pair.later), "earlier": column_id(pair.earlier), "p": pair.p, "p_holm": pair.p_holm,

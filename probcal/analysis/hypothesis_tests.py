@@ -64,8 +64,8 @@ def corrected_interval(values: Sequence[float], test_share: float, level: float 
 
     t has n - 1 degrees of freedom. ``test_share`` is that of ``inflation``. Raises ValueError as ``corrected_t_test``.
     """
-    found = corrected_t_test(values, test_share, level)
-    return found.low, found.high
+    test = corrected_t_test(values, test_share, level)
+    return test.low, test.high
 
 
 def wilcoxon(differences: Sequence[float]) -> float:
@@ -84,9 +84,9 @@ def wilcoxon(differences: Sequence[float]) -> float:
     counts = np.ones(1)
     for rank in ranks[numbers != 0]:
         counts = np.pad(counts, (0, rank)) + np.pad(counts, (rank, 0))
-    there = int(ranks[numbers > 0].sum())
+    rank_sum = int(ranks[numbers > 0].sum())
     chance = counts / counts.sum()
-    return min(1.0, 2 * float(min(chance[: there + 1].sum(), chance[there:].sum())))
+    return min(1.0, 2 * float(min(chance[: rank_sum + 1].sum(), chance[rank_sum:].sum())))
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
@@ -95,13 +95,13 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979).
     statsmodels has it too, but collects garbage in every call, which takes a tenth of a second.
     """
-    order = sorted((one, place) for place, one in enumerate(p) if one is not None)
-    corrected: list[float | None] = [None] * len(p)
-    most = 0.0
-    for before, (one, place) in enumerate(order):
-        most = max(most, min(1.0, one * (len(order) - before)))
-        corrected[place] = most
-    return corrected
+    order = sorted((value, place) for place, value in enumerate(p) if value is not None)
+    p_holm: list[float | None] = [None] * len(p)
+    largest = 0.0
+    for index, (value, place) in enumerate(order):
+        largest = max(largest, min(1.0, value * (len(order) - index)))
+        p_holm[place] = largest
+    return p_holm
 
 
 ROW_METRICS = ("cxe", "rms", "auc", "cxe_clipped")
@@ -123,13 +123,13 @@ def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random
     """
     if len(np.unique(y)) < 2:
         raise ValueError("rows of one class have no area under the ROC curve")
-    found: list[Floats] = []
-    while (left := n - sum(map(len, found))) > 0:
-        drawn = random.integers(len(y), size=(min(left, _AT_ONCE), len(y)))
-        weights = np.array([np.bincount(one, minlength=len(y)) for one in drawn], dtype=np.float64)
+    batches: list[Floats] = []
+    while (remainder := n - sum(map(len, batches))) > 0:
+        samples = random.integers(len(y), size=(min(remainder, _AT_ONCE), len(y)))
+        weights = np.array([np.bincount(sample, minlength=len(y)) for sample in samples], dtype=np.float64)
         positive = weights @ y
-        found.append(metrics_of_weighted_rows(y, p, weights[(positive > 0) & (positive < len(y))]))
-    return np.concatenate(found)
+        batches.append(metrics_of_weighted_rows(y, p, weights[(positive > 0) & (positive < len(y))]))
+    return np.concatenate(batches)
 
 
 def metrics_of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
@@ -137,14 +137,14 @@ def metrics_of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats
 
     Each row of weights must include both classes.
     """
-    out = np.empty((len(weights), len(p), len(ROW_METRICS)))
+    values = np.empty((len(weights), len(p), len(ROW_METRICS)))
     total = weights.sum(axis=1)
-    for place, one in enumerate(p):
-        out[:, place, 0] = _mean(_bits(y, one), weights, total)
-        out[:, place, 1] = np.sqrt(_mean((y - one[:, 1]) ** 2, weights, total))
-        out[:, place, 2] = _auc(y, one[:, 1], weights)
-        out[:, place, 3] = _mean(_bits(y, np.clip(one, *CLIP)), weights, total)
-    return out
+    for place, predictions in enumerate(p):
+        values[:, place, 0] = _mean(_bits(y, predictions), weights, total)
+        values[:, place, 1] = np.sqrt(_mean((y - predictions[:, 1]) ** 2, weights, total))
+        values[:, place, 2] = _auc(y, predictions[:, 1], weights)
+        values[:, place, 3] = _mean(_bits(y, np.clip(predictions, *CLIP)), weights, total)
+    return values
 
 
 def clipped_cross_entropy(y: npt.NDArray[np.int8], p: Floats) -> float:
@@ -169,8 +169,8 @@ def _auc(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
     """Return the probability that a positive row has the larger prediction. Ties count half. Sorts the rows once."""
     order = np.argsort(p, kind="stable")
     starts = np.flatnonzero(np.diff(p[order], prepend=-np.inf))
-    in_order = weights[:, order]
-    positive = np.add.reduceat(in_order * (y[order] == 1), starts, axis=1)
-    negative = np.add.reduceat(in_order * (y[order] == 0), starts, axis=1)
-    below = np.cumsum(negative, axis=1) - negative / 2
-    return np.asarray((positive * below).sum(axis=1) / (positive.sum(axis=1) * negative.sum(axis=1)))
+    sorted_weights = weights[:, order]
+    positive = np.add.reduceat(sorted_weights * (y[order] == 1), starts, axis=1)
+    negative = np.add.reduceat(sorted_weights * (y[order] == 0), starts, axis=1)
+    n_below = np.cumsum(negative, axis=1) - negative / 2
+    return np.asarray((positive * n_below).sum(axis=1) / (positive.sum(axis=1) * negative.sum(axis=1)))

@@ -61,7 +61,8 @@ class Scores:
         """Return the part with these places of tables and learners."""
         part = np.ix_(tables, learners)
         return Scores(
-            self.metric, tuple(self.tables[one] for one in tables), tuple(self.learners[one] for one in learners),
+            self.metric,
+            tuple(self.tables[index] for index in tables), tuple(self.learners[index] for index in learners),
             self.methods, self.losses[part], self.seconds[part], self.alone,
         )  # fmt: skip
 
@@ -118,14 +119,18 @@ class Leaderboard:
 
 def learner_alone(outline: Outline) -> str | None:
     """Return the method that passes on the learner's own probabilities, or None where there is none."""
-    found = [one.method for one in outline.columns if one.method == "direct" or one.settings.get("type") == _ALONE]
-    return "direct" if "direct" in found else found[0] if found else None
+    methods = [
+        column.method
+        for column in outline.columns
+        if column.method == "direct" or column.settings.get("type") == _ALONE
+    ]
+    return "direct" if "direct" in methods else methods[0] if methods else None
 
 
 def shown_metrics(outline: Outline, results: Results) -> list[str]:
     """Return the metrics of ``SHOWN`` that results have."""
-    measured = {name for one in results.values() for name in one.metrics}
-    return [next(name for name in kind if name in measured) for kind in SHOWN if measured & {*kind}]
+    metrics = {name for cell in results.values() for name in cell.metrics}
+    return [next(name for name in kind if name in metrics) for kind in SHOWN if metrics & {*kind}]
 
 
 def scores(outline: Outline, results: Results, metric: str) -> Scores:
@@ -134,41 +139,45 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
     Of several readings of a data set the first counts. Tables and learners with fewer than two methods are left out.
     """
     rows = first_reading_rows(outline)
-    methods = tuple(dict.fromkeys(one.method for one in outline.columns))
-    learners = tuple(dict.fromkeys(one.learner for one in outline.columns))
+    methods = tuple(dict.fromkeys(column.method for column in outline.columns))
+    learners = tuple(dict.fromkeys(column.learner for column in outline.columns))
     shape = (len(rows), len(learners), len(methods))
     losses, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
     sign = -1.0 if shown_metric(metric).larger_is_better else 1.0
     tables = []
     for r, row in enumerate(rows):
-        done = {column: [*finished(outline, results, row, column).values()] for column in outline.columns}
-        tables.append(_table(row, [one for cells in done.values() for one in cells]))
+        column_cells = {column: [*finished(outline, results, row, column).values()] for column in outline.columns}
+        tables.append(_table(row, [cell for cells in column_cells.values() for cell in cells]))
         for m, learner in enumerate(learners):
-            columns = [one for one, cells in done.items() if one.learner == learner and _has(cells, metric)]
-            found = split_values(outline, results, row, columns, metric) if len(columns) > 1 else None
-            if found is None:
+            columns = [
+                column for column, cells in column_cells.items() if column.learner == learner and _has(cells, metric)
+            ]
+            values = split_values(outline, results, row, columns, metric) if len(columns) > 1 else None
+            if values is None:
                 continue
-            for column, mean in zip(columns, found.means, strict=True):
+            for column, mean in zip(columns, values.means, strict=True):
                 place = methods.index(column.method)
                 losses[r, m, place] = sign * mean
-                seconds[r, m, place] = float(np.mean([one.seconds + one.shared_seconds for one in done[column]]))
-    alone = learner_alone(outline)
-    every = Scores(
+                seconds[r, m, place] = float(
+                    np.mean([cell.seconds + cell.shared_seconds for cell in column_cells[column]])
+                )
+    baseline = learner_alone(outline)
+    all_scores = Scores(
         metric, tuple(tables), learners, methods, losses, seconds,
-        methods.index(alone) if alone else None,
+        methods.index(baseline) if baseline else None,
     )  # fmt: skip
-    there = ~np.isnan(losses).all(axis=2)
-    return every.of(np.flatnonzero(there.any(axis=1)).tolist(), np.flatnonzero(there.any(axis=0)).tolist())
+    mask = ~np.isnan(losses).all(axis=2)
+    return all_scores.of(np.flatnonzero(mask.any(axis=1)).tolist(), np.flatnonzero(mask.any(axis=0)).tolist())
 
 
 def _has(cells: Sequence[CellResult], metric: str) -> bool:
-    return any(not math.isnan(one.metrics.get(metric, math.nan)) for one in cells)
+    return any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in cells)
 
 
 def _table(row: Row, cells: Sequence[CellResult]) -> Table:
-    sizes = [one.n_train for one in cells if one.n_train]
+    sizes = [cell.n_train for cell in cells if cell.n_train]
     counts = row.class_counts
-    classes = [one.predictions.get("columns", 2) for one in cells if one.predictions]
+    classes = [cell.predictions.get("columns", 2) for cell in cells if cell.predictions]
     return Table(
         row.name,
         row.title,
@@ -211,68 +220,68 @@ KINDS = ("learner", *_GROUPS)
 """What leaderboards can be split by."""
 
 
-def leaderboards(of: Scores, kind: str = "") -> list[Leaderboard]:
+def leaderboards(scores: Scores, kind: str = "") -> list[Leaderboard]:
     """Return the leaderboard over all tables and learners, or one for each group of ``kind``, one of ``KINDS``.
 
     Groups without a table are left out.
     """
-    every, learners = list(range(len(of.tables))), list(range(len(of.learners)))
+    tables, learners = list(range(len(scores.tables))), list(range(len(scores.learners)))
     if not kind:
-        return [leaderboard(of)] if every else []
+        return [leaderboard(scores)] if tables else []
     if kind == "learner":
-        found = [(of.of(every, [place]), name) for place, name in enumerate(of.learners)]
+        parts = [(scores.of(tables, [place]), name) for place, name in enumerate(scores.learners)]
     else:
         group_of, names = _GROUPS[kind]
-        groups = [group_of(table) for table in of.tables]
-        found = [(of.of([one for one in every if groups[one] == name], learners), name) for name in names]
-    return [leaderboard(part, kind, name) for part, name in found if not np.isnan(part.losses).all()]
+        groups = [group_of(table) for table in scores.tables]
+        parts = [(scores.of([index for index in tables if groups[index] == name], learners), name) for name in names]
+    return [leaderboard(part, kind, name) for part, name in parts if not np.isnan(part.losses).all()]
 
 
-def leaderboard(of: Scores, kind: str = "", group: str = "") -> Leaderboard:
-    """Return the leaderboard over all tables and learners of ``of``. The intervals hold 95 % of 1,000 draws."""
-    met = wins(of.losses)
-    here = np.flatnonzero(~np.isnan(met).all(axis=(1, 2, 3)))
-    methods = np.flatnonzero(~np.isnan(met).all(axis=(0, 1, 3)))
-    per_table = mean_of_known(met[here][:, :, methods][:, :, :, methods], axis=1)
-    alone = int(np.flatnonzero(methods == of.alone)[0]) if of.alone in methods else None
-    n, k = len(here), len(methods)
-    value = _statistics(per_table, np.ones((1, n)), alone)
-    drawn = _statistics(per_table, _weights(n), alone)
-    ranks = _ranks(mean_of_known(per_table, axis=2), k)
-    complete = ranks[~np.isnan(ranks).any(axis=1)]
-    tested = len(complete) > 1 and k > 1
-    critical = critical_difference(k, len(complete), LEVEL) if tested else math.nan
-    p = p_of_friedman(rank_table(np.round(complete, 9)))[0] if tested else math.nan
+def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
+    """Return the leaderboard over all tables and learners of ``scores``. The intervals hold 95 % of 1,000 draws."""
+    outcomes = wins(scores.losses)
+    tables = np.flatnonzero(~np.isnan(outcomes).all(axis=(1, 2, 3)))
+    methods = np.flatnonzero(~np.isnan(outcomes).all(axis=(0, 1, 3)))
+    table_wins = mean_of_known(outcomes[tables][:, :, methods][:, :, :, methods], axis=1)
+    baseline = int(np.flatnonzero(methods == scores.alone)[0]) if scores.alone in methods else None
+    n, k = len(tables), len(methods)
+    value = _statistics(table_wins, np.ones((1, n)), baseline)
+    draws = _statistics(table_wins, _weights(n), baseline)
+    ranks = _ranks(mean_of_known(table_wins, axis=2), k)
+    complete_ranks = ranks[~np.isnan(ranks).any(axis=1)]
+    has_test = len(complete_ranks) > 1 and k > 1
+    critical = critical_difference(k, len(complete_ranks), LEVEL) if has_test else math.nan
+    p = p_of_friedman(rank_table(np.round(complete_ranks, 9)))[0] if has_test else math.nan
     best = np.nanmin(value["rank"])
     with np.errstate(divide="ignore"):
-        times = np.exp(mean_of_known(mean_of_known(np.log(of.seconds[here][:, :, methods]), axis=1), axis=0))
+        times = np.exp(mean_of_known(mean_of_known(np.log(scores.seconds[tables][:, :, methods]), axis=1), axis=0))
     rating = value["elo"][0]
     standings = [
         LeaderboardEntry(
-            of.methods[method],
-            **{name: _estimate(value[name][0, place], drawn[name][:, place]) for name in value},
+            scores.methods[method],
+            **{name: _estimate(value[name][0, place], draws[name][:, place]) for name in value},
             seconds=float(times[place]),
-            efficient=not any(times[other] <= times[place] and rating[other] > rating[place] for other in range(k)),
-            like_best=bool(value["rank"][0, place] - best <= critical) if p <= 1 - LEVEL else tested,
+            efficient=not any(times[rival] <= times[place] and rating[rival] > rating[place] for rival in range(k)),
+            like_best=bool(value["rank"][0, place] - best <= critical) if p <= 1 - LEVEL else has_test,
             n_tables=int((~np.isnan(ranks[:, place])).sum()),
         )
         for place, method in enumerate(methods)
     ]
-    standings.sort(key=lambda one: (-one.elo.value, one.rank.value, one.method))
-    n_pairs = int((~np.isnan(of.losses)).any(axis=2).sum())
-    return Leaderboard(of.metric, kind, group, tuple(standings), n, n_pairs, len(complete), p, critical)
+    standings.sort(key=lambda entry: (-entry.elo.value, entry.rank.value, entry.method))
+    n_pairs = int((~np.isnan(scores.losses)).any(axis=2).sum())
+    return Leaderboard(scores.metric, kind, group, tuple(standings), n, n_pairs, len(complete_ranks), p, critical)
 
 
-def _statistics(per_table: Floats, weights: Floats, alone: int | None) -> dict[str, Floats]:
+def _statistics(table_wins: Floats, weights: Floats, baseline: int | None) -> dict[str, Floats]:
     """Return the numbers of each method, (draws, k). ``weights`` is (draws, n_tables): how often a table is drawn."""
-    k = per_table.shape[1]
-    rates = weighted_mean(weights, mean_of_known(per_table, axis=2))
-    known = np.where(np.isnan(per_table), 0.0, per_table)
-    nothing = np.full_like(rates, np.nan)
+    k = table_wins.shape[1]
+    rates = weighted_mean(weights, mean_of_known(table_wins, axis=2))
+    win_counts = np.where(np.isnan(table_wins), 0.0, table_wins)
+    no_values = np.full_like(rates, np.nan)
     return {
-        "elo": elo(np.tensordot(weights, known, 1), alone),
+        "elo": elo(np.tensordot(weights, win_counts, 1), baseline),
         "rank": _ranks(rates, k),
-        "better": weighted_mean(weights, per_table[:, :, alone]) if alone is not None else nothing,
+        "better": weighted_mean(weights, table_wins[:, :, baseline]) if baseline is not None else no_values,
         "win_rate": rates,
     }
 
@@ -286,10 +295,10 @@ def _weights(n: int) -> Floats:
     return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64)
 
 
-def _estimate(value: float, drawn: Floats) -> Estimate:
-    drawn = drawn[~np.isnan(drawn)]
-    if math.isnan(value) or not len(drawn):
+def _estimate(value: float, draws: Floats) -> Estimate:
+    draws = draws[~np.isnan(draws)]
+    if math.isnan(value) or not len(draws):
         return Estimate(float(value), math.nan, math.nan)
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+    low, high = np.quantile(draws, [tail, 1 - tail])
     return Estimate(float(value), float(low), float(high))

@@ -65,42 +65,44 @@ def experiment_boards(
 
     Raises LeaderboardError when there is nothing to compare, and ProbcalError for a metric that no result has.
     """
-    whole, results = Outline.of(store), store.results()
-    alone = learner_alone(whole)
-    methods = (*selection.methods, alone) if selection.methods and alone else selection.methods
-    outline = Selection(selection.datasets, selection.learners, methods).of(whole)
-    measured = sorted({name for one in results.values() for name in one.metrics})
+    full_outline, results = Outline.of(store), store.results()
+    baseline = learner_alone(full_outline)
+    methods = (*selection.methods, baseline) if selection.methods and baseline else selection.methods
+    outline = Selection(selection.datasets, selection.learners, methods).of(full_outline)
+    measured_metrics = sorted({name for cell in results.values() for name in cell.metrics})
     for metric in metrics:
-        if metric not in measured:
-            raise ProbcalError(f"{store.folder}: {unknown_name('metric', metric, measured)}")
+        if metric not in measured_metrics:
+            raise ProbcalError(f"{store.folder}: {unknown_name('metric', metric, measured_metrics)}")
         if shown_metric(metric).no_end:
             raise ProbcalError(f"{metric} ranks no methods: {shown_metric(metric).no_end}")
-    found = [
+    metric_boards = [
         leaderboards(scores(outline, results, metric), kind) for metric in metrics or shown_metrics(outline, results)
     ]
-    if not any(found):
+    if not any(metric_boards):
         raise LeaderboardError(f"{store.folder}: no table has results of two methods for one learner")
     return ExperimentBoards(
         outline.name,
         outline.title,
         kind,
-        [one for one in found if one],
-        alone is not None,
+        [boards for boards in metric_boards if boards],
+        baseline is not None,
         missing_cells(census(outline, results)),
     )
 
 
-def grids(of: ExperimentBoards) -> list[Grid]:
+def grids(experiment: ExperimentBoards) -> list[Grid]:
     """Return one table for each metric: of all numbers, or of the groups side by side where they are split."""
-    found = [_side_by_side(one) if of.kind else board_grid(one[0]) for one in of.boards]
-    for grid in found[1:]:
-        grid.notes[:] = [note for note in grid.notes if note not in found[0].notes]
-    if not of.has_alone:
-        found[0].notes.append("The learner alone was not run, so the mean Elo is 1000 and nothing is compared with it.")
-    found[0].notes.extend(of.missing)
+    tables = [_side_by_side(boards) if experiment.kind else board_grid(boards[0]) for boards in experiment.boards]
+    for grid in tables[1:]:
+        grid.notes[:] = [note for note in grid.notes if note not in tables[0].notes]
+    if not experiment.has_alone:
+        tables[0].notes.append(
+            "The learner alone was not run, so the mean Elo is 1000 and nothing is compared with it."
+        )
+    tables[0].notes.extend(experiment.missing)
     return [
-        replace(one, number=number, explanation=one.explanation if number == 1 else "read like Table 1.")
-        for number, one in enumerate(found, 1)
+        replace(grid, number=number, explanation=grid.explanation if number == 1 else "read like Table 1.")
+        for number, grid in enumerate(tables, 1)
     ]
 
 
@@ -109,15 +111,15 @@ def board_grid(board: Leaderboard) -> Grid:
     header = ["method", "Elo", "95 %", "mean rank", "better", "win rate", "seconds"]
     rows = [
         [
-            Text(one.method),
-            Text(_whole(one.elo.value)),
-            Text(_interval(one.elo, _whole)),
-            Text(f"{one.rank.value:.2f}", f" ({_interval(one.rank, _one)})", bold=one.like_best),
-            Text(_percent(one.better.value), _in_parentheses(one.better)),
-            Text(_percent(one.win_rate.value)),
-            Text(_seconds(one.seconds), bold=one.efficient),
+            Text(entry.method),
+            Text(_whole(entry.elo.value)),
+            Text(_interval(entry.elo, _whole)),
+            Text(f"{entry.rank.value:.2f}", f" ({_interval(entry.rank, _one)})", bold=entry.like_best),
+            Text(_percent(entry.better.value), _in_parentheses(entry.better)),
+            Text(_percent(entry.win_rate.value)),
+            Text(_seconds(entry.seconds), bold=entry.efficient),
         ]
-        for one in board.standings
+        for entry in board.standings
     ]
     name = f"{shown_metric(board.metric).long}, {shown_metric(board.metric).good_end}"
     return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, _notes(board))
@@ -125,29 +127,32 @@ def board_grid(board: Leaderboard) -> Grid:
 
 def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
     """Return a table with a column for each group."""
-    by_group = [{one.method: one for one in board.standings} for board in boards]
-    methods = list(dict.fromkeys(method for of in by_group for method in of))
+    groups = [{entry.method: entry for entry in board.standings} for board in boards]
+    methods = list(dict.fromkeys(method for entries in groups for method in entries))
     order = {
-        method: -sum(of[method].elo.value for of in by_group if method in of) / sum(method in of for of in by_group)
+        method: -sum(entries[method].elo.value for entries in groups if method in entries)
+        / sum(method in entries for entries in groups)
         for method in methods
     }
     rows = [
-        [Text(method), *(_entry(of.get(method), board) for of, board in zip(by_group, boards, strict=True))]
-        for method in sorted(methods, key=lambda one: (order[one], one))
+        [Text(method), *(_entry(entries.get(method), board) for entries, board in zip(groups, boards, strict=True))]
+        for method in sorted(methods, key=lambda name: (order[name], name))
     ]
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
     metric = shown_metric(boards[0].metric)
     name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
-    few = [board.group for board in boards if board.n_tables < _FEW]
-    notes = [f"Fewer than {_FEW} tables, which show little: {', '.join(few)}."] if few else []
+    small_groups = [board.group for board in boards if board.n_tables < _FEW]
+    notes = [f"Fewer than {_FEW} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
     return Grid(0, name, _SHORT, ["method", *(board.group for board in boards)], rows, notes)
 
 
-def _entry(one: LeaderboardEntry | None, board: Leaderboard) -> Text:
-    if one is None:
+def _entry(entry: LeaderboardEntry | None, board: Leaderboard) -> Text:
+    if entry is None:
         return Text(NOT_RUN)
     return Text(
-        _whole(one.elo.value), f" ({_percent(one.better.value)})", bold=one.elo.value == board.standings[0].elo.value
+        _whole(entry.elo.value),
+        f" ({_percent(entry.better.value)})",
+        bold=entry.elo.value == board.standings[0].elo.value,
     )
 
 
@@ -186,40 +191,45 @@ def _seconds(number: float) -> str:
     return NOT_RUN if math.isnan(number) else f"{number:.3g}"
 
 
-def _interval(one: Estimate, text: Callable[[float], str]) -> str:
-    return NOT_RUN if math.isnan(one.low) else f"{text(one.low)} to {text(one.high)}"
+def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:
+    return NOT_RUN if math.isnan(estimate.low) else f"{text(estimate.low)} to {text(estimate.high)}"
 
 
-def _in_parentheses(one: Estimate) -> str:
-    return "" if math.isnan(one.low) else f" ({100 * one.low:.0f} to {100 * one.high:.0f})"
+def _in_parentheses(estimate: Estimate) -> str:
+    return "" if math.isnan(estimate.low) else f" ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
 
 
-def text(every: Sequence[ExperimentBoards], format: str) -> str:
+def text(experiments: Sequence[ExperimentBoards], format: str) -> str:
     """Return the leaderboards as markdown, json or csv."""
     if format == "json":
-        return json_of([_as_json(one) for one in every])
+        return json_of([_as_json(experiment) for experiment in experiments])
     if format == "csv":
-        return _csv(every)
-    return "\n".join(markdown(one.title, grids(one)) for one in every)
+        return _csv(experiments)
+    return "\n".join(markdown(experiment.title, grids(experiment)) for experiment in experiments)
 
 
 _ESTIMATES = ("elo", "rank", "better", "win_rate")
 _OTHERS = ("seconds", "efficient", "like_best", "n_tables")
 
 
-def _csv(every: Sequence[ExperimentBoards]) -> str:
+def _csv(experiments: Sequence[ExperimentBoards]) -> str:
     estimates = [column for name in _ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
     rows: list[list[Field]] = [["experiment", "metric", "by", "group", "method", *estimates, *_OTHERS]]
-    for of in every:
-        for board in (board for boards in of.boards for board in boards):
-            for one in board.standings:
+    for experiment in experiments:
+        for board in (board for boards in experiment.boards for board in boards):
+            for entry in board.standings:
                 numbers = [
                     _number(number)
                     for name in _ESTIMATES
-                    for number in (getattr(one, name).value, getattr(one, name).low, getattr(one, name).high)
+                    for number in (getattr(entry, name).value, getattr(entry, name).low, getattr(entry, name).high)
                 ]
-                flags: list[Field] = [_number(one.seconds), int(one.efficient), int(one.like_best), one.n_tables]
-                rows.append([of.name, board.metric, board.kind, board.group, one.method, *numbers, *flags])
+                flags: list[Field] = [
+                    _number(entry.seconds),
+                    int(entry.efficient),
+                    int(entry.like_best),
+                    entry.n_tables,
+                ]
+                rows.append([experiment.name, board.metric, board.kind, board.group, entry.method, *numbers, *flags])
     return csv_text(rows)
 
 
@@ -227,17 +237,17 @@ def _number(number: float) -> str:
     return "" if math.isnan(number) else f"{number:.6g}"
 
 
-def _as_json(of: ExperimentBoards) -> dict[str, Any]:
+def _as_json(experiment: ExperimentBoards) -> dict[str, Any]:
     return {
-        "experiment": of.name,
-        "leaderboards": [_without_nan(asdict(board)) for boards in of.boards for board in boards],
+        "experiment": experiment.name,
+        "leaderboards": [_without_nan(asdict(board)) for boards in experiment.boards for board in boards],
     }
 
 
 def _without_nan(value: Any) -> Any:
     """Return ``value`` with null for what is unknown."""
     if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
+        return {name: _without_nan(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
+        return [_without_nan(item) for item in value]
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -29,19 +29,19 @@ def wins(losses: Floats) -> Floats:
 
     A win counts 1 and a tie 1/2. It is NaN on the diagonal and where one of the two has no number (NaN).
     """
-    one, other = losses[..., :, None], losses[..., None, :]
-    found = np.where(one < other, 1.0, np.where(one == other, 0.5, 0.0))
-    found[np.isnan(one) | np.isnan(other)] = np.nan
+    first, second = losses[..., :, None], losses[..., None, :]
+    outcomes = np.where(first < second, 1.0, np.where(first == second, 0.5, 0.0))
+    outcomes[np.isnan(first) | np.isnan(second)] = np.nan
     diagonal = np.arange(losses.shape[-1])
-    found[..., diagonal, diagonal] = np.nan
-    return found
+    outcomes[..., diagonal, diagonal] = np.nan
+    return outcomes
 
 
 def mean_of_known(values: Floats, axis: int) -> Floats:
     """Return the mean over ``axis`` without NaN, or NaN where nothing is known."""
-    known = ~np.isnan(values)
+    mask = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))
+        return np.asarray(np.where(mask, values, 0.0).sum(axis=axis) / mask.sum(axis=axis))
 
 
 def weighted_mean(weights: Floats, values: Floats) -> Floats:
@@ -49,55 +49,55 @@ def weighted_mean(weights: Floats, values: Floats) -> Floats:
 
     NaN is left out, with its weight.
     """
-    known = ~np.isnan(values)
+    mask = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(
-            np.tensordot(weights, np.where(known, values, 0.0), 1) / np.tensordot(weights, known.astype(float), 1)
+            np.tensordot(weights, np.where(mask, values, 0.0), 1) / np.tensordot(weights, mask.astype(float), 1)
         )
 
 
-def bradley_terry(won: Floats, start: Floats | None = None) -> Floats:
+def bradley_terry(win_counts: Floats, start: Floats | None = None) -> Floats:
     """Return the log strengths of maximum likelihood, (..., k), with mean 0.
 
-    ``won[..., i, j]`` is how often i beat j. The probability of it is the logistic function of the difference of their
-    strengths. Newton's method maximises the likelihood, from ``start``, (k,), or from 0. A method without any
+    ``win_counts[..., i, j]`` is how often i beat j. The probability of it is the logistic function of the difference of
+    their strengths. Newton's method maximises the likelihood, from ``start``, (k,), or from 0. A method without any
     comparison has strength 0.
     """
-    k = won.shape[-1]
-    met = (won + np.swapaxes(won, -1, -2)).reshape(-1, k, k)
-    total = won.sum(axis=-1).reshape(-1, k)
-    found = np.zeros_like(total) if start is None else np.tile(start, (len(total), 1))
-    left = np.arange(len(total))  # a draw that is done takes no part in further steps
+    k = win_counts.shape[-1]
+    meetings = (win_counts + np.swapaxes(win_counts, -1, -2)).reshape(-1, k, k)
+    total = win_counts.sum(axis=-1).reshape(-1, k)
+    strengths = np.zeros_like(total) if start is None else np.tile(start, (len(total), 1))
+    active = np.arange(len(total))  # a draw that is done takes no part in further steps
     diagonal = np.arange(k)
     for _ in range(_MOST_STEPS):
-        power = np.exp(found[left] - found[left].max(axis=-1, keepdims=True))
-        likely = power[:, :, None] / (power[:, :, None] + power[:, None, :])
-        expected = met[left] * likely
-        gradient = total[left] - expected.sum(axis=-1)
-        expected *= likely - 1  # the negative curvature
+        power = np.exp(strengths[active] - strengths[active].max(axis=-1, keepdims=True))
+        probability = power[:, :, None] / (power[:, :, None] + power[:, None, :])
+        expected = meetings[active] * probability
+        gradient = total[active] - expected.sum(axis=-1)
+        expected *= probability - 1  # the negative curvature
         spread = -expected.sum(axis=-1)
         expected += 1 / k  # fixes the mean, which changes no probability
         expected[:, diagonal, diagonal] += spread + _RIDGE
         step = np.linalg.solve(expected, gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
-        found[left] += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
-        left = left[longest[:, 0] >= _CLOSE]
-        if not len(left):
+        strengths[active] += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
+        active = active[longest[:, 0] >= _CLOSE]
+        if not len(active):
             break
-    found = found.reshape(won.shape[:-1])
-    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+    strengths = strengths.reshape(win_counts.shape[:-1])
+    return np.asarray(strengths - strengths.mean(axis=-1, keepdims=True))
 
 
-def elo(won: Floats, anchor: int | None = None) -> Floats:
+def elo(win_counts: Floats, anchor: int | None = None) -> Floats:
     """Return the Elo ratings, (..., k). The method ``anchor`` has 1000, or the mean of all has where there is none.
 
-    ``won`` is as in ``bradley_terry``. Each pair that met begins with a drawn tenth of a table. A method that met no
-    other has NaN.
+    ``win_counts`` is as in ``bradley_terry``. Each pair that met begins with a drawn tenth of a table. A method that
+    met no other has NaN.
     """
-    met = (won + np.swapaxes(won, -1, -2)) > 0
-    counted = won + DRAWN * met
-    near = bradley_terry(counted.mean(axis=0)) if won.ndim == 3 else None  # draws of the same tables are much alike
-    ratings = ELO_SCALE * bradley_terry(counted, near)
-    ratings = np.where(met.any(axis=-1), ratings, np.nan)
+    is_met = (win_counts + np.swapaxes(win_counts, -1, -2)) > 0
+    counts = win_counts + DRAWN * is_met
+    start = bradley_terry(counts.mean(axis=0)) if win_counts.ndim == 3 else None  # draws of the same tables are alike
+    ratings = ELO_SCALE * bradley_terry(counts, start)
+    ratings = np.where(is_met.any(axis=-1), ratings, np.nan)
     zero = np.nanmean(ratings, axis=-1, keepdims=True) if anchor is None else ratings[..., anchor : anchor + 1]
     return np.asarray(ratings - zero + ELO_MEAN)

@@ -62,16 +62,16 @@ class Pair:
     """``p`` with Holm's correction for all pairs of this metric."""
 
     def count(self, verdict: Verdict) -> int:
-        return sum(one.verdict == verdict for one in self.tested)
+        return sum(test.verdict == verdict for test in self.tested)
 
     @property
     def ahead(self) -> int:
         """Return the number of data sets in which the later column has the better mean."""
         sign = 1 if shown_metric(self.metric).larger_is_better else -1
-        return sum(sign * one.difference > 0 for one in self.tested)
+        return sum(sign * test.difference > 0 for test in self.tested)
 
 
-def pairs(drawn: Bootstrap, metric: str) -> list[Pair]:
+def pairs(bootstrap: Bootstrap, metric: str) -> list[Pair]:
     """Compare the later with the earlier of any two columns in one group.
 
     Where no group has two columns, all columns are compared. Holm's correction covers the data sets for the tests of
@@ -79,55 +79,55 @@ def pairs(drawn: Bootstrap, metric: str) -> list[Pair]:
     """
     if shown_metric(metric).no_end:
         return []
-    found = [_pair(drawn, metric, *two) for two in _column_pairs(drawn.checked.outline)]
-    every = [one for one in found if one.tested]
-    corrected = holm([one.p for one in every])
-    return [replace(one, p_holm=p) for one, p in zip(every, corrected, strict=True)]
+    all_pairs = [_pair(bootstrap, metric, *columns) for columns in _column_pairs(bootstrap.checked.outline)]
+    tested_pairs = [pair for pair in all_pairs if pair.tested]
+    p_values = holm([pair.p for pair in tested_pairs])
+    return [replace(pair, p_holm=p) for pair, p in zip(tested_pairs, p_values, strict=True)]
 
 
 def _column_pairs(outline: Outline) -> Iterator[tuple[ResultColumn, ResultColumn]]:
-    two = list(itertools.combinations(outline.columns, 2))
-    within = [(a, b) for a, b in two if a.group == b.group]
-    yield from within or two
+    column_pairs = list(itertools.combinations(outline.columns, 2))
+    same_group = [(a, b) for a, b in column_pairs if a.group == b.group]
+    yield from same_group or column_pairs
 
 
-def _pair(drawn: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
-    checked = drawn.checked
-    rows = first_reading_rows(checked.outline)
-    there = [split_values(checked.outline, checked.results, row, (earlier, later), metric) for row in rows]
-    tested = [_tested(drawn, one, metric) for one in there if one is not None]
-    corrected = holm([one.p for one in tested])
-    decided = [_with_verdict(one, p, metric) for one, p in zip(tested, corrected, strict=True)]
-    differences = [one.difference for one in decided]
-    return Pair(earlier, later, metric, tuple(decided), wilcoxon(differences) if len(decided) > 1 else None)
+def _pair(bootstrap: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
+    experiment = bootstrap.checked
+    rows = first_reading_rows(experiment.outline)
+    row_splits = [split_values(experiment.outline, experiment.results, row, (earlier, later), metric) for row in rows]
+    tests = [_tested(bootstrap, splits, metric) for splits in row_splits if splits is not None]
+    p_values = holm([test.p for test in tests])
+    paired_tests = [_with_verdict(test, p, metric) for test, p in zip(tests, p_values, strict=True)]
+    differences = [test.difference for test in paired_tests]
+    return Pair(earlier, later, metric, tuple(paired_tests), wilcoxon(differences) if len(paired_tests) > 1 else None)
 
 
-def _tested(drawn: Bootstrap, there: SplitValues, metric: str) -> PairedTest:
+def _tested(bootstrap: Bootstrap, splits: SplitValues, metric: str) -> PairedTest:
     """Test one data set without Holm's correction. The verdict is already set where ∞ decides."""
-    before, after = there.values
-    difference = _difference(float(there.means[1]), float(there.means[0]))
-    n = before.size
-    nothing = PairedTest(there.row, n, difference, None, None, None, None, "none", "undecided")
+    earlier, later = splits.values
+    difference = _difference(float(splits.means[1]), float(splits.means[0]))
+    n = earlier.size
+    no_test = PairedTest(splits.row, n, difference, None, None, None, None, "none", "undecided")
     if n == 1:
-        split_data = drawn.split_data.rows.get(there.row.name, {}).get(metric, {})
-        rows = [split_data.get(column_id(one)) for one in there.columns]
-        if rows[0] is None or rows[1] is None or there.planned > 1:
-            return nothing
-        return _row_bootstrap_test(nothing, np.array([_difference(b, a) for a, b in zip(*rows, strict=True)]))
-    infinite = np.isinf(there.values).sum(axis=1)
-    if infinite.any():
-        decides = infinite.min() == 0 and infinite.max() >= max(n / 2, _ENOUGH_INFINITE)
-        better: Verdict = "better" if infinite[1] == 0 else "worse"
-        return replace(nothing, how="∞", verdict=better) if decides else nothing
-    found = corrected_t_test((after - before).tolist(), there.test_share, LEVEL)
-    return replace(nothing, low=found.low, high=found.high, p=found.p, how="splits")
+        split_data = bootstrap.split_data.rows.get(splits.row.name, {}).get(metric, {})
+        rows = [split_data.get(column_id(column)) for column in splits.columns]
+        if rows[0] is None or rows[1] is None or splits.planned > 1:
+            return no_test
+        return _row_bootstrap_test(no_test, np.array([_difference(b, a) for a, b in zip(*rows, strict=True)]))
+    n_infinite = np.isinf(splits.values).sum(axis=1)
+    if n_infinite.any():
+        is_decisive = n_infinite.min() == 0 and n_infinite.max() >= max(n / 2, _ENOUGH_INFINITE)
+        verdict: Verdict = "better" if n_infinite[1] == 0 else "worse"
+        return replace(no_test, how="∞", verdict=verdict) if is_decisive else no_test
+    test = corrected_t_test((later - earlier).tolist(), splits.test_share, LEVEL)
+    return replace(no_test, low=test.low, high=test.high, p=test.p, how="splits")
 
 
-def _row_bootstrap_test(nothing: PairedTest, drawn: npt.NDArray[np.float64]) -> PairedTest:
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
-    fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
-    return replace(nothing, low=float(low), high=float(high), p=p, how="rows")
+def _row_bootstrap_test(test: PairedTest, differences: npt.NDArray[np.float64]) -> PairedTest:
+    low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
+    n_tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    p = min(1.0, 2 * (n_tail + 1) / (len(differences) + 1))
+    return replace(test, low=float(low), high=float(high), p=p, how="rows")
 
 
 def _difference(later: float, earlier: float) -> float:
@@ -135,13 +135,15 @@ def _difference(later: float, earlier: float) -> float:
     return 0.0 if later == earlier else later - earlier
 
 
-def _with_verdict(one: PairedTest, p_holm: float | None, metric: str) -> PairedTest:
+def _with_verdict(test: PairedTest, p_holm: float | None, metric: str) -> PairedTest:
     if p_holm is None:
-        return one
-    if p_holm > 1 - LEVEL or one.difference == 0:
-        return replace(one, p_holm=p_holm)
-    larger = one.difference > 0
-    return replace(one, p_holm=p_holm, verdict="better" if larger == shown_metric(metric).larger_is_better else "worse")
+        return test
+    if p_holm > 1 - LEVEL or test.difference == 0:
+        return replace(test, p_holm=p_holm)
+    is_larger = test.difference > 0
+    return replace(
+        test, p_holm=p_holm, verdict="better" if is_larger == shown_metric(metric).larger_is_better else "worse"
+    )
 
 
 def p_text(p: float | None) -> str:

@@ -35,8 +35,8 @@ def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:
         return 0.0, 0.0
     sums = table.sum(axis=0) - n * (k + 1) / 2
     chi_square = (k - 1) * float((sums**2).sum()) / spread  # Conover's form, which includes the correction for ties
-    left = n * (k - 1) - chi_square
-    return chi_square, math.inf if left < _EPSILON else (n - 1) * chi_square / left
+    denominator = n * (k - 1) - chi_square
+    return chi_square, math.inf if denominator < _EPSILON else (n - 1) * chi_square / denominator
 
 
 def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) -> float:
@@ -67,9 +67,9 @@ def _p_permuted(table: npt.NDArray[np.float64]) -> float:
     """Return the share of tables with randomly permuted ranks that are at least as far from even."""
     random = np.random.default_rng(0)
 
-    def uneven(some: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.asarray((some.sum(axis=-2) ** 2).sum(axis=-1))
+    def uneven(ranks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.asarray((ranks.sum(axis=-2) ** 2).sum(axis=-1))
 
-    there = float(uneven(table))
-    drawn = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
-    return (1 + int((uneven(drawn) >= there - _EPSILON).sum())) / (1 + _PERMUTATIONS)
+    statistic = float(uneven(table))
+    permutations = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
+    return (1 + int((uneven(permutations) >= statistic - _EPSILON).sum())) / (1 + _PERMUTATIONS)

@@ -58,19 +58,19 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
     if shown_metric(metric).no_end or len(columns) < 2:
         return None
     rows = first_reading_rows(outline)
-    found = [split_values(outline, results, row, columns, metric) for row in rows]
-    left_out = [row.title for row, one in zip(rows, found, strict=True) if one is None]
-    means = [one.means for one in found if one is not None]
+    row_splits = [split_values(outline, results, row, columns, metric) for row in rows]
+    missing_titles = [row.title for row, splits in zip(rows, row_splits, strict=True) if splits is None]
+    means = [splits.means for splits in row_splits if splits is not None]
     if len(means) < 2:
         return None
-    return ranked(np.array(means), labels_of(outline), metric, level, left_out)
+    return ranked(np.array(means), labels_of(outline), metric, level, missing_titles)
 
 
 def labels_of(outline: Outline) -> list[str]:
     """Return the labels of the columns, with learner and method where two labels are equal."""
-    every = [column.label for column in outline.columns]
+    labels = [column.label for column in outline.columns]
     return [
-        column.label if every.count(column.label) == 1 else f"{column.label} ({column.learner} {column.method})"
+        column.label if labels.count(column.label) == 1 else f"{column.label} ({column.learner} {column.method})"
         for column in outline.columns
     ]
 
@@ -94,8 +94,8 @@ def ranked(
     chi_square, f = friedman(table)
     p, permuted = p_of_friedman(table)
     critical = critical_difference(k, n, level)
-    order = sorted(range(k), key=lambda one: (mean_ranks[one], labels[one]))
-    names, values = [labels[one] for one in order], [float(mean_ranks[one]) for one in order]
+    order = sorted(range(k), key=lambda index: (mean_ranks[index], labels[index]))
+    names, values = [labels[index] for index in order], [float(mean_ranks[index]) for index in order]
     groups = [tuple(names)] if p > 1 - level else _groups(names, values, critical)
     return Ranks(
         metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, level,
@@ -105,11 +105,11 @@ def ranked(
 
 def _groups(names: list[str], values: list[float], critical: float) -> list[tuple[str, ...]]:
     """Return the longest runs of neighbours whose first and last are not significantly different."""
-    found: list[tuple[str, ...]] = []
-    end_before = 0
+    groups: list[tuple[str, ...]] = []
+    last_end = 0
     for start, first in enumerate(values):
         end = max(place for place, value in enumerate(values) if value - first <= critical + _EPSILON) + 1
-        if end > end_before and end - start > 1:
-            found.append(tuple(names[start:end]))
-        end_before = max(end, end_before)
-    return found
+        if end > last_end and end - start > 1:
+            groups.append(tuple(names[start:end]))
+        last_end = max(end, last_end)
+    return groups

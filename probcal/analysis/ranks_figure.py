@@ -33,16 +33,16 @@ def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> l
     ``selection`` limits the results. Raises StoreError where a folder cannot be read or written, and UnknownPaper for
     an unknown paper.
     """
-    written = []
+    paths = []
     for store in stores:
         outline, _ = with_paper(selection.of(Outline.of(store)))
         results = store.results()
         for metric in in_order(outline.metrics):
-            if found := ranks(outline, results, metric):
+            if ranking := ranks(outline, results, metric):
                 with look():
                     stem = store.folder / "figures" / f"ranks-{metric.replace('/', '-')}"
-                    written += save(ranks_figure(found, outline.title), stem)
-    return written
+                    paths += save(ranks_figure(ranking, outline.title), stem)
+    return paths
 
 
 def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
@@ -72,12 +72,12 @@ def _heading(ranking: Ranks, title: str) -> str:
     name = shown_metric(ranking.metric)
     p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if ranking.permuted else "Friedman's test"
-    joined = (
+    bar_text = (
         "a bar joins methods that are not significantly different" if _differ(ranking)
         else "no significant difference"
     )  # fmt: skip
-    of = f"mean ranks over {ranking.n_datasets} data sets by {_lower_first(name.long)} ({test}: {p}); {joined}"
-    return f"{printable(title, 120)}: {of}" if title else of[0].upper() + of[1:]
+    caption = f"mean ranks over {ranking.n_datasets} data sets by {_lower_first(name.long)} ({test}: {p}); {bar_text}"
+    return f"{printable(title, 120)}: {caption}" if title else caption[0].upper() + caption[1:]
 
 
 def _differ(ranking: Ranks) -> bool:
@@ -109,12 +109,12 @@ def _names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
     k = len(ranking.labels)
     half = math.ceil(k / 2)
     for place, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
-        left = place < half
-        line = top + (place if left else k - 1 - place)
-        end = 1 - 0.03 * span if left else k + 0.03 * span
+        is_left = place < half
+        line = top + (place if is_left else k - 1 - place)
+        end = 1 - 0.03 * span if is_left else k + 0.03 * span
         axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
-        text = f"{printable(label, _LONGEST)}  {rank:.2f}" if left else f"{rank:.2f}  {printable(label, _LONGEST)}"
-        axes.text(end - 0.01 * span if left else end + 0.01 * span, line, text, ha="right" if left else "left",
+        text = f"{printable(label, _LONGEST)}  {rank:.2f}" if is_left else f"{rank:.2f}  {printable(label, _LONGEST)}"
+        axes.text(end - 0.01 * span if is_left else end + 0.01 * span, line, text, ha="right" if is_left else "left",
                   va="center")  # fmt: skip
 
 

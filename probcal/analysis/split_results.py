@@ -51,7 +51,7 @@ class SplitValues:
 
 def finished(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
     """Return repetition -> planned cell, for the cells that are done."""
-    return {one.repetition: one for one in done_cells(outline, results, row, column)}
+    return {cell.repetition: cell for cell in done_cells(outline, results, row, column)}
 
 
 def split_values(
@@ -61,17 +61,17 @@ def split_values(
     cells = [finished(outline, results, row, column) for column in columns]
     numbers = [
         {
-            split: one.metrics[metric]
-            for split, one in found.items()
-            if not math.isnan(one.metrics.get(metric, math.nan))
+            split: cell.metrics[metric]
+            for split, cell in column_cells.items()
+            if not math.isnan(cell.metrics.get(metric, math.nan))
         }
-        for found in cells
+        for column_cells in cells
     ]
-    common = sorted(set.intersection(*(set(found) for found in numbers))) if numbers else []
-    if not common:
+    splits = sorted(set.intersection(*(set(column_numbers) for column_numbers in numbers))) if numbers else []
+    if not splits:
         return None
-    values = np.array([[found[split] for split in common] for found in numbers], dtype=np.float64)
-    share = share_of_test_rows(row, [found[common[0]] for found in cells])
+    values = np.array([[column_numbers[split] for split in splits] for column_numbers in numbers], dtype=np.float64)
+    share = share_of_test_rows(row, [column_cells[splits[0]] for column_cells in cells])
     return SplitValues(row, tuple(columns), np.round(values, _DECIMALS), outline.repetitions[row.name], share)
 
 
@@ -82,7 +82,7 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
     """
     if row.drawn or row.fixed:
         return 0.0
-    sizes = [(one.n_train, one.n_test) for one in cells if one.n_train and one.n_test]
+    sizes = [(cell.n_train, cell.n_test) for cell in cells if cell.n_train and cell.n_test]
     return sizes[0][1] / (sizes[0][0] + sizes[0][1]) if sizes else 0.25
 
 
@@ -117,12 +117,12 @@ class _SplitFile(BaseModel):
 
     @model_validator(mode="after")
     def _is_complete(self) -> _SplitFile:
-        for one in self.rows.values():
-            columns = list(one.samples.values())
-            sizes = {len(numbers) for of in columns for numbers in of.values()}
-            if set(one.samples) != set(ROW_METRICS) or sizes != {SAMPLES}:
+        for row in self.rows.values():
+            sample_maps = list(row.samples.values())
+            sizes = {len(numbers) for samples in sample_maps for numbers in samples.values()}
+            if set(row.samples) != set(ROW_METRICS) or sizes != {SAMPLES}:
                 raise ValueError("samples are missing")
-            if any(of.keys() != one.digests.keys() for of in columns):
+            if any(samples.keys() != row.digests.keys() for samples in sample_maps):
                 raise ValueError("samples and digests are of other columns")
         return self
 
@@ -153,32 +153,34 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     """
     if len(outline.columns) < 2:
         return CompareData()
-    before = _read(store)
-    clipped, n_gone = _clipped(store, outline, results, before)
+    old_file = _read(store)
+    clipped_losses, n_missing = _clipped(store, outline, results, old_file)
     rows = {
-        row.name: found
+        row.name: samples
         for row in _single_split_rows(outline)
-        if (found := _rows(store, outline, results, row, before.rows.get(row.name)))
+        if (samples := _rows(store, outline, results, row, old_file.rows.get(row.name)))
     }
-    file = _SplitFile(rows=rows, clipped=clipped)
-    if store.whole and file != before and (rows or clipped):
+    file = _SplitFile(rows=rows, clipped=clipped_losses)
+    if store.whole and file != old_file and (rows or clipped_losses):
         _write(store, file)
-    lacking = {
+    missing_columns = {
         row.title: [column_id(column) for column, cell in cells.items() if _two_classes(store, cell) is None]
         for row in _single_split_rows(outline)
         if row.name not in rows and (cells := _single_cells(outline, results, row))
     }
     return CompareData(
-        {name: _as_arrays(one) for name, one in rows.items()},
+        {name: _as_arrays(row) for name, row in rows.items()},
         # columns of one data set must have the same splits, or their means would mislead
-        {cell: number for cell, (_, number) in clipped.items() if results[cell].dataset not in n_gone},
-        lacking,
-        {row.title: n_gone[row.name] for row in outline.datasets if row.name in n_gone},
+        {cell: number for cell, (_, number) in clipped_losses.items() if results[cell].dataset not in n_missing},
+        missing_columns,
+        {row.title: n_missing[row.name] for row in outline.datasets if row.name in n_missing},
     )
 
 
-def _as_arrays(one: _SplitSamples) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
-    return {metric: {name: _floats(numbers) for name, numbers in of.items()} for metric, of in one.samples.items()}
+def _as_arrays(row: _SplitSamples) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
+    return {
+        metric: {name: _floats(numbers) for name, numbers in columns.items()} for metric, columns in row.samples.items()
+    }
 
 
 def _single_split_rows(outline: Outline) -> list[Row]:
@@ -186,49 +188,49 @@ def _single_split_rows(outline: Outline) -> list[Row]:
 
 
 def _clipped(
-    store: Store, outline: Outline, results: Results, before: _SplitFile
+    store: Store, outline: Outline, results: Results, old_file: _SplitFile
 ) -> tuple[dict[str, tuple[str, float]], Counter[str]]:
     """Return cell -> (digest of its predictions, CXE of clipped predictions).
 
     Also return data set -> number of its cells whose predictions were stored, and cannot be read any more.
     """
-    found: dict[str, tuple[str, float]] = {}
-    n_gone: Counter[str] = Counter()
+    losses: dict[str, tuple[str, float]] = {}
+    n_missing: Counter[str] = Counter()
     if "cxe" not in outline.metrics:
-        return found, n_gone
+        return losses, n_missing
     for row in outline.datasets:
         for column in outline.columns:
             for cell in finished(outline, results, row, column).values():
                 digest = _digest(cell)
-                there = before.clipped.get(cell.id)
-                if there and there[0] == digest:
-                    found[cell.id] = there
-                elif two := _two_classes(store, cell):
-                    found[cell.id] = (digest, round(clipped_cross_entropy(*two), 6))
+                entry = old_file.clipped.get(cell.id)
+                if entry and entry[0] == digest:
+                    losses[cell.id] = entry
+                elif arrays := _two_classes(store, cell):
+                    losses[cell.id] = (digest, round(clipped_cross_entropy(*arrays), 6))
                 elif _has_two_classes(cell):
-                    n_gone[row.name] += 1
-    return found, n_gone
+                    n_missing[row.name] += 1
+    return losses, n_missing
 
 
 def _rows(
-    store: Store, outline: Outline, results: Results, row: Row, before: _SplitSamples | None
+    store: Store, outline: Outline, results: Results, row: Row, old: _SplitSamples | None
 ) -> _SplitSamples | None:
     """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
     cells = {column_id(column): cell for column, cell in _single_cells(outline, results, row).items()}
     digests = {name: _digest(cell) for name, cell in cells.items()}
-    if not cells or (before and (before.digests == digests or _covers(before, digests, store))):
-        return before if cells else None
-    found = [_two_classes(store, cell) for cell in cells.values()]
-    pairs = [one for one in found if one is not None]
-    if len(pairs) < len(found) or any(not np.array_equal(y, pairs[0][0]) for y, _ in pairs):
+    if not cells or (old and (old.digests == digests or _covers(old, digests, store))):
+        return old if cells else None
+    predictions = [_two_classes(store, cell) for cell in cells.values()]
+    pairs = [pair for pair in predictions if pair is not None]
+    if len(pairs) < len(predictions) or any(not np.array_equal(y, pairs[0][0]) for y, _ in pairs):
         return None
     y = pairs[0][0]
     if len(np.unique(y)) < 2:
         return None
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
-    drawn = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
+    draws = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
-        metric: {name: _scaled(drawn[:, column, place]) for column, name in enumerate(cells)}
+        metric: {name: _scaled(draws[:, column, place]) for column, name in enumerate(cells)}
         for place, metric in enumerate(ROW_METRICS)
     }
     return _SplitSamples(digests=digests, samples=samples)
@@ -236,12 +238,12 @@ def _rows(
 
 def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
     """Return the finished cell of each column of a data set with one split."""
-    return {column: one[0] for column in outline.columns if (one := finished(outline, results, row, column))}
+    return {column: cells[0] for column in outline.columns if (cells := finished(outline, results, row, column))}
 
 
-def _covers(before: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
+def _covers(old: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
     """Return whether the file covers a selection of columns. All columns share the drawn rows."""
-    return not store.whole and digests.items() <= before.digests.items()
+    return not store.whole and digests.items() <= old.digests.items()
 
 
 def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
@@ -259,8 +261,8 @@ def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.
 
 def _has_two_classes(cell: CellResult) -> bool:
     """Return whether predictions of one label with two classes were stored, wherever they are now."""
-    where = cell.predictions
-    return where is not None and "labels" not in where and where.get("columns", 2) == 2
+    predictions = cell.predictions
+    return predictions is not None and "labels" not in predictions and predictions.get("columns", 2) == 2
 
 
 def _digest(cell: CellResult) -> str:

@@ -120,16 +120,16 @@ def _finite(values: Sequence[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _splits(n: int, more: str = "") -> str:
-    return f"{n} split{'s' if n > 1 else ''}" + (f", {more}" if more else "")
+def _splits(n: int, detail: str = "") -> str:
+    return f"{n} split{'s' if n > 1 else ''}" + (f", {detail}" if detail else "")
 
 
-def units_off(ours: float, published: float, decimals: int) -> float:
+def units_off(number: float, published: float, decimals: int) -> float:
     """Return our number minus the published one, in units of its last digit, once ours is rounded to its ``decimals``.
 
     Two ∞ are 0 units apart. ∞ and a number are ∞ or -∞ apart.
     """
-    if math.isinf(ours) or math.isinf(published):
-        return 0.0 if ours == published else ours - published
+    if math.isinf(number) or math.isinf(published):
+        return 0.0 if number == published else number - published
     scale = 10**decimals
-    return float(round(ours * scale) - round(published * scale))
+    return float(round(number * scale) - round(published * scale))

@@ -43,8 +43,8 @@ class Deviation(BaseModel):
 
     @model_validator(mode="after")
     def _check_scope(self) -> Deviation:
-        of_a_claim = "claim" in self.kind
-        if of_a_claim != bool(self.claims):
+        is_claim = "claim" in self.kind
+        if is_claim != bool(self.claims):
             raise ValueError("claims: give labels of claims if kind is claim, and only then")
         if self.kind != ("claim",) and not (self.datasets and self.learner):
             raise ValueError("all but a claim need datasets and learner, or they would explain everything")
@@ -80,10 +80,10 @@ def known_deviations(paper: str, folder: Path | None = None) -> list[Deviation]:
     if not path.is_file():
         return []
     file = YamlFile.read(path)
-    found = validated(_DeviationsFile, file).deviations
-    if problems := list(_unknown_names(file, found, Published.read(paper))):
+    deviations = validated(_DeviationsFile, file).deviations
+    if problems := list(_unknown_names(file, deviations, Published.read(paper))):
         raise FileProblems(path, problems)
-    return found
+    return deviations
 
 
 @functools.cache
@@ -95,29 +95,29 @@ def misprints(paper: str) -> frozenset[tuple[str, str, str, str]]:
     return misprinted(Published.read(paper), known_deviations(paper))
 
 
-def misprinted(paper: Published, known: Sequence[Deviation]) -> frozenset[tuple[str, str, str, str]]:
-    """Return (data set, learner, method, metric) of the numbers that ``known`` deviations call misprints."""
+def misprinted(paper: Published, deviations: Sequence[Deviation]) -> frozenset[tuple[str, str, str, str]]:
+    """Return (data set, learner, method, metric) of the numbers that ``deviations`` call misprints."""
     return frozenset(
         (dataset, learner, method, metric)
         for metric, table in paper.tables.items()
         for dataset, learner, method in table.numbers
-        if any(one.explains("", "misprint", dataset, (learner, method), metric) for one in known)
+        if any(deviation.explains("", "misprint", dataset, (learner, method), metric) for deviation in deviations)
     )
 
 
-def _unknown_names(file: YamlFile, found: Sequence[Deviation], paper: Published) -> Iterator[Problem]:
-    for index, one in enumerate(found):
-        methods = [method for learner, method in paper.columns.values() if learner in one.learner]
-        known: dict[str, tuple[str, Sequence[str]]] = {
+def _unknown_names(file: YamlFile, deviations: Sequence[Deviation], paper: Published) -> Iterator[Problem]:
+    for index, deviation in enumerate(deviations):
+        methods = [method for learner, method in paper.columns.values() if learner in deviation.learner]
+        choices: dict[str, tuple[str, Sequence[str]]] = {
             "datasets": ("data set", [*paper.titles]),
             "learner": ("learner", [learner for learner, _ in paper.columns.values()]),
-            "method": (f"method of {' or '.join(one.learner)}", methods),
+            "method": (f"method of {' or '.join(deviation.learner)}", methods),
             "metrics": ("metric", [*paper.tables]),
             "claims": ("claim", [claim.label for claim in paper.claims]),
         }
-        for key, (what, names) in known.items():
-            for place, name in enumerate(getattr(one, key)):
+        for key, (noun, names) in choices.items():
+            for place, name in enumerate(getattr(deviation, key)):
                 if name not in names:
-                    there = f"{did_you_mean(name, names)} (it has: {', '.join(dict.fromkeys(names))})"
+                    hint = f"{did_you_mean(name, names)} (it has: {', '.join(dict.fromkeys(names))})"
                     line = file.line(("deviations", index, key, place))
-                    yield Problem(line, f'the paper has no {what} "{name}"{there}')
+                    yield Problem(line, f'the paper has no {noun} "{name}"{hint}')

@@ -36,16 +36,16 @@ class DrawDistribution:
         places = (self.smallest, self.low, self.median, self.high, self.largest)
         return DrawDistribution(*(place - number for place in places))
 
-    def verdict(self, ours: float, published: float, rounding: float) -> Verdict:
-        """Judge a ``published`` number and ``ours``.
+    def verdict(self, number: float, published: float, rounding: float) -> Verdict:
+        """Judge a ``published`` number and our ``number``.
 
         The published number must be in the middle 95 % of the draws, within its ``rounding``. Our own must be between
         the smallest and the largest draw, or something has changed since they were drawn. The distance is the larger
         one of both, measured from the median: 1 at the end of its range.
         """
-        theirs = self._distance(published, self.low - rounding, self.high + rounding)
-        own = self._distance(ours, self.smallest, self.largest)
-        return Verdict(max(theirs, own) <= 1, max(theirs, own))
+        published_distance = self._distance(published, self.low - rounding, self.high + rounding)
+        distance = self._distance(number, self.smallest, self.largest)
+        return Verdict(max(published_distance, distance) <= 1, max(published_distance, distance))
 
     def _distance(self, number: float, low: float, high: float) -> float:
         if not math.isfinite(number):

@@ -133,12 +133,12 @@ class Claim(BaseModel):
     def _scope_text(self) -> str:
         if self.kind in ("even", "gains_most", "saves"):
             return ""
-        of = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
+        scope = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
         if self.all_but:
-            return f", {of} but {', '.join(self.all_but)}"
-        what = "entries" if self.kind in ("best", "printed_best") else "data sets"
-        known = {"all": f", {of}", "most": f", most {what}"}
-        return known.get(str(self.at_least), f", at least {self.at_least} {what}")
+            return f", {scope} but {', '.join(self.all_but)}"
+        unit = "entries" if self.kind in ("best", "printed_best") else "data sets"
+        texts = {"all": f", {scope}", "most": f", most {unit}"}
+        return texts.get(str(self.at_least), f", at least {self.at_least} {unit}")
 
 
 def claims_of(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
@@ -279,24 +279,24 @@ def folder_of(name: str) -> Path:
         return PAPERS
     if folder := paper_folder(name):
         return folder
-    known = [*paper_names(), *declarations("papers")]
+    names = [*paper_names(), *declarations("papers")]
     raise UnknownPaper(
-        f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)})'
+        f'there are no published numbers of a paper "{name}"{did_you_mean(name, names)} (there are: {", ".join(names)})'
     )
 
 
 def _read(folder: Path, name: str) -> Published:
     text = (folder / f"{name}.yaml").read_bytes()
     raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
-    drawn = read_drawn(folder / raw["drawn"]) if "drawn" in raw else {}
+    distributions = read_drawn(folder / raw["drawn"]) if "drawn" in raw else {}
     for metric, table in raw["tables"].items():
         if "file" in table:
             _put_numbers(raw, table, texts["tables"][metric], metric, folder / table["file"])
-    return _parsed(raw, texts, drawn)
+    return _parsed(raw, texts, distributions)
 
 
 def _parsed(
-    raw: dict[str, Any], texts: dict[str, Any], drawn: dict[tuple[str, str, str, str], DrawDistribution]
+    raw: dict[str, Any], texts: dict[str, Any], distributions: dict[tuple[str, str, str, str], DrawDistribution]
 ) -> Published:
     """Return the paper of a file's values. ``texts`` are the same values as written."""
     columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
@@ -312,7 +312,7 @@ def _parsed(
                 table,
                 texts["tables"][metric],
                 places,
-                {place[:3]: one for place, one in drawn.items() if place[3] == metric},
+                {place[:3]: distribution for place, distribution in distributions.items() if place[3] == metric},
             )
             for metric, table in raw["tables"].items()
         },
@@ -329,16 +329,16 @@ def _put_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, An
 
     The file has the columns dataset (a row title of the paper), learner, method, metric, mean and sd.
     """
-    found = {
+    entries = {
         (line["dataset"], line["learner"], line["method"]): (line["mean"], line["sd"])
         for line in _csv_lines(path)
         if line["metric"] == metric
     }
     places = [(column["learner"], column["method"]) for column in raw["columns"].values()]
-    every = {name: [found[title, *place] for place in places] for name, title in raw["datasets"].items()}
-    texts["rows"] = {name: [mean for mean, _ in row] for name, row in every.items()}
-    table["rows"] = {name: [float(mean) for mean, _ in row] for name, row in every.items()}
-    table["spreads"] = {name: [float(sd) for _, sd in row] for name, row in every.items()}
+    rows = {name: [entries[title, *place] for place in places] for name, title in raw["datasets"].items()}
+    texts["rows"] = {name: [mean for mean, _ in row] for name, row in rows.items()}
+    table["rows"] = {name: [float(mean) for mean, _ in row] for name, row in rows.items()}
+    table["spreads"] = {name: [float(sd) for _, sd in row] for name, row in rows.items()}
 
 
 @functools.cache
@@ -357,9 +357,9 @@ def _table(
     raw: dict[str, Any],
     texts: dict[str, Any],
     columns: list[tuple[str, str]],
-    drawn: dict[tuple[str, str, str], DrawDistribution],
+    distributions: dict[tuple[str, str, str], DrawDistribution],
 ) -> PublishedTable:
-    more = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
+    options = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)
     decimals = {
         (dataset, *column): _decimals(text) if math.isfinite(number) else 0
@@ -369,7 +369,7 @@ def _table(
     }
     numbers = _by_column(raw["rows"], columns)
     return PublishedTable(
-        raw.get("number"), raw["tolerance"], numbers, spreads, printed_decimals=decimals, drawn=drawn, **more
+        raw.get("number"), raw["tolerance"], numbers, spreads, printed_decimals=decimals, drawn=distributions, **options
     )
 
 

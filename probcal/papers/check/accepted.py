@@ -28,26 +28,26 @@ _NONE = "-"
 _ADVICE = "probcal check --accept writes it again"
 
 
-def accepted_path(checked: CheckedResults) -> Path:
-    return checked.store.folder / ACCEPTED
+def accepted_path(experiment: CheckedResults) -> Path:
+    return experiment.store.folder / ACCEPTED
 
 
-def present(checked: CheckedResults) -> Accepted:
+def present(experiment: CheckedResults) -> Accepted:
     """Return the current numbers of the folder."""
-    found = {name: checked.splits(row, column, name[3]) for name, row, column in checked.every_number()}
-    return {name: splits for name, splits in found.items() if splits}
+    numbers = {name: experiment.splits(row, column, name[3]) for name, row, column in experiment.every_number()}
+    return {name: splits for name, splits in numbers.items() if splits}
 
 
-def accept(checked: CheckedResults) -> int:
+def accept(experiment: CheckedResults) -> int:
     """Write the current numbers of the folder and return the number of lines.
 
     Raises StoreError without numbers, or when the file cannot be written.
     """
-    numbers = present(checked)
+    numbers = present(experiment)
     if not numbers:
-        raise StoreError(f"{checked.store.folder} has no finished cell with numbers to accept")
+        raise StoreError(f"{experiment.store.folder} has no finished cell with numbers to accept")
     text = csv_text([_HEADER, *([*name, _values(splits)] for name, splits in sorted(numbers.items()))])
-    path = accepted_path(checked)
+    path = accepted_path(experiment)
     refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
     try:
         write_atomic(path, text)
@@ -80,8 +80,8 @@ def read_accepted(path: Path) -> Accepted | None:
         except (ValueError, csv.Error):
             raise FileProblems(path, [Problem(place, f"is not a line of accepted numbers; {_ADVICE}")]) from None
         if name in first:
-            said = f"{' '.join(name)} is in line {first[name]} already; {_ADVICE}"
-            raise FileProblems(path, [Problem(place, said)])
+            message = f"{' '.join(name)} is in line {first[name]} already; {_ADVICE}"
+            raise FileProblems(path, [Problem(place, message)])
         first[name] = place
         numbers[name] = splits
     return numbers
@@ -97,8 +97,8 @@ def _parsed(line: str) -> tuple[Name, Splits]:
 
 
 def _values(splits: Splits) -> str:
-    every = range(max(splits) + 1)
-    return " ".join(f"{splits[split]:.6g}" if split in splits else _NONE for split in every)
+    repetitions = range(max(splits) + 1)
+    return " ".join(f"{splits[split]:.6g}" if split in splits else _NONE for split in repetitions)
 
 
 ABSOLUTE = 0.002
@@ -150,52 +150,55 @@ class AcceptedDrift:
         return not (self.out or self.gone)
 
 
-def drift(checked: CheckedResults) -> AcceptedDrift | None:
+def drift(experiment: CheckedResults) -> AcceptedDrift | None:
     """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
 
     Raises FileProblems for a broken ``accepted.csv``.
     """
-    accepted = read_accepted(accepted_path(checked))
+    accepted = read_accepted(accepted_path(experiment))
     if accepted is None:
         return None
-    done = {
-        name: {one.repetition for one in checked.finished(row, column)} for name, row, column in checked.every_number()
+    finished_splits = {
+        name: {cell.repetition for cell in experiment.finished(row, column)}
+        for name, row, column in experiment.every_number()
     }
-    return _drift(accepted, present(checked), done)
+    return _drift(accepted, present(experiment), finished_splits)
 
 
-def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> AcceptedDrift:
-    """Compare accepted and current numbers. ``done`` holds the finished splits of all planned numbers."""
+def _drift(accepted: Accepted, current: Accepted, finished_splits: dict[Name, set[int]]) -> AcceptedDrift:
+    """Compare accepted and current numbers. ``finished_splits`` are those of all planned numbers."""
     common = {
-        name: shared for name in accepted.keys() & now.keys() if (shared := sorted(accepted[name].keys() & now[name]))
+        name: splits
+        for name in accepted.keys() & current.keys()
+        if (splits := sorted(accepted[name].keys() & current[name]))
     }
-    found = []
-    for name, shared in sorted(common.items()):
-        before, after = ([numbers[name][split] for split in shared] for numbers in (accepted, now))
-        distance = _distance(name[3], before, after)
+    drifts = []
+    for name, splits in sorted(common.items()):
+        old_values, new_values = ([numbers[name][split] for split in splits] for numbers in (accepted, current))
+        distance = _distance(name[3], old_values, new_values)
         if distance > 1:
             dataset, learner, method, metric = name
-            infinite = sum(map(math.isinf, before)), sum(map(math.isinf, after))
-            column, means = f"{learner}.{method}", (_mean(before), _mean(after))
-            found.append(DriftedMean(dataset, column, metric, means[0], means[1], len(shared), infinite, distance))
-    gone = []
-    for name in (one for one in accepted if one in done):
-        lost = len((accepted[name].keys() & done[name]) - now.get(name, {}).keys())
-        if lost or name not in common:
+            infinite = sum(map(math.isinf, old_values)), sum(map(math.isinf, new_values))
+            column, means = f"{learner}.{method}", (_mean(old_values), _mean(new_values))
+            drifts.append(DriftedMean(dataset, column, metric, means[0], means[1], len(splits), infinite, distance))
+    gaps = []
+    for name in (name for name in accepted if name in finished_splits):
+        n_lost = len((accepted[name].keys() & finished_splits[name]) - current.get(name, {}).keys())
+        if n_lost or name not in common:
             dataset, learner, method, metric = name
-            gone.append(MissingMean(dataset, f"{learner}.{method}", metric, lost))
-    unplanned = len(accepted.keys() - done.keys())
-    return AcceptedDrift(len(common), found, gone, unplanned, unknown=len(now.keys() - accepted.keys()))
+            gaps.append(MissingMean(dataset, f"{learner}.{method}", metric, n_lost))
+    n_unplanned = len(accepted.keys() - finished_splits.keys())
+    return AcceptedDrift(len(common), drifts, gaps, n_unplanned, unknown=len(current.keys() - accepted.keys()))
 
 
-def _distance(metric: str, before: list[float], after: list[float]) -> float:
-    if [math.isinf(number) for number in before] != [math.isinf(number) for number in after]:
+def _distance(metric: str, accepted: list[float], current: list[float]) -> float:
+    if [math.isinf(number) for number in accepted] != [math.isinf(number) for number in current]:
         return math.inf
-    if all(map(math.isinf, before)):
+    if all(map(math.isinf, accepted)):
         return 0.0
-    was = _mean(before)
-    band = max(ABSOLUTE, RELATIVE * abs(was)) if metric in _WITHOUT_END else ABSOLUTE
-    return abs(_mean(after) - was) / (band + 1e-9)
+    accepted_mean = _mean(accepted)
+    band = max(ABSOLUTE, RELATIVE * abs(accepted_mean)) if metric in _WITHOUT_END else ABSOLUTE
+    return abs(_mean(current) - accepted_mean) / (band + 1e-9)
 
 
 def _mean(numbers: list[float]) -> float:

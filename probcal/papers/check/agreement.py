@@ -78,62 +78,66 @@ def our_number(values: Sequence[float]) -> float:
     return math.inf if 2 * sum(map(math.isinf, values)) >= len(values) else mean
 
 
-def blocks(checked: CheckedResults, misprints: Misprints) -> list[Block]:
+def blocks(experiment: CheckedResults, misprints: Misprints) -> list[Block]:
     """Return one block per data set and metric with results. Columns that lack one of the metrics are left out."""
-    found = []
-    for row in checked.outline.datasets:
-        columns = tuple(column for column in checked.planned(row) if _has_all(checked, row, column))
-        found += [_block(checked, row, columns, metric, misprints) for metric in checked.paper_metrics if columns]
-    return [block for block in found if not np.isnan(block.published).all() or block.misprints]
+    all_blocks = []
+    for row in experiment.outline.datasets:
+        columns = tuple(column for column in experiment.planned(row) if _has_all(experiment, row, column))
+        all_blocks += [
+            _block(experiment, row, columns, metric, misprints) for metric in experiment.paper_metrics if columns
+        ]
+    return [block for block in all_blocks if not np.isnan(block.published).all() or block.misprints]
 
 
-def _has_all(checked: CheckedResults, row: Row, column: ResultColumn) -> bool:
+def _has_all(experiment: CheckedResults, row: Row, column: ResultColumn) -> bool:
     return paper_column(column) != ("", "") and all(
-        summarise(checked.outline, checked.results, row, column, metric, checked.seed_of(metric)).values
-        for metric in checked.paper_metrics
+        summarise(experiment.outline, experiment.results, row, column, metric, experiment.seed_of(metric)).values
+        for metric in experiment.paper_metrics
     )
 
 
 def _block(
-    checked: CheckedResults, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints
+    experiment: CheckedResults, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints
 ) -> Block:
-    assert checked.published is not None  # paper_metrics is empty without one
-    table = checked.published.tables[metric]
+    assert experiment.published is not None  # paper_metrics is empty without one
+    table = experiment.published.tables[metric]
     places = [place_of(row, column) for column in columns]
-    found = [summarise(checked.outline, checked.results, row, one, metric, table.seed) for one in columns]
-    printed = [published_number(checked.published, row, column, metric) for column in columns]
-    wrong = [
-        number is not None and (*place, metric) in misprints for number, place in zip(printed, places, strict=True)
+    summaries = [
+        summarise(experiment.outline, experiment.results, row, column, metric, table.seed) for column in columns
     ]
-    published = [math.nan if no or number is None else number for number, no in zip(printed, wrong, strict=True)]
-    ours = [our_number(one.values) for one in found]
+    numbers = [published_number(experiment.published, row, column, metric) for column in columns]
+    flags = [
+        number is not None and (*place, metric) in misprints for number, place in zip(numbers, places, strict=True)
+    ]
+    published = [math.nan if flag or number is None else number for number, flag in zip(numbers, flags, strict=True)]
+    values = [our_number(summary.values) for summary in summaries]
     size = len(columns)
     units, differences, in_band = (np.full((size, size), math.nan) for _ in range(3))
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
-            units[i, j] = abs(units_off(ours[j], published[i], table.printed_decimals[places[i]]))
-            differences[i, j] = 0.0 if ours[j] == published[i] else abs(ours[j] - published[i])
-            verdict = verdict_of(found[j], published[i], table, places[i])
+            units[i, j] = abs(units_off(values[j], published[i], table.printed_decimals[places[i]]))
+            differences[i, j] = 0.0 if values[j] == published[i] else abs(values[j] - published[i])
+            verdict = verdict_of(summaries[j], published[i], table, places[i])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
     return Block(
         row=row,
         metric=metric,
         columns=columns,
         published=np.array(published),
-        ours=np.array(ours),
+        ours=np.array(values),
         units=units,
         differences=differences,
         in_band=in_band,
-        rows=_rows(found[0], table),
-        sharp=np.array([is_sharp(checked.published, row, column, found[0].planned) for column in columns]),
-        drawn=np.array([drawn_of(found[0], table, place) is not None for place in places]),
-        misprints=sum(wrong),
+        rows=_rows(summaries[0], table),
+        sharp=np.array([is_sharp(experiment.published, row, column, summaries[0].planned) for column in columns]),
+        drawn=np.array([drawn_of(summaries[0], table, place) is not None for place in places]),
+        misprints=sum(flags),
     )
 
 
-def _rows(found: Summary, table: PublishedTable) -> Rows:
-    if has_own_rows(found, table):
-        return "folds" if table.is_of_folds(found.split, found.n) else "split"
+def _rows(summary: Summary, table: PublishedTable) -> Rows:
+    if has_own_rows(summary, table):
+        return "folds" if table.is_of_folds(summary.split, summary.n) else "split"
     return "random" if table.runs == 1 else "random means"
 
 
@@ -199,73 +203,73 @@ class Agreement:
     plain: str | None
 
 
-def agreement(found: Sequence[Block], plain: Names | None) -> Agreement | None:
+def agreement(blocks: Sequence[Block], plain: Names | None) -> Agreement | None:
     """Return the agreement of all blocks, None without a number to compare.
 
     A data set without the paper's ``plain`` column counts for nothing in the figures of the wrong method.
     """
-    numbers = sum(int((~np.isnan(block.published)).sum()) for block in found)
+    numbers = sum(int((~np.isnan(block.published)).sum()) for block in blocks)
     if not numbers:
         return None
-    in_all = functools.partial(constant_column_order, plain)
-    with_plain = [block for block in found if len(in_all(block))]
-    label = next((block.columns[int(in_all(block)[0, 0])].label for block in with_plain), None)
+    constant_order = functools.partial(constant_column_order, plain)
+    plain_blocks = [block for block in blocks if len(constant_order(block))]
+    label = next((block.columns[int(constant_order(block)[0, 0])].label for block in plain_blocks), None)
     return Agreement(
         numbers=numbers,
-        misprints=sum(block.misprints for block in found),
-        ours=figures(found, identity_order),
-        shuffled=figures(found, shuffled),
-        wrong=figures(with_plain, in_all) if with_plain else None,
+        misprints=sum(block.misprints for block in blocks),
+        ours=figures(blocks, identity_order),
+        shuffled=figures(blocks, shuffled),
+        wrong=figures(plain_blocks, constant_order) if plain_blocks else None,
         plain=label,
     )
 
 
-def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:
+def figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:
     """Return the figures for the columns in the orders of ``orders_of``, as the mean over several orders."""
-    orders = [orders_of(block) for block in found]
-    metrics = dict.fromkeys(block.metric for block in found)
-    every = list(zip(found, orders, strict=True))
-    units = np.concatenate([permuted_entries(block.units, order) for block, order in every], axis=1)
-    in_band = np.concatenate([permuted_entries(block.in_band, order) for block, order in every], axis=1)
+    orders = [orders_of(block) for block in blocks]
+    metrics = dict.fromkeys(block.metric for block in blocks)
+    items = list(zip(blocks, orders, strict=True))
+    units = np.concatenate([permuted_entries(block.units, order) for block, order in items], axis=1)
+    in_band = np.concatenate([permuted_entries(block.in_band, order) for block, order in items], axis=1)
     medians = {
         metric: np.concatenate(
-            [permuted_entries(block.differences, order) for block, order in every if block.metric == metric], axis=1
+            [permuted_entries(block.differences, order) for block, order in items if block.metric == metric], axis=1
         )
         for metric in metrics
     }
-    kept, reversed_, pairs = (np.array(one) for one in zip(*(_pairs(*one) for one in every), strict=True))
-    ordered = pairs > 0
-    tau = ((kept - reversed_)[ordered] / pairs[ordered][:, None]).mean(axis=0) if ordered.any() else None
+    n_kept, n_reversed, n_pairs = (np.array(counts) for counts in zip(*(_pairs(*item) for item in items), strict=True))
+    has_pairs = n_pairs > 0
+    tau = ((n_kept - n_reversed)[has_pairs] / n_pairs[has_pairs][:, None]).mean(axis=0) if has_pairs.any() else None
     return AgreementFigures(
         identical=_mean(share(units == 0, units)),
         within_one_unit=_mean(share(units <= 1, units)),
         median_difference={
-            metric: float(np.nanmedian(one, axis=1).mean())
-            for metric, one in medians.items()
-            if not np.isnan(one).all()
+            metric: float(np.nanmedian(differences, axis=1).mean())
+            for metric, differences in medians.items()
+            if not np.isnan(differences).all()
         },
         tau=_mean(tau),
-        pairs_kept=_mean(kept.sum(axis=0) / pairs.sum() if ordered.any() else None),
+        pairs_kept=_mean(n_kept.sum(axis=0) / n_pairs.sum() if has_pairs.any() else None),
         in_band=_mean(share(in_band == 1, in_band)),
     )
 
 
-def share(hits: NDArray[np.bool_], of: Floats) -> Floats | None:
-    """Return the share of ``hits`` per order among the entries ``of`` that are not NaN, None where all are NaN."""
-    counted = (~np.isnan(of)).sum(axis=1)
-    known = counted > 0
-    return hits.sum(axis=1)[known] / counted[known] if known.any() else None
+def share(hits: NDArray[np.bool_], values: Floats) -> Floats | None:
+    """Return the share of ``hits`` per order among the ``values`` that are not NaN, None where all are NaN."""
+    totals = (~np.isnan(values)).sum(axis=1)
+    mask = totals > 0
+    return hits.sum(axis=1)[mask] / totals[mask] if mask.any() else None
 
 
 def _pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.int_], int]:
     """Return, per order, how many pairs that the paper tells apart ours keeps and reverses, and how many there are."""
     first, second = np.triu_indices(block.size, k=1)
-    paper = _sign(block.published[first], block.published[second])
-    ours = _sign(block.ours[orders[:, first]], block.ours[orders[:, second]])
-    told_apart = paper != 0
-    same = (ours == paper)[:, told_apart].sum(axis=1)
-    reverse = (ours == -paper)[:, told_apart].sum(axis=1)
-    return same, reverse, int(told_apart.sum())
+    paper_signs = _sign(block.published[first], block.published[second])
+    signs = _sign(block.ours[orders[:, first]], block.ours[orders[:, second]])
+    distinct = paper_signs != 0
+    n_kept = (signs == paper_signs)[:, distinct].sum(axis=1)
+    n_reversed = (signs == -paper_signs)[:, distinct].sum(axis=1)
+    return n_kept, n_reversed, int(distinct.sum())
 
 
 def _sign(a: Floats, b: Floats) -> NDArray[np.int_]:
@@ -281,12 +285,12 @@ FARTHEST_UNITS = 1.0
 """Largest number of units that the sharp comparison allows: a digit may be rounded the other way."""
 
 
-def digits(numbers: Iterable[Finding]) -> list[Finding]:
+def digits(findings: Iterable[Finding]) -> list[Finding]:
     """Return one finding per number that is ``sharp`` and has a result. Its distance is in units of the last digit."""
-    return [_by_digits(one) for one in numbers if one.sharp and one.values]
+    return [_by_digits(finding) for finding in findings if finding.sharp and finding.values]
 
 
-def _by_digits(number: Finding) -> Finding:
-    units = abs(units_off(number.values[0], number.published, number.decimals))
+def _by_digits(finding: Finding) -> Finding:
+    units = abs(units_off(finding.values[0], finding.published, finding.decimals))
     state: State = "in band" if units <= FARTHEST_UNITS else "out of band"
-    return replace(number, kind="digits", state=state, distance=units, why=None)
+    return replace(finding, kind="digits", state=state, distance=units, why=None)

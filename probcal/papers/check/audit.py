@@ -94,7 +94,7 @@ class Ranking:
 
     @property
     def datasets(self) -> list[str]:
-        return list(dict.fromkeys(one.dataset for one in self.counted))
+        return list(dict.fromkeys(pair.dataset for pair in self.counted))
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,19 @@ def audit(stores: Sequence[Store]) -> Audit:
 
     Raises AuditError, StoreError and UnknownPaper.
     """
-    checked = [CheckedResults.of(store) for store in stores]
-    found = [one for prefix, each in zip(_prefixes(stores), checked, strict=True) for one in _numbers(each, prefix)]
-    groups = grouped(found, lambda one: (one.paper.short, one.column))
-    several = {name: group for name, group in groups.items() if len({one.variant for one in group}) > 1}
-    columns = [_ranking(column, group) for (_, column), group in several.items()]
+    experiments = [CheckedResults.of(store) for store in stores]
+    pairs = [
+        pair
+        for prefix, experiment in zip(_prefixes(stores), experiments, strict=True)
+        for pair in _numbers(experiment, prefix)
+    ]
+    groups = grouped(pairs, lambda pair: (pair.paper.short, pair.column))
+    rankable_groups = {name: group for name, group in groups.items() if len({pair.variant for pair in group}) > 1}
+    columns = [_ranking(column, group) for (_, column), group in rankable_groups.items()]
     readings = {
         dataset: _reading_rankings(group)
-        for (_, dataset), group in grouped(found, lambda one: (one.paper.short, one.dataset)).items()
-        if len({one.reading for one in group}) > 1
+        for (_, dataset), group in grouped(pairs, lambda pair: (pair.paper.short, pair.dataset)).items()
+        if len({pair.reading for pair in group}) > 1
     }
     if not columns and not readings:
         raise AuditError(
@@ -133,8 +137,8 @@ def audit(stores: Sequence[Store]) -> Audit:
             "as in j48: {type: j48, paper: J48, variants: {pruned: {}, unpruned: {options: -U}}}, run that, "
             "or name several folders"
         )
-    alone = [column for paper, column in groups if (paper, column) not in several]
-    return Audit(columns, readings, alone, checked)
+    single_columns = [column for paper, column in groups if (paper, column) not in rankable_groups]
+    return Audit(columns, readings, single_columns, experiments)
 
 
 def _prefixes(stores: Sequence[Store]) -> list[str]:
@@ -142,48 +146,48 @@ def _prefixes(stores: Sequence[Store]) -> list[str]:
     names = [store.folder.name for store in stores]
     if len(stores) == 1:
         return [""]
-    whole = len(set(names)) < len(names)
-    return [f"{store.folder if whole else store.folder.name}: " for store in stores]
+    has_duplicates = len(set(names)) < len(names)
+    return [f"{store.folder if has_duplicates else store.folder.name}: " for store in stores]
 
 
-def _numbers(checked: CheckedResults, prefix: str) -> Iterator[NumberPair]:
+def _numbers(experiment: CheckedResults, prefix: str) -> Iterator[NumberPair]:
     """Yield every published number that our results can be compared with, in the order of the paper's columns.
 
     Misprints are left out.
     """
-    paper, outline = checked.published, checked.outline
+    paper, outline = experiment.published, experiment.outline
     if paper is None:
         return
-    wrong = misprints(outline.paper) if outline.paper else frozenset()
-    of_title = [
+    misprint_keys = misprints(outline.paper) if outline.paper else frozenset()
+    matches = [
         (title, names, column) for title, names in paper.columns.items() for column in outline.columns
         if paper_column(column) == names
     ]  # fmt: skip
-    for title, names, column in of_title:
-        for row, metric in itertools.product(outline.datasets, checked.paper_metrics):
+    for title, names, column in matches:
+        for row, metric in itertools.product(outline.datasets, experiment.paper_metrics):
             published, table = published_number(paper, row, column, metric), paper.tables[metric]
-            if (row.published, *names, metric) in wrong:
+            if (row.published, *names, metric) in misprint_keys:
                 continue
-            ours = summarise(outline, checked.results, row, column, metric, table.seed)
-            verdict = None if published is None else ranking_verdict(ours, published, table)
+            summary = summarise(outline, experiment.results, row, column, metric, table.seed)
+            verdict = None if published is None else ranking_verdict(summary, published, table)
             if published is not None and verdict is not None:
                 variant = f"{prefix}{column.learner}/{column.method}"
-                excepted = any(one.applies_to(row, column) for one in outline.exceptions)
+                is_excepted = any(exception.applies_to(row, column) for exception in outline.exceptions)
                 yield NumberPair(
-                    paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted
+                    paper, title, variant, row.published, row.name, metric, published, summary, verdict, is_excepted
                 )
 
 
 def _ranking(title: str, numbers: list[NumberPair]) -> Ranking:
     """Rank variants over all data sets, each in one reading: the data set's own where every variant has it."""
-    of_reading = grouped(numbers, lambda one: (one.dataset, one.reading))
-    everyone = {one.variant for one in numbers}
-    chosen: dict[str, str] = {}
-    for (dataset, reading), group in sorted(of_reading.items(), key=lambda item: item[0][0] != item[0][1]):
-        if {one.variant for one in group} == everyone:
-            chosen.setdefault(dataset, reading)
-    of_one = [one for one in numbers if one.reading == chosen.get(one.dataset, one.dataset)]
-    return _ranked_in_common(title, numbers, of_one, lambda one: one.variant)
+    reading_groups = grouped(numbers, lambda pair: (pair.dataset, pair.reading))
+    variants = {pair.variant for pair in numbers}
+    readings: dict[str, str] = {}
+    for (dataset, reading), group in sorted(reading_groups.items(), key=lambda item: item[0][0] != item[0][1]):
+        if {pair.variant for pair in group} == variants:
+            readings.setdefault(dataset, reading)
+    candidates = [pair for pair in numbers if pair.reading == readings.get(pair.dataset, pair.dataset)]
+    return _ranked_in_common(title, numbers, candidates, lambda pair: pair.variant)
 
 
 def _reading_rankings(numbers: list[NumberPair]) -> tuple[list[Ranking], list[RankedSetting]]:
@@ -192,66 +196,68 @@ def _reading_rankings(numbers: list[NumberPair]) -> tuple[list[Ranking], list[Ra
 
     The second list uses only columns that all readings have.
     """
-    by_column = grouped(numbers, lambda one: one.column)
+    column_groups = grouped(numbers, lambda pair: pair.column)
     columns = [
-        _ranked_in_common(title, group, group, lambda one: f"{one.reading} with {one.variant}")
-        for title, group in by_column.items()
+        _ranked_in_common(title, group, group, lambda pair: f"{pair.reading} with {pair.variant}")
+        for title, group in column_groups.items()
     ]
-    everyone = {one.reading for one in numbers}
+    readings = {pair.reading for pair in numbers}
     best: list[NumberPair] = []
-    for group in by_column.values():
-        if {one.reading for one in group} == everyone:
-            best += [one for reading in sorted(everyone) for one in _best_of_reading(group, reading)]
-    shared = _shared(best, lambda one: one.reading, lambda one: (one.column, one.metric))
-    return columns, ranked(grouped(shared, lambda one: one.reading))
+    for group in column_groups.values():
+        if {pair.reading for pair in group} == readings:
+            best += [pair for reading in sorted(readings) for pair in _best_of_reading(group, reading)]
+    shared_pairs = _shared(best, lambda pair: pair.reading, lambda pair: (pair.column, pair.metric))
+    return columns, ranked(grouped(shared_pairs, lambda pair: pair.reading))
 
 
 def _best_of_reading(numbers: list[NumberPair], reading: str) -> list[NumberPair]:
-    of_variant = grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
-    return of_variant[ranked(of_variant)[0].name]
+    variant_groups = grouped([pair for pair in numbers if pair.reading == reading], lambda pair: pair.variant)
+    return variant_groups[ranked(variant_groups)[0].name]
 
 
 def _ranked_in_common(
     title: str, numbers: list[NumberPair], candidates: list[NumberPair], rival: Callable[[NumberPair], str]
 ) -> Ranking:
-    counted = _shared(candidates, rival, lambda one: (one.dataset, one.metric))
-    return Ranking(title, ranked(grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
+    common = _shared(candidates, rival, lambda pair: (pair.dataset, pair.metric))
+    return Ranking(title, ranked(grouped(common, rival)), numbers, common, _left_out(candidates, common, rival))
 
 
 def _left_out(
-    candidates: list[NumberPair], counted: list[NumberPair], rival: Callable[[NumberPair], str]
+    candidates: list[NumberPair], common: list[NumberPair], rival: Callable[[NumberPair], str]
 ) -> dict[tuple[str, ...], list[str]]:
     rivals = list(dict.fromkeys(map(rival, candidates)))
-    some = {one.dataset for one in counted}
-    found: dict[tuple[str, ...], list[str]] = {}
-    what = grouped(candidates, lambda one: f"{one.dataset} {one.metric}" if one.dataset in some else one.dataset)
-    for name, group in what.items():
-        lacking = tuple(one for one in rivals if one not in set(map(rival, group)))
-        if lacking:
-            found.setdefault(lacking, []).append(name)
-    return found
+    datasets = {pair.dataset for pair in common}
+    gaps: dict[tuple[str, ...], list[str]] = {}
+    groups = grouped(
+        candidates, lambda pair: f"{pair.dataset} {pair.metric}" if pair.dataset in datasets else pair.dataset
+    )
+    for name, group in groups.items():
+        absent_rivals = tuple(label for label in rivals if label not in set(map(rival, group)))
+        if absent_rivals:
+            gaps.setdefault(absent_rivals, []).append(name)
+    return gaps
 
 
 def _shared(
-    numbers: list[NumberPair], rival: Callable[[NumberPair], str], what: Callable[[NumberPair], tuple[str, str]]
+    numbers: list[NumberPair], rival: Callable[[NumberPair], str], key: Callable[[NumberPair], tuple[str, str]]
 ) -> list[NumberPair]:
     """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
-    have = {name: {rival(one) for one in group} for name, group in grouped(numbers, what).items()}
-    return [one for one in numbers if have[what(one)] == rivals]
+    rival_sets = {name: {rival(pair) for pair in group} for name, group in grouped(numbers, key).items()}
+    return [pair for pair in numbers if rival_sets[key(pair)] == rivals]
 
 
 def ranked(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
     """Rank by most numbers in band, then by the smallest median distance, then by the given order."""
     counts = {
-        name: (sum(one.verdict.in_band for one in group), f"{statistics.median(one.distance for one in group):.2f}")
+        name: (sum(pair.verdict.in_band for pair in group), f"{statistics.median(pair.distance for pair in group):.2f}")
         for name, group in rivals.items()
     }
     keys = {name: (-in_band, float(median)) for name, (in_band, median) in counts.items()}
     return [
         RankedSetting(
             name,
-            place=1 + sum(other < keys[name] for other in keys.values()),
+            place=1 + sum(key < keys[name] for key in keys.values()),
             tied=list(keys.values()).count(keys[name]) > 1,
             in_band=counts[name][0],
             compared=len(rivals[name]),
@@ -264,11 +270,9 @@ def ranked(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
 
 def _by_metric(numbers: list[NumberPair]) -> dict[str, tuple[int, int]]:
     """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
-    of_metric = grouped(numbers, lambda one: one.metric)
-    tables = [metric for metric in numbers[0].paper.tables if metric in of_metric]
-    return {
-        metric: (sum(one.verdict.in_band for one in of_metric[metric]), len(of_metric[metric])) for metric in tables
-    }
+    groups = grouped(numbers, lambda pair: pair.metric)
+    tables = [metric for metric in numbers[0].paper.tables if metric in groups]
+    return {metric: (sum(pair.verdict.in_band for pair in groups[metric]), len(groups[metric])) for metric in tables}
 
 
 _RULE = f"""\
@@ -289,27 +293,28 @@ _HEADER = [
 
 def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) -> str:
     """Return the audit of all ``stores`` together. ``cells`` adds the single numbers. Raises as ``audit`` does."""
-    found = audit(stores)
+    result = audit(stores)
     if format == "csv":
-        return _csv(found)
-    grids = [_variant_grid(ranking) for ranking in found.columns]
-    for dataset, (columns, total) in found.readings.items():
+        return _csv(result)
+    grids = [_variant_grid(ranking) for ranking in result.columns]
+    for dataset, (columns, total) in result.readings.items():
         grids += [_reading_grid(dataset, ranking) for ranking in columns]
         if total:
             grids.append(_total_grid(dataset, columns, total))
     if cells:
-        grids += [_single_numbers(ranking) for ranking in _rankings_with_numbers(found)]
-    numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
+        grids += [_single_numbers(ranking) for ranking in _rankings_with_numbers(result)]
+    numbered_grids = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
     title = "Audit of " + ", ".join(str(store.folder) for store in stores)
-    notes = "".join(f"- {note}\n" for note in _notes(found))
-    return _RULE + "\n" + markdown(title, numbered) + (f"\n{notes}" if notes else "")
+    notes = "".join(f"- {note}\n" for note in _notes(result))
+    return _RULE + "\n" + markdown(title, numbered_grids) + (f"\n{notes}" if notes else "")
 
 
 def _variant_grid(ranking: Ranking) -> Grid:
-    named = [_mark(ranking.counted, dataset) + _reading_note(ranking, dataset) for dataset in ranking.datasets]
-    explanation = f"variants ranked on {len(named)} data sets: {', '.join(named) or 'none'}."
+    names = [_mark(ranking.counted, dataset) + _reading_note(ranking, dataset) for dataset in ranking.datasets]
+    explanation = f"variants ranked on {len(names)} data sets: {', '.join(names) or 'none'}."
     notes = [
-        f"left out: {', '.join(what)}; no number of {', '.join(lacking)}" for lacking, what in ranking.left_out.items()
+        f"left out: {', '.join(datasets)}; no number of {', '.join(rivals)}"
+        for rivals, datasets in ranking.left_out.items()
     ]
     return _ranking_grid(ranking.title, explanation, "variant", ranking.ranked, [*notes, *_footnote(ranking.counted)])
 
@@ -320,103 +325,100 @@ def _reading_grid(dataset: str, ranking: Ranking) -> Grid:
     return _ranking_grid(f"{name}, {ranking.title}", explanation, "reading", ranking.ranked, notes)
 
 
-def _total_grid(dataset: str, columns: list[Ranking], ranked: list[RankedSetting]) -> Grid:
+def _total_grid(dataset: str, columns: list[Ranking], settings: list[RankedSetting]) -> Grid:
     explanation = "its readings ranked over all columns that all of them have, each with its best variant of a column."
-    counted = [one for ranking in columns for one in ranking.counted]
-    return _ranking_grid(f"{_mark(counted, dataset)}, in total", explanation, "reading", ranked, _footnote(counted))
+    pairs = [pair for ranking in columns for pair in ranking.counted]
+    return _ranking_grid(f"{_mark(pairs, dataset)}, in total", explanation, "reading", settings, _footnote(pairs))
 
 
 def _reading_note(ranking: Ranking, dataset: str) -> str:
     """Return the reading of the data set that is counted, where it has several readings or only another one."""
-    readings = {one.reading for one in ranking.numbers if one.dataset == dataset}
-    counted = next(one.reading for one in ranking.counted if one.dataset == dataset)
-    return "" if readings == {dataset} else f" (read as {counted})"
+    readings = {pair.reading for pair in ranking.numbers if pair.dataset == dataset}
+    reading = next(pair.reading for pair in ranking.counted if pair.dataset == dataset)
+    return "" if readings == {dataset} else f" (read as {reading})"
 
 
 def _mark(numbers: list[NumberPair], dataset: str) -> str:
-    return dataset + (_EXCEPTED if any(one.excepted for one in numbers if one.dataset == dataset) else "")
+    return dataset + (_EXCEPTED if any(pair.excepted for pair in numbers if pair.dataset == dataset) else "")
 
 
 def _footnote(numbers: list[NumberPair]) -> list[str]:
-    return [_FOOTNOTE] if any(one.excepted for one in numbers) else []
+    return [_FOOTNOTE] if any(pair.excepted for pair in numbers) else []
 
 
-def _ranking_grid(name: str, explanation: str, word: str, ranked: list[RankedSetting], notes: list[str]) -> Grid:
-    metrics = list(ranked[0].by_metric) if ranked else []
+def _ranking_grid(name: str, explanation: str, word: str, settings: list[RankedSetting], notes: list[str]) -> Grid:
+    metrics = list(settings[0].by_metric) if settings else []
     rows = [
         [
-            Text(f"{one.place}{'=' if one.tied else ''}"),
-            Text(one.name, bold=one.place == 1),
-            Text(f"{one.in_band}/{one.compared}"),
-            Text(f"{one.median:.2f}"),
-            *(Text(f"{hits}/{of}") for hits, of in one.by_metric.values()),
+            Text(f"{setting.place}{'=' if setting.tied else ''}"),
+            Text(setting.name, bold=setting.place == 1),
+            Text(f"{setting.in_band}/{setting.compared}"),
+            Text(f"{setting.median:.2f}"),
+            *(Text(f"{hits}/{total}") for hits, total in setting.by_metric.values()),
         ]
-        for one in ranked
+        for setting in settings
     ]
     header = ["", word, "in band", "median distance", *(metric_named(metric).short for metric in metrics)]
     return Grid(0, name, explanation, header, rows, notes)
 
 
-def _rankings_with_numbers(found: Audit) -> list[Ranking]:
+def _rankings_with_numbers(audit: Audit) -> list[Ranking]:
     """Return the published columns whose single numbers are shown, each once."""
-    of_readings = [ranking for columns, _ in found.readings.values() for ranking in columns]
-    titles = {ranking.title for ranking in found.columns}
-    return [*found.columns, *(ranking for ranking in of_readings if ranking.title not in titles)]
+    reading_rankings = [ranking for columns, _ in audit.readings.values() for ranking in columns]
+    titles = {ranking.title for ranking in audit.columns}
+    return [*audit.columns, *(ranking for ranking in reading_rankings if ranking.title not in titles)]
 
 
 def _single_numbers(ranking: Ranking) -> Grid:
-    variants = list(dict.fromkeys(one.variant for one in ranking.numbers))
+    variants = list(dict.fromkeys(pair.variant for pair in ranking.numbers))
     lines: dict[tuple[str, str], dict[str, NumberPair]] = {}
-    place = [one.reading for one in ranking.numbers]
+    readings = [pair.reading for pair in ranking.numbers]
     metrics = list(ranking.numbers[0].paper.tables)
-    for one in sorted(ranking.numbers, key=lambda one: (place.index(one.reading), metrics.index(one.metric))):
-        lines.setdefault((one.reading, one.metric), {})[one.variant] = one
+    for pair in sorted(ranking.numbers, key=lambda pair: (readings.index(pair.reading), metrics.index(pair.metric))):
+        lines.setdefault((pair.reading, pair.metric), {})[pair.variant] = pair
     rows = []
-    for (reading, metric), of_variant in lines.items():
-        nearest = min(one.verdict.distance for one in of_variant.values())
-        best = {name for name, one in of_variant.items() if one.verdict.distance == nearest}
+    for (reading, metric), pairs in lines.items():
+        nearest = min(pair.verdict.distance for pair in pairs.values())
+        best = {name for name, pair in pairs.items() if pair.verdict.distance == nearest}
         rows.append(
             [
-                Text(reading + (_EXCEPTED if any(one.excepted for one in of_variant.values()) else "")),
+                Text(reading + (_EXCEPTED if any(pair.excepted for pair in pairs.values()) else "")),
                 Text(metric_named(metric).short),
-                Text(printed(next(iter(of_variant.values())).published)),
-                *(
-                    _number_text(of_variant[name], name in best) if name in of_variant else Text("")
-                    for name in variants
-                ),
+                Text(printed(next(iter(pairs.values())).published)),
+                *(_number_text(pairs[name], name in best) if name in pairs else Text("") for name in variants),
             ]
         )
     explanation = "mean ± sd; ✓ in band, ✗ out of band; the nearest in bold."
     return Grid(0, ranking.title, explanation, ["", "", "paper", *variants], rows, _footnote(ranking.numbers))
 
 
-def _number_text(one: NumberPair, nearest: bool) -> Text:
+def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
     """Return the mean of the finite splits, which are compared, with their spread and the verdict."""
-    mean = mean_of_finite(one.ours.values)
-    in_band = "✓" if one.verdict.in_band else "✗"
-    return Text("" if mean is None else printed(mean), f"{spread_text(one.ours.values)} {in_band}", bold=nearest)
+    mean = mean_of_finite(pair.ours.values)
+    in_band = "✓" if pair.verdict.in_band else "✗"
+    return Text("" if mean is None else printed(mean), f"{spread_text(pair.ours.values)} {in_band}", bold=is_nearest)
 
 
-def _notes(found: Audit) -> list[str]:
-    notes = [f"one variant only, not ranked: {', '.join(found.alone)}"] if found.alone else []
-    for each in found.checked:
-        stale = census(each.outline, each.results).stale.total()
-        notes += [f"{each.store.folder}: {stale} cells are stale; probcal run renews them"] if stale else []
-        notes += exceptions(each.outline)
+def _notes(audit: Audit) -> list[str]:
+    notes = [f"one variant only, not ranked: {', '.join(audit.alone)}"] if audit.alone else []
+    for experiment in audit.checked:
+        n_stale = census(experiment.outline, experiment.results).stale.total()
+        notes += [f"{experiment.store.folder}: {n_stale} cells are stale; probcal run renews them"] if n_stale else []
+        notes += exceptions(experiment.outline)
     return notes
 
 
-def _csv(found: Audit) -> str:
+def _csv(audit: Audit) -> str:
     rows: list[list[Field]] = [[*_HEADER]]
-    for ranking in _rankings_with_numbers(found):
-        counted = {id(one) for one in ranking.counted}
-        for one in ranking.numbers:
-            mean, sd = mean_of_finite(one.ours.values), sd_of_finite(one.ours.values)
+    for ranking in _rankings_with_numbers(audit):
+        ids = {id(pair) for pair in ranking.counted}
+        for pair in ranking.numbers:
+            mean, sd = mean_of_finite(pair.ours.values), sd_of_finite(pair.ours.values)
             rows.append(
                 [
-                    one.paper.short, one.column, one.variant, one.dataset, one.reading, one.metric,
-                    f"{one.published:.6g}", f"{mean:.6g}", "" if sd is None else f"{sd:.6g}", one.ours.n,
-                    one.ours.infinite, int(one.verdict.in_band), f"{one.verdict.distance:.6g}", int(id(one) in counted),
+                    pair.paper.short, pair.column, pair.variant, pair.dataset, pair.reading, pair.metric,
+                    f"{pair.published:.6g}", f"{mean:.6g}", "" if sd is None else f"{sd:.6g}", pair.ours.n,
+                    pair.ours.infinite, int(pair.verdict.in_band), f"{pair.verdict.distance:.6g}", int(id(pair) in ids),
                 ]
             )  # fmt: skip
     return csv_text(rows)

@@ -54,35 +54,35 @@ def text(report: Report) -> str:
 def _findings(name: str, findings: Findings) -> Iterable[list[str]]:
     if findings.new:
         yield [f"NEW deviations, {name}:", *_table(findings.new)]
-    for reason, several in grouped(findings.known, lambda known: known[1].reason).items():
-        yield [f"known deviations, {name}: {reason}", *_table([finding for finding, _ in several])]
+    for reason, pairs in grouped(findings.known, lambda pair: pair[1].reason).items():
+        yield [f"known deviations, {name}: {reason}", *_table([finding for finding, _ in pairs])]
 
 
 def _table(findings: list[Finding]) -> list[str]:
     rows = [
         [
-            f"  {one.dataset}",
-            one.what,
-            one.metric,
-            signed(one, one.published),
-            our_mean(one),
-            distance_text(one.distance),
+            f"  {finding.dataset}",
+            finding.what,
+            finding.metric,
+            signed(finding, finding.published),
+            our_mean(finding),
+            distance_text(finding.distance),
         ]
-        for one in findings
+        for finding in findings
     ]
     return _aligned(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
 
 
 def _not_judged(report: Report) -> list[str]:
     """Return one line per reason, since a hundred numbers may share it."""
-    every = [*report.numbers.all, *report.differences.all]
-    not_judged = [one for one in every if one.state == "cannot be judged"]
+    findings = [*report.numbers.all, *report.differences.all]
+    open_findings = [finding for finding in findings if finding.state == "cannot be judged"]
     lines = []
-    for reason, several in grouped(not_judged, lambda one: one.why).items():
-        names = [f"{one.dataset} {one.what} {one.metric}" for one in several]
-        more = len(names) - _FIRST_FEW
-        named = ", ".join(names[:_FIRST_FEW]) + (f", and {more} more: -f json" if more > 0 else "")
-        lines.append(f"  {reason}: {named}")
+    for reason, group in grouped(open_findings, lambda finding: finding.why).items():
+        names = [f"{finding.dataset} {finding.what} {finding.metric}" for finding in group]
+        n_more = len(names) - _FIRST_FEW
+        listing = ", ".join(names[:_FIRST_FEW]) + (f", and {n_more} more: -f json" if n_more > 0 else "")
+        lines.append(f"  {reason}: {listing}")
     return ["cannot be judged:", *lines] if lines else []
 
 
@@ -105,15 +105,15 @@ def signed(finding: Finding, number: float) -> str:
     """Return a number with three decimals, or with eight where these do not tell ours from the published one."""
     decimals = DECIMALS
     if finding.state == "out of band" and finding.mean is not None:
-        alike = printed(finding.published) == printed(finding.mean)
-        decimals = _MANY_DECIMALS if alike else DECIMALS
+        is_equal = printed(finding.published) == printed(finding.mean)
+        decimals = _MANY_DECIMALS if is_equal else DECIMALS
     return f"{number:+.{decimals}f}" if finding.kind == "difference" else printed(number, decimals)
 
 
 def _agreeing(report: Report) -> list[str]:
     return [
-        f"known deviation that now agrees: {', '.join(one.what for one in several)} ({reason})"
-        for reason, several in grouped(report.agreeing, lambda one: one.reason).items()
+        f"known deviation that now agrees: {', '.join(deviation.what for deviation in group)} ({reason})"
+        for reason, group in grouped(report.agreeing, lambda deviation: deviation.reason).items()
     ]
 
 
@@ -121,30 +121,30 @@ def _claims(report: Report) -> list[str]:
     paper, lines = report.checked.published, []
     if paper is None:
         return []
-    for one in report.claims:
-        mark = "NEW " if one.new else ""
-        lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
-        own = f"the paper's own tables {_found(one.printed)}" if one.tabled else "the paper has no table of it"
-        partly = one.tabled and any(tally.known and tally.not_run for tally in one.ours.tallies.values())
-        there = _published_result_text(one.claim, report) if partly else ""
-        lines.append(f"      ours {_found(one.ours)} / {own}{there and f', on those run {there}'}")
-        if one.known and one.ours.verdict == "not supported":
-            lines.append(f"      known: {one.known.reason}")
+    for result in report.claims:
+        mark = "NEW " if result.new else ""
+        lines.append(f"  {mark}{result.ours.verdict}: {result.claim.label} ({result.claim.statement()})")
+        source = f"the paper's own tables {_found(result.printed)}" if result.tabled else "the paper has no table of it"
+        is_partial = result.tabled and any(tally.known and tally.not_run for tally in result.ours.tallies.values())
+        run_text = _published_result_text(result.claim, report) if is_partial else ""
+        lines.append(f"      ours {_found(result.ours)} / {source}{run_text and f', on those run {run_text}'}")
+        if result.known and result.ours.verdict == "not supported":
+            lines.append(f"      known: {result.known.reason}")
     return ["claims:", *lines] if lines else []
 
 
-def _found(judged: ClaimVerdict) -> str:
-    not_run = max((tally.not_run for tally in judged.tallies.values()), default=0)
-    if not judged.said:
-        return counts(judged.tallies)
-    return judged.said + (f" ({not_run} not run)" if not_run else "")
+def _found(verdict: ClaimVerdict) -> str:
+    not_run = max((tally.not_run for tally in verdict.tallies.values()), default=0)
+    if not verdict.said:
+        return counts(verdict.tallies)
+    return verdict.said + (f" ({not_run} not run)" if not_run else "")
 
 
 def _published_result_text(claim: Claim, report: Report) -> str:
     """Return what the paper's own tables say of the data sets that were run, "" of a claim that counts none."""
-    paper, ours = report.checked.published, MeasuredNumbers(report.checked)
+    paper, numbers = report.checked.published, MeasuredNumbers(report.checked)
     assert paper is not None  # claims are those of a paper
-    return published_rank_text(claim, paper, ours) or counts(published_tallies(claim, paper, ours))
+    return published_rank_text(claim, paper, numbers) or counts(published_tallies(claim, paper, numbers))
 
 
 def counts(tallies: Mapping[str, Tally]) -> str:
@@ -162,26 +162,26 @@ def _drift(drift: AcceptedDrift | None) -> list[str]:
     if drift is None or not drift.out:
         return []
     rows = [
-        [f"  {one.dataset}", one.column, one.metric, _mean(one.accepted, one.infinite[0], one.n),
-         _mean(one.now, one.infinite[1], one.n), str(one.n)]
-        for one in drift.out
+        [f"  {mean.dataset}", mean.column, mean.metric, _mean(mean.accepted, mean.infinite[0], mean.n),
+         _mean(mean.now, mean.infinite[1], mean.n), str(mean.n)]
+        for mean in drift.out
     ]  # fmt: skip
     return ["DRIFT:", *_aligned(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
 
 
 def _gone(drift: AcceptedDrift | None) -> list[str]:
-    gone = drift.gone if drift else []
-    named = [
-        f"  {one.dataset} {one.column} {one.metric}: "
-        + (f"no number in {one.lost} finished cells" if one.lost else "no split")
-        for one in gone
+    means = drift.gone if drift else []
+    lines = [
+        f"  {mean.dataset} {mean.column} {mean.metric}: "
+        + (f"no number in {mean.lost} finished cells" if mean.lost else "no split")
+        for mean in means
     ]
-    return [f"DRIFT, {len(gone)} accepted numbers are missing now:", *_first_few(named)] if gone else []
+    return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_few(lines)] if means else []
 
 
 def _first_few(lines: list[str]) -> list[str]:
-    more = len(lines) - _FIRST_FEW
-    return lines[:_FIRST_FEW] + ([f"  and {more} more: -f json"] if more > 0 else [])
+    n_more = len(lines) - _FIRST_FEW
+    return lines[:_FIRST_FEW] + ([f"  and {n_more} more: -f json"] if n_more > 0 else [])
 
 
 def _mean(number: float, infinite: int, n: int) -> str:
@@ -190,10 +190,10 @@ def _mean(number: float, infinite: int, n: int) -> str:
 
 def _cells(report: Report) -> list[str]:
     lines = troubles(report.census)
-    failed = report.census.failed
-    lines += [f"  {one.id}: {_failure_text(one)}" for one in failed[:_MOST_FAILED]]
-    if len(failed) > _MOST_FAILED:
-        lines.append(f"  and {len(failed) - _MOST_FAILED} more: probcal status {report.checked.store.folder} --cells")
+    failures = report.census.failed
+    lines += [f"  {cell.id}: {_failure_text(cell)}" for cell in failures[:_MOST_FAILED]]
+    if len(failures) > _MOST_FAILED:
+        lines.append(f"  and {len(failures) - _MOST_FAILED} more: probcal status {report.checked.store.folder} --cells")
     return lines
 
 
@@ -202,10 +202,10 @@ def _failure_text(result: CellResult) -> str:
 
 
 def summary(report: Report) -> str:
-    without = [f"{n} finished without {metric}" for metric, n in report.undefined_counts.items()]
-    parts = [", ".join(without)] if without else []
+    notes = [f"{n} finished without {metric}" for metric, n in report.undefined_counts.items()]
+    parts = [", ".join(notes)] if notes else []
     if report.checked.published is not None:
-        cells = ", ".join([_findings_summary("cells", report.numbers), *without])
+        cells = ", ".join([_findings_summary("cells", report.numbers), *notes])
         digits = [_findings_summary("digits", report.digits)] if report.digits.all else []
         parts = [cells, *digits, _findings_summary("differences", report.differences), _claims_summary(report)]
     return "; ".join([*parts, _drift_summary(report.drift)])
@@ -221,10 +221,10 @@ def _findings_summary(name: str, findings: Findings) -> str:
 
 
 def _claims_summary(report: Report) -> str:
-    verdicts = Counter(one.ours.verdict for one in report.claims)
-    new = sum(one.new for one in report.claims)
+    verdicts = Counter(result.ours.verdict for result in report.claims)
+    n_new = sum(result.new for result in report.claims)
     return (
-        f"claims: {verdicts['supported']} supported, {verdicts['not supported']} not supported ({new} new), "
+        f"claims: {verdicts['supported']} supported, {verdicts['not supported']} not supported ({n_new} new), "
         f"{verdicts['undecided']} undecided (of {len(report.claims)})"
     )
 
@@ -233,12 +233,12 @@ def _drift_summary(drift: AcceptedDrift | None) -> str:
     if drift is None:
         return "drift: nothing accepted yet (probcal check FOLDER --accept)"
     line = f"drift: {len(drift.out)} of {drift.compared} numbers"
-    more = [
+    parts = [
         (len(drift.gone), "accepted ones missing now"),
         (drift.unplanned, "accepted ones that the experiment no longer has"),
         (drift.unknown, "not accepted yet"),
     ]
-    return line + "".join(f", {count} {what}" for count, what in more if count)
+    return line + "".join(f", {count} {label}" for count, label in parts if count)
 
 
 def json_text(reports: list[Report]) -> str:
@@ -259,56 +259,56 @@ def _report(report: Report) -> dict[str, Any]:
         "differences": _json_findings(report.differences),
         "claims": [
             {
-                "label": one.claim.label,
-                "quote": one.claim.quote,
-                "statement": one.claim.statement(),
-                "ours": _judged(one.ours),
-                "paper": _judged(one.printed),
-                "new": one.new,
-                "reason": one.known.reason if one.known else None,
+                "label": result.claim.label,
+                "quote": result.claim.quote,
+                "statement": result.claim.statement(),
+                "ours": _judged(result.ours),
+                "paper": _judged(result.printed),
+                "new": result.new,
+                "reason": result.known.reason if result.known else None,
             }
-            for one in report.claims
+            for result in report.claims
         ],
-        "known_that_now_agree": [asdict(one) for one in report.agreeing],
+        "known_that_now_agree": [asdict(deviation) for deviation in report.agreeing],
         "drift": None if report.drift is None else asdict(report.drift),
         "nothing_compared": report.nothing,
         "undefined_counts": dict(report.undefined_counts),
-        "failed": [one.id for one in report.census.failed],
-        "failed_when_run_again": [one.id for one in report.census.failed_since],
+        "failed": [cell.id for cell in report.census.failed],
+        "failed_when_run_again": [cell.id for cell in report.census.failed_since],
         "not_run": report.census.not_run,
         "stale": report.census.stale.total(),
     }
 
 
 def _json_findings(findings: Findings) -> list[dict[str, Any]]:
-    reasons = {id(finding): why.reason for finding, why in findings.known}
+    reasons = {id(finding): deviation.reason for finding, deviation in findings.known}
     return [
         {
-            "dataset": one.dataset,
-            "column": one.what,
-            "metric": one.metric,
-            "published": one.published,
-            "mean": one.mean,
-            "sd": one.sd,
-            "n": len(one.values),
-            "infinite": one.infinite,
-            "state": one.state,
-            "distance": one.distance,
-            "why_not_judged": one.why,
-            "reason": reasons.get(id(one)),
+            "dataset": finding.dataset,
+            "column": finding.what,
+            "metric": finding.metric,
+            "published": finding.published,
+            "mean": finding.mean,
+            "sd": finding.sd,
+            "n": len(finding.values),
+            "infinite": finding.infinite,
+            "state": finding.state,
+            "distance": finding.distance,
+            "why_not_judged": finding.why,
+            "reason": reasons.get(id(finding)),
         }
-        for one in findings.all
+        for finding in findings.all
     ]
 
 
-def _judged(judged: ClaimVerdict) -> dict[str, Any]:
-    counts = {name or "all": asdict(one) for name, one in judged.tallies.items()}
-    return {"verdict": judged.verdict, "counts": counts, **({"said": judged.said} if judged.said else {})}
+def _judged(verdict: ClaimVerdict) -> dict[str, Any]:
+    counts = {name or "all": asdict(tally) for name, tally in verdict.tallies.items()}
+    return {"verdict": verdict.verdict, "counts": counts, **({"said": verdict.said} if verdict.said else {})}
 
 
 def _json_values(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _json_values(one) for name, one in value.items()}
+        return {name: _json_values(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_json_values(one) for one in value]
+        return [_json_values(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -78,10 +78,10 @@ class Report:
     @property
     def ok(self) -> bool:
         """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell."""
-        drifted = self.drift is not None and not self.drift.ok
-        new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
-        failed = self.census.failed or self.census.failed_since
-        return not (new or drifted or failed or self.nothing)
+        has_drift = self.drift is not None and not self.drift.ok
+        is_new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
+        has_failures = self.census.failed or self.census.failed_since
+        return not (is_new or has_drift or has_failures or self.nothing)
 
     @functools.cached_property
     def agreement(self) -> Agreement | None:
@@ -99,123 +99,138 @@ class Report:
         return blocks(self.checked, self.misprints) if self.checked.published else []
 
 
-def check(checked: CheckedResults, known: Sequence[Deviation] | None = None) -> Report:
-    """Check one experiment. ``known`` deviations are those of the experiment's paper unless given.
+def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = None) -> Report:
+    """Check one experiment. ``deviations`` are the known ones of the experiment's paper unless given.
 
     Raises FileProblems for a broken file of deviations or accepted numbers.
     """
-    outline, paper = checked.outline, checked.published
-    if known is None:
-        known = known_deviations(outline.paper) if outline.paper else []
-    misprints = misprinted(paper, known) if paper else frozenset()
-    first = _without_misprints(numbers(checked), misprints)
-    sharp = _without_misprints(digits(first), misprints)
-    second = _without_misprints(differences(checked), misprints)
-    every = [*first, *sharp, *second]
-    drifted, claims = drift(checked), []
+    outline, paper = experiment.outline, experiment.published
+    if deviations is None:
+        deviations = known_deviations(outline.paper) if outline.paper else []
+    misprints = misprinted(paper, deviations) if paper else frozenset()
+    number_findings = _without_misprints(numbers(experiment), misprints)
+    digit_findings = _without_misprints(digits(number_findings), misprints)
+    difference_findings = _without_misprints(differences(experiment), misprints)
+    findings = [*number_findings, *digit_findings, *difference_findings]
+    accepted_drift, claims = drift(experiment), []
     if paper is not None:
         for claim in paper.claims:
-            reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
-            printed, ours = judge(claim, paper, PublishedNumbers(paper)), judge(claim, paper, MeasuredNumbers(checked))
-            claims.append(JudgedClaim(claim, printed, ours, reason, paper.covers(claim)))
+            deviation = next((entry for entry in deviations if entry.explains_claim(outline.name, claim.label)), None)
+            paper_verdict, verdict = (
+                judge(claim, paper, PublishedNumbers(paper)),
+                judge(claim, paper, MeasuredNumbers(experiment)),
+            )
+            claims.append(JudgedClaim(claim, paper_verdict, verdict, deviation, paper.covers(claim)))
     return Report(
-        checked=checked,
-        deviations=known,
+        checked=experiment,
+        deviations=deviations,
         misprints=misprints,
-        numbers=_explained(checked, first, known),
-        digits=_explained(checked, sharp, known),
-        differences=_explained(checked, second, known),
+        numbers=_explained(experiment, number_findings, deviations),
+        digits=_explained(experiment, digit_findings, deviations),
+        differences=_explained(experiment, difference_findings, deviations),
         claims=claims,
         agreeing=[
-            *_agreeing(checked, every, known),
+            *_agreeing(experiment, findings, deviations),
             *(
-                OutdatedDeviation(f"claim {one.claim.label}", one.known.reason)
-                for one in claims
-                if one.known and one.ours.verdict == "supported"
+                OutdatedDeviation(f"claim {result.claim.label}", result.known.reason)
+                for result in claims
+                if result.known and result.ours.verdict == "supported"
             ),
         ],
-        drift=drifted,
-        census=census(outline, checked.results),
-        nothing=no_comparison_reason(checked, first, [one.ours for one in claims if not one.tabled], drifted),
-        undefined_counts=undefined_counts(checked),
+        drift=accepted_drift,
+        census=census(outline, experiment.results),
+        nothing=no_comparison_reason(
+            experiment, number_findings, [result.ours for result in claims if not result.tabled], accepted_drift
+        ),
+        undefined_counts=undefined_counts(experiment),
     )
 
 
 def _without_misprints(findings: list[Finding], misprints: Misprints) -> list[Finding]:
     """Return the findings, of which those on a misprint agree with nothing and deviate from nothing."""
     return [
-        replace(one, state="misprint", distance=None, why=None)
-        if one.values and any((one.of, *column, one.metric) in misprints for column in one.columns)
-        else one
-        for one in findings
+        replace(finding, state="misprint", distance=None, why=None)
+        if finding.values and any((finding.of, *column, finding.metric) in misprints for column in finding.columns)
+        else finding
+        for finding in findings
     ]
 
 
-def _explained(checked: CheckedResults, findings: list[Finding], known: Sequence[Deviation]) -> Findings:
-    out = [finding for finding in findings if finding.state == "out of band"]
-    reasons = [(one, next((why for why in known if _explains(checked, why, one)), None)) for one in out]
+def _explained(experiment: CheckedResults, findings: list[Finding], deviations: Sequence[Deviation]) -> Findings:
+    outliers = [finding for finding in findings if finding.state == "out of band"]
+    reasons = [
+        (finding, next((entry for entry in deviations if _explains(experiment, entry, finding)), None))
+        for finding in outliers
+    ]
     return Findings(
         all=findings,
-        known=[(one, why) for one, why in reasons if why is not None],
-        new=[one for one, why in reasons if why is None],
+        known=[(finding, deviation) for finding, deviation in reasons if deviation is not None],
+        new=[finding for finding, deviation in reasons if deviation is None],
     )
 
 
-def _explains(checked: CheckedResults, why: Deviation, finding: Finding) -> bool:
-    return any(_names(checked, why, finding, column) for column in finding.columns)
+def _explains(experiment: CheckedResults, deviation: Deviation, finding: Finding) -> bool:
+    return any(_names(experiment, deviation, finding, column) for column in finding.columns)
 
 
-def _names(checked: CheckedResults, why: Deviation, finding: Finding, column: tuple[str, str]) -> bool:
-    return why.explains(checked.outline.name, finding.kind, finding.of, column, finding.metric)
+def _names(experiment: CheckedResults, deviation: Deviation, finding: Finding, column: tuple[str, str]) -> bool:
+    return deviation.explains(experiment.outline.name, finding.kind, finding.of, column, finding.metric)
 
 
-def _agreeing(checked: CheckedResults, findings: list[Finding], known: Sequence[Deviation]) -> list[OutdatedDeviation]:
+def _agreeing(
+    experiment: CheckedResults, findings: list[Finding], deviations: Sequence[Deviation]
+) -> list[OutdatedDeviation]:
     """Return the deviating numbers that now agree.
 
     A number agrees when it is in band and all its differences that the deviation names are too.
     """
-    titles = {column: title for title, column in checked.published.columns.items()} if checked.published else {}
-    compared = [finding for finding in findings if finding.state in ("in band", "out of band")]
-    agreeing = []
-    for why in known:
+    titles = {column: title for title, column in experiment.published.columns.items()} if experiment.published else {}
+    compared_findings = [finding for finding in findings if finding.state in ("in band", "out of band")]
+    outdated_deviations = []
+    for deviation in deviations:
         states: dict[str, set[str]] = {}
-        for finding in compared:
+        for finding in compared_findings:
             for column in finding.columns:
-                if _names(checked, why, finding, column):
-                    what = f"{finding.dataset} {titles[column]} {finding.metric}"
-                    states.setdefault(what, set()).add(finding.state)
-        agreeing += [OutdatedDeviation(what, why.reason) for what, found in states.items() if found == {"in band"}]
-    return agreeing
+                if _names(experiment, deviation, finding, column):
+                    name = f"{finding.dataset} {titles[column]} {finding.metric}"
+                    states.setdefault(name, set()).add(finding.state)
+        outdated_deviations += [
+            OutdatedDeviation(name, deviation.reason) for name, values in states.items() if values == {"in band"}
+        ]
+    return outdated_deviations
 
 
 def no_comparison_reason(
-    checked: CheckedResults, numbers: Sequence[Finding], untabled: Sequence[ClaimVerdict], drift: AcceptedDrift | None
+    experiment: CheckedResults,
+    numbers: Sequence[Finding],
+    verdicts: Sequence[ClaimVerdict],
+    drift: AcceptedDrift | None,
 ) -> str | None:
     """Return why nothing was compared, or None where something was.
 
-    ``numbers`` is every published number that our results are compared with. ``untabled`` are the verdicts on claims
+    ``numbers`` is every published number that our results are compared with. ``verdicts`` are those on claims
     without a table in the paper, which are comparisons by themselves. ``drift`` is the comparison with our accepted
     numbers, the only one of an experiment without a paper.
     """
-    if not checked.every_finished():
-        some_failed = any(one.status != "done" for one in checked.results.values())
-        failed = ", with --retry-failed for those that failed" if some_failed else ""
-        return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
-    decided = any(one.verdict != "undecided" for one in untabled)
-    if checked.published is None:
+    if not experiment.every_finished():
+        has_failures = any(cell.status != "done" for cell in experiment.results.values())
+        hint = ", with --retry-failed for those that failed" if has_failures else ""
+        return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{hint}"
+    is_decided = any(verdict.verdict != "undecided" for verdict in verdicts)
+    if experiment.published is None:
         if drift is not None and (drift.compared or drift.gone):
             return None
         return (
             "nothing was compared: the experiment follows no paper and has no accepted numbers yet; "
-            f"probcal check {checked.store.folder} --accept accepts the present ones"
+            f"probcal check {experiment.store.folder} --accept accepts the present ones"
         )
-    if decided or any(one.distance is not None for one in numbers):
+    if is_decided or any(finding.distance is not None for finding in numbers):
         return None
-    return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
+    return f"nothing was compared: {_reason(experiment, experiment.published, numbers)}"
 
 
-def _reason(checked: CheckedResults, published: Published, numbers: Sequence[Finding]) -> str:
-    outline, paper = checked.outline, checked.outline.paper
+def _reason(experiment: CheckedResults, published: Published, numbers: Sequence[Finding]) -> str:
+    outline, paper = experiment.outline, experiment.outline.paper
     if numbers:
         return (
             f"none of the {len(numbers)} published numbers can be judged by our finished splits "
@@ -227,7 +242,7 @@ def _reason(checked: CheckedResults, published: Published, numbers: Sequence[Fin
         )
     if not published.tables:
         return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
-    if not checked.paper_metrics:
+    if not experiment.paper_metrics:
         return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
     return (
         f"none of our columns has a published counterpart; {paper} has {', '.join(published.columns)} of "

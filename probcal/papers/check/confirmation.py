@@ -60,42 +60,42 @@ class Choice:
     """Numbers of the others with the printed digits, mean of all variants: what a variant chosen at random has."""
 
 
-def units(one: NumberPair) -> float:
+def units(pair: NumberPair) -> float:
     """Return the units of the last printed digit between the two numbers."""
-    table, place = one.paper.tables[one.metric], (one.dataset, *one.paper.columns[one.column])
-    return abs(units_off(our_number(one.ours.values), one.published, table.printed_decimals[place]))
+    table, place = pair.paper.tables[pair.metric], (pair.dataset, *pair.paper.columns[pair.column])
+    return abs(units_off(our_number(pair.ours.values), pair.published, table.printed_decimals[place]))
 
 
 def score(numbers: Iterable[NumberPair]) -> Score:
-    every = [min(units(one), FARTHEST) for one in numbers]
-    return Score(every.count(0), len(every), statistics.median(every))
+    distances = [min(units(pair), FARTHEST) for pair in numbers]
+    return Score(distances.count(0), len(distances), statistics.median(distances))
 
 
 def numbers_on_published_splits(ranking: Ranking) -> list[NumberPair]:
     """Return the counted numbers of data sets on the paper's own split."""
-    return [one for one in ranking.counted if one.ours.is_published_split]
+    return [pair for pair in ranking.counted if pair.ours.is_published_split]
 
 
-def choices(numbers: Sequence[NumberPair], scored: int) -> list[Choice]:
-    """Return one choice for each set of ``scored`` data sets, with the others to confirm it on."""
-    variants = grouped(numbers, lambda one: one.variant)
-    datasets = list(dict.fromkeys(one.dataset for one in numbers))
-    return [_choice(variants, datasets, chosen) for chosen in itertools.combinations(datasets, scored)]
+def choices(numbers: Sequence[NumberPair], n_scored: int) -> list[Choice]:
+    """Return one choice for each set of ``n_scored`` data sets, with the others to confirm it on."""
+    variants = grouped(numbers, lambda pair: pair.variant)
+    datasets = list(dict.fromkeys(pair.dataset for pair in numbers))
+    return [_choice(variants, datasets, subset) for subset in itertools.combinations(datasets, n_scored)]
 
 
-def _choice(variants: dict[str, list[NumberPair]], datasets: list[str], scored: tuple[str, ...]) -> Choice:
-    here = {name: score(one for one in group if one.dataset in scored) for name, group in variants.items()}
-    there = {name: score(one for one in group if one.dataset not in scored) for name, group in variants.items()}
-    best = min(here, key=lambda name: here[name].key)
+def _choice(variants: dict[str, list[NumberPair]], datasets: list[str], subset: tuple[str, ...]) -> Choice:
+    scores = {name: score(pair for pair in group if pair.dataset in subset) for name, group in variants.items()}
+    rest = {name: score(pair for pair in group if pair.dataset not in subset) for name, group in variants.items()}
+    best = min(scores, key=lambda name: scores[name].key)
     return Choice(
-        scored=scored,
-        others=tuple(name for name in datasets if name not in scored),
+        scored=subset,
+        others=tuple(name for name in datasets if name not in subset),
         best=best,
-        tied=sum(one.key == here[best].key for one in here.values()),
-        chosen_by=here[best],
-        confirmed_by=there[best],
-        place=1 + sum(one.key < there[best].key for one in there.values()),
-        average=statistics.fmean(one.same for one in there.values()),
+        tied=sum(result.key == scores[best].key for result in scores.values()),
+        chosen_by=scores[best],
+        confirmed_by=rest[best],
+        place=1 + sum(result.key < rest[best].key for result in rest.values()),
+        average=statistics.fmean(result.same for result in rest.values()),
     )
 
 
@@ -111,56 +111,56 @@ def confirmation_text(*stores: Store, scored: int) -> str:
 
     Raises TooFewDataSetsError, and what ``audit`` raises.
     """
-    found = {ranking.title: (ranking, numbers_on_published_splits(ranking)) for ranking in audit(stores).columns}
-    most = max((_datasets(numbers) for _, numbers in found.values()), default=0)
-    enough = {title: one for title, one in found.items() if _datasets(one[1]) > scored}
-    if not enough:
+    columns = {ranking.title: (ranking, numbers_on_published_splits(ranking)) for ranking in audit(stores).columns}
+    largest = max((_datasets(numbers) for _, numbers in columns.values()), default=0)
+    usable_columns = {title: column for title, column in columns.items() if _datasets(column[1]) > scored}
+    if not usable_columns:
         raise TooFewDataSetsError(
             f"--confirm {scored} needs variants on at least {scored + 1} data sets with the paper's own split, and "
-            f"there are {most}; name fewer data sets to score on, or run more"
+            f"there are {largest}; name fewer data sets to score on, or run more"
         )
     grids = [
         grid
-        for title, (ranking, numbers) in enough.items()
+        for title, (ranking, numbers) in usable_columns.items()
         for grid in (_units_grid(title, ranking, numbers), _choice_grid(title, choices(numbers, scored)))
     ]
-    numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
-    return _RULE + "\n" + markdown(f"Chosen on {scored} data sets, confirmed on the others", numbered)
+    numbered_grids = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
+    return _RULE + "\n" + markdown(f"Chosen on {scored} data sets, confirmed on the others", numbered_grids)
 
 
 def _datasets(numbers: Sequence[NumberPair]) -> int:
-    return len({one.dataset for one in numbers})
+    return len({pair.dataset for pair in numbers})
 
 
 def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid:
     metrics = [metric_named(metric).short for metric in ranking.ranked[0].by_metric]
-    datasets = list(dict.fromkeys(one.dataset for one in numbers))
-    variants = grouped(numbers, lambda one: one.variant)
+    datasets = list(dict.fromkeys(pair.dataset for pair in numbers))
+    variants = grouped(numbers, lambda pair: pair.variant)
     scores = {name: score(group) for name, group in variants.items()}
     rows = []
     for name in sorted(variants, key=lambda name: scores[name].key):
-        of_dataset = grouped(variants[name], lambda one: one.dataset)
-        each = [Text(" / ".join(_units_text(units(one)) for one in of_dataset[dataset])) for dataset in datasets]
-        rows.append([Text(name), Text(_share(scores[name])), Text(f"{scores[name].median:g}"), *each])
+        dataset_pairs = grouped(variants[name], lambda pair: pair.dataset)
+        texts = [Text(" / ".join(_units_text(units(pair)) for pair in dataset_pairs[dataset])) for dataset in datasets]
+        rows.append([Text(name), Text(_share(scores[name])), Text(f"{scores[name].median:g}"), *texts])
     explanation = f"units of the last printed digit, {' / '.join(metrics)}."
     return Grid(0, title, explanation, ["variant", "digits", "median", *datasets], rows, [])
 
 
-def _choice_grid(title: str, found: list[Choice]) -> Grid:
+def _choice_grid(title: str, choices: list[Choice]) -> Grid:
     rows = [
         [
-            Text(", ".join(one.scored)),
-            Text(one.best, "" if one.tied == 1 else f" and {one.tied - 1} tied"),
-            Text(_share(one.chosen_by)),
-            Text(", ".join(one.others)),
-            Text(_share(one.confirmed_by)),
-            Text(f"{one.average:.1f}"),
-            Text(f"{one.place}"),
+            Text(", ".join(choice.scored)),
+            Text(choice.best, "" if choice.tied == 1 else f" and {choice.tied - 1} tied"),
+            Text(_share(choice.chosen_by)),
+            Text(", ".join(choice.others)),
+            Text(_share(choice.confirmed_by)),
+            Text(f"{choice.average:.1f}"),
+            Text(f"{choice.place}"),
         ]
-        for one in found
+        for choice in choices
     ]
-    mean = statistics.fmean(one.confirmed_by.same for one in found)
-    average = statistics.fmean(one.average for one in found)
+    mean = statistics.fmean(choice.confirmed_by.same for choice in choices)
+    average = statistics.fmean(choice.average for choice in choices)
     header = ["scored on", "best", "digits there", "confirmed on", "digits there", "at random", "place"]
     note = f"mean digits on the others: {mean:.1f} for the chosen variant, {average:.1f} for one at random."
     return Grid(0, title, "the best variant of each choice of data sets, on the others.", header, rows, [note])

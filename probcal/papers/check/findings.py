@@ -70,14 +70,14 @@ def largest_gap(
     The gain is the log10 loss of ``base`` less that of ``protected``. Only repetitions that all three have are counted.
     ``rounding`` is the largest rounding error of the three together.
     """
-    shared = base.keys() & protected.keys() & log10_s.keys()
-    gaps = [_gap(base[one] - protected[one], log10_s[one], rounding) for one in shared]
+    repetitions = base.keys() & protected.keys() & log10_s.keys()
+    gaps = [_gap(base[repetition] - protected[repetition], log10_s[repetition], rounding) for repetition in repetitions]
     return max(gaps, default=math.nan), len(gaps)
 
 
-def _gap(gained: float, log10_s: float, rounding: float) -> float:
-    missed = max(0.0, abs(gained - log10_s) - rounding)
-    return missed / abs(log10_s) if log10_s else (math.inf if missed else 0.0)
+def _gap(gain: float, log10_s: float, rounding: float) -> float:
+    miss = max(0.0, abs(gain - log10_s) - rounding)
+    return miss / abs(log10_s) if log10_s else (math.inf if miss else 0.0)
 
 
 Name = tuple[str, str, str, str]
@@ -111,7 +111,7 @@ class CheckedResults:
 
         With ``seed``, only the repetition with that seed is returned.
         """
-        numbers = {one.repetition: _number(one, metric, stage) for one in self.finished(row, column, seed)}
+        numbers = {cell.repetition: _number(cell, metric, stage) for cell in self.finished(row, column, seed)}
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
 
     def finished(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
@@ -120,7 +120,7 @@ class CheckedResults:
 
     def every_finished(self) -> list[CellResult]:
         rows = self.outline.datasets
-        return [one for row in rows for column in self.outline.columns for one in self.finished(row, column)]
+        return [cell for row in rows for column in self.outline.columns for cell in self.finished(row, column)]
 
     def planned(self, row: Row) -> list[ResultColumn]:
         """Return the columns that have cells of this data set."""
@@ -128,10 +128,10 @@ class CheckedResults:
 
     def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones, None without any."""
-        for row in [one for one in self.outline.datasets if one.published == dataset][:1]:
-            for ours in self.planned(row):
-                if self.published and paper_column(ours) == self.published.columns[column]:
-                    return row, ours
+        for row in [row for row in self.outline.datasets if row.published == dataset][:1]:
+            for candidate in self.planned(row):
+                if self.published and paper_column(candidate) == self.published.columns[column]:
+                    return row, candidate
         return None
 
     def every_number(self) -> Iterator[tuple[Name, Row, ResultColumn]]:
@@ -166,13 +166,13 @@ def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:
     return course[min(stage, len(course)) - 1] if course else math.nan
 
 
-def undefined_counts(checked: CheckedResults) -> Counter[str]:
+def undefined_counts(experiment: CheckedResults) -> Counter[str]:
     """Return metric -> number of finished cells without a number of it."""
     return Counter(
         metric
-        for one in checked.every_finished()
-        for metric in checked.outline.metrics
-        if math.isnan(one.metrics.get(metric, math.nan))
+        for cell in experiment.every_finished()
+        for metric in experiment.outline.metrics
+        if math.isnan(cell.metrics.get(metric, math.nan))
     )
 
 
@@ -246,8 +246,8 @@ def sd_of_finite(values: Sequence[float]) -> float | None:
 def spread_text(values: Sequence[float]) -> str:
     """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
     sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
-    some = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
-    return ("" if sd is None else f" ± {printed(sd)}") + some
+    infinite_text = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
+    return ("" if sd is None else f" ± {printed(sd)}") + infinite_text
 
 
 def paper_column(column: ResultColumn) -> tuple[str, str]:
@@ -255,26 +255,26 @@ def paper_column(column: ResultColumn) -> tuple[str, str]:
     return column.paper_learner or "", column.paper_method or ""
 
 
-def numbers(checked: CheckedResults) -> list[Finding]:
+def numbers(experiment: CheckedResults) -> list[Finding]:
     """Return one finding per data set, column with a published one, and metric. ``probcal table`` judges them alike."""
     return [
         finding
-        for metric in checked.paper_metrics
-        for row in checked.outline.datasets
-        for column in checked.planned(row)
-        for finding in _number_finding(checked, row, column, metric)
+        for metric in experiment.paper_metrics
+        for row in experiment.outline.datasets
+        for column in experiment.planned(row)
+        for finding in _number_finding(experiment, row, column, metric)
     ]
 
 
-def _number_finding(checked: CheckedResults, row: Row, column: ResultColumn, metric: str) -> Iterator[Finding]:
-    published = published_number(checked.published, row, column, metric)
-    if published is None or checked.published is None:
+def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, metric: str) -> Iterator[Finding]:
+    published = published_number(experiment.published, row, column, metric)
+    if published is None or experiment.published is None:
         return
-    table = checked.published.tables[metric]
-    ours = summarise(checked.outline, checked.results, row, column, metric, table.seed)
+    table = experiment.published.tables[metric]
+    summary = summarise(experiment.outline, experiment.results, row, column, metric, table.seed)
     place = place_of(row, column)
-    verdict = verdict_of(ours, published, table, place)
-    state = state_of(ours.values, verdict)
+    verdict = verdict_of(summary, published, table, place)
+    state = state_of(summary.values, verdict)
     yield Finding(
         kind="number",
         dataset=row.name,
@@ -283,76 +283,78 @@ def _number_finding(checked: CheckedResults, row: Row, column: ResultColumn, met
         metric=metric,
         columns=(paper_column(column),),
         published=published,
-        values=ours.values,
-        planned=ours.planned,
+        values=summary.values,
+        planned=summary.planned,
         state=state,
         distance=verdict.distance if verdict else None,
-        why=why_no_verdict(ours, published, table) if state == "cannot be judged" else None,
+        why=why_no_verdict(summary, published, table) if state == "cannot be judged" else None,
         decimals=table.printed_decimals[place],
-        sharp=is_sharp(checked.published, row, column, ours.planned),
+        sharp=is_sharp(experiment.published, row, column, summary.planned),
     )
 
 
-def is_sharp(paper: Published, row: Row, column: ResultColumn, planned: int) -> bool:
-    """Return whether the printed digits must come back: an exact column on the paper's own split, ``planned`` once."""
-    return planned == 1 and row.split in PUBLISHED_SPLITS and paper_column(column) in paper.exact
+def is_sharp(paper: Published, row: Row, column: ResultColumn, n_planned: int) -> bool:
+    """Return whether the printed digits must come back: an exact column on the paper's own split, planned once."""
+    return n_planned == 1 and row.split in PUBLISHED_SPLITS and paper_column(column) in paper.exact
 
 
 _MINUS = "\N{MINUS SIGN}"
 
 
-def differences(checked: CheckedResults) -> list[Finding]:
+def differences(experiment: CheckedResults) -> list[Finding]:
     """Return one finding per data set, pair of columns and metric. Pairs with a published ∞ have no difference."""
-    paper = checked.published
+    paper = experiment.published
     if paper is None:
         return []
     return [
         finding
-        for metric in checked.paper_metrics
-        for row in checked.outline.datasets
-        for earlier, later in _pairs(paper, checked.planned(row))
-        for finding in _difference_findings(checked, paper, row, earlier, later, metric)
+        for metric in experiment.paper_metrics
+        for row in experiment.outline.datasets
+        for earlier, later in _pairs(paper, experiment.planned(row))
+        for finding in _difference_findings(experiment, paper, row, earlier, later, metric)
     ]
 
 
-def _pairs(paper: Published, ours: list[ResultColumn]) -> Iterator[tuple[ResultColumn, ResultColumn]]:
+def _pairs(paper: Published, columns: list[ResultColumn]) -> Iterator[tuple[ResultColumn, ResultColumn]]:
     for first, second in itertools.combinations(paper.columns.values(), 2):
         if first[0] != second[0]:
             continue
-        earlier = [column for column in ours if paper_column(column) == first]
-        for later in ours:
+        earlier = [column for column in columns if paper_column(column) == first]
+        for later in columns:
             if paper_column(later) == second:
-                own = [column for column in earlier if column.learner == later.learner]
-                yield from ((one, later) for one in own or (earlier if len(earlier) == 1 else []))
+                same_learner = [column for column in earlier if column.learner == later.learner]
+                yield from ((column, later) for column in same_learner or (earlier if len(earlier) == 1 else []))
 
 
 def _difference_findings(
-    checked: CheckedResults, paper: Published, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
+    experiment: CheckedResults, paper: Published, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
 ) -> Iterator[Finding]:
-    subtracted, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
-    if subtracted is None or number is None or math.isinf(subtracted) or math.isinf(number):
+    base, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
+    if base is None or number is None or math.isinf(base) or math.isinf(number):
         return
     table = paper.tables[metric]
-    published, seed = round(number - subtracted, 6), table.seed
-    before, after = (checked.splits(row, column, metric, seed=seed) for column in (earlier, later))
-    both = sorted(before.keys() & after.keys())
+    published, seed = round(number - base, 6), table.seed
+    base_splits, splits = (experiment.splits(row, column, metric, seed=seed) for column in (earlier, later))
+    common = sorted(base_splits.keys() & splits.keys())
     values = tuple(
-        after[split] - before[split] for split in both if math.isfinite(before[split]) and math.isfinite(after[split])
+        splits[split] - base_splits[split]
+        for split in common
+        if math.isfinite(base_splits[split]) and math.isfinite(splits[split])
     )
-    planned = len(planned_ids(checked.outline, row, later, seed))
+    n_planned = len(planned_ids(experiment.outline, row, later, seed))
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
-    own_split = planned == 1 and not (seed is None and row.random)
-    tolerance = table.tolerance + ROUNDING if own_split else None
+    is_own_split = n_planned == 1 and not (seed is None and row.random)
+    tolerance = table.tolerance + ROUNDING if is_own_split else None
     if table.is_of_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
         tolerance = 2 * table.tolerance
-    why = why_not_judged(values, published, tolerance)
-    verdict = None if why else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
+    reason = why_not_judged(values, published, tolerance)
+    verdict = None if reason else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
     places = [place_of(row, column) for column in (earlier, later)]
-    drawn = drawn_of(summarise(checked.outline, checked.results, row, later, metric, seed), table, places[1])
-    if verdict and drawn and places[0] not in table.drawn:
+    draws = drawn_of(summarise(experiment.outline, experiment.results, row, later, metric, seed), table, places[1])
+    if verdict and draws and places[0] not in table.drawn:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
-        verdict = drawn.minus(before[both[0]]).verdict(values[0], published, rounding)
-    state = "no finite difference" if both and not values else state_of(values, verdict)
+        verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)
+    state = "no finite difference" if common and not values else state_of(values, verdict)
     yield Finding(
         kind="difference",
         dataset=row.name,
@@ -362,8 +364,8 @@ def _difference_findings(
         columns=(paper_column(earlier), paper_column(later)),
         published=published,
         values=values,
-        planned=planned,
+        planned=n_planned,
         state=state,
         distance=verdict.distance if verdict else None,
-        why=why if state == "cannot be judged" else None,
+        why=reason if state == "cannot be judged" else None,
     )

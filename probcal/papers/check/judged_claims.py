@@ -110,8 +110,8 @@ def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> ClaimVerdict
         return _judge_ranks(claim, numbers, datasets)
     if claim.kind in _STREAM_OUTCOMES:
         return _judge_streams(claim, numbers, datasets)
-    found = outcomes(claim, paper, numbers)
-    return judge_tallies(claim, {metric: _tally(one.values()) for metric, one in found.items()})
+    claim_outcomes = outcomes(claim, paper, numbers)
+    return judge_tallies(claim, {metric: _tally(entries.values()) for metric, entries in claim_outcomes.items()})
 
 
 def _datasets(claim: Claim, paper: Published) -> list[str]:
@@ -126,39 +126,39 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
     """
     entries = {metric: [(dataset, metric) for dataset in _datasets(claim, paper)] for metric in claim.metrics}
     if claim.kind in ("best", "printed_best"):
-        every = [entry for found in entries.values() for entry in found]
-        return {"": {entry: _best(claim, paper, numbers, *entry) for entry in every}}
+        all_entries = [entry for group in entries.values() for entry in group]
+        return {"": {entry: _best(claim, paper, numbers, *entry) for entry in all_entries}}
     if claim.kind not in _OUTCOMES:
         return {}
     outcome = _OUTCOMES[claim.kind]
-    return {metric: {one: outcome(claim, numbers, *one) for one in found} for metric, found in entries.items()}
+    return {metric: {entry: outcome(claim, numbers, *entry) for entry in group} for metric, group in entries.items()}
 
 
-def published_tallies(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[str, Tally]:
+def published_tallies(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str, Tally]:
     """Return the tallies of the paper's own tables over the entries that we have, as ``ClaimVerdict`` has them.
 
     Together with ours, they tell whether the paper's own count comes back.
     """
-    theirs = outcomes(claim, paper, PublishedNumbers(paper))
+    paper_outcomes = outcomes(claim, paper, PublishedNumbers(paper))
     return {
-        metric: _tally(theirs[metric][entry] for entry, outcome in found.items() if outcome is not None)
-        for metric, found in outcomes(claim, paper, ours).items()
+        metric: _tally(paper_outcomes[metric][entry] for entry, outcome in entries.items() if outcome is not None)
+        for metric, entries in outcomes(claim, paper, numbers).items()
     }
 
 
-def published_rank_text(claim: Claim, paper: Published, ours: ClaimNumbers) -> str:
+def published_rank_text(claim: Claim, paper: Published, numbers: ClaimNumbers) -> str:
     """Return the mean ranks of the paper's own tables over the data sets that we have, in words.
 
     Empty for a claim that is not about ranks, and with fewer than two data sets.
     """
     if claim.kind not in _OF_RANKS:
         return ""
-    there = [
+    datasets = [
         dataset
         for dataset in _datasets(claim, paper)
-        if all(_means_of_all(claim, ours, dataset, metric) for metric in claim.metrics)
+        if all(_means_of_all(claim, numbers, dataset, metric) for metric in claim.metrics)
     ]
-    return _judge_ranks(claim, PublishedNumbers(paper), there).said
+    return _judge_ranks(claim, PublishedNumbers(paper), datasets).said
 
 
 def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> ClaimVerdict:
@@ -215,9 +215,9 @@ _OUTCOMES: dict[str, Callable[[Claim, ClaimNumbers, str, str], Outcome | None]] 
 
 def _gains(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
     [metric], (base, protected) = claim.metrics, claim.columns
-    before, after = numbers.splits(dataset, base, metric), numbers.splits(dataset, protected, metric)
+    base_splits, protected_splits = numbers.splits(dataset, base, metric), numbers.splits(dataset, protected, metric)
     rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
-    gap, n = largest_gap(before, after, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)
+    gap, n = largest_gap(base_splits, protected_splits, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)
     return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
 
 
@@ -226,8 +226,8 @@ def _grows_most(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outc
     if not starts:
         return None, ""
     low, high = claim.between
-    said = ", ".join(f"begins after {_percent(start)} of the rows" for start in starts)
-    return "win" if all(low - _EPSILON <= one <= high + _EPSILON for one in starts) else "loss", said
+    text = ", ".join(f"begins after {_percent(start)} of the rows" for start in starts)
+    return "win" if all(low - _EPSILON <= start <= high + _EPSILON for start in starts) else "loss", text
 
 
 _STREAM_OUTCOMES = {"gains": _gains, "grows_most": _grows_most}
@@ -236,8 +236,8 @@ _STREAM_OUTCOMES = {"gains": _gains, "grows_most": _grows_most}
 def _judge_streams(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
     outcomes = {dataset: _STREAM_OUTCOMES[claim.kind](claim, numbers, dataset) for dataset in datasets}
     tally = _tally(outcome for outcome, _ in outcomes.values())
-    said = "; ".join(f"{dataset} {said}" for dataset, (_, said) in outcomes.items() if said)
-    return ClaimVerdict(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
+    text = "; ".join(f"{dataset} {text}" for dataset, (_, text) in outcomes.items() if text)
+    return ClaimVerdict(_verdict(claim, tally), {claim.metrics[0]: tally}, text)
 
 
 def _best(claim: Claim, paper: Published, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
@@ -245,16 +245,16 @@ def _best(claim: Claim, paper: Published, numbers: ClaimNumbers, dataset: str, m
     means = {title: _mean(list(numbers.splits(dataset, title, metric).values())) for title in paper.columns}
     if any(math.isnan(mean) for mean in means.values()):
         return None
-    wanted = claim.columns or paper.best_columns(dataset, metric)
-    return "win" if best_of(means, metric) & set(wanted) else "loss"
+    titles = claim.columns or paper.best_columns(dataset, metric)
+    return "win" if best_of(means, metric) & set(titles) else "loss"
 
 
 def _on_the_same_splits(
     claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str
 ) -> tuple[list[float], list[float]]:
     a, b = (numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns)
-    both = sorted(a.keys() & b.keys())
-    return [a[split] for split in both], [b[split] for split in both]
+    splits = sorted(a.keys() & b.keys())
+    return [a[split] for split in splits], [b[split] for split in splits]
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -268,27 +268,27 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _tally(outcomes: Iterable[Outcome | None]) -> Tally:
-    every = list(outcomes)
-    return Tally(every.count("win"), every.count("loss"), every.count("tie"), every.count(None))
+    values = list(outcomes)
+    return Tally(values.count("win"), values.count("loss"), values.count("tie"), values.count(None))
 
 
 def _verdict(claim: Claim, tally: Tally) -> Verdict:
     """Return "undecided" if data sets without results could change the verdict, otherwise the verdict."""
-    needed, unknown = claim.needed(tally.known + tally.not_run), tally.not_run
+    n_needed, n_unknown = claim.needed(tally.known + tally.not_run), tally.not_run
     if claim.kind != "even":
-        return _decided([tally.wins + more >= needed for more in (0, unknown)])
+        return _decided([tally.wins + extra >= n_needed for extra in (0, n_unknown)])
     return _decided(
         _p_of_signs(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANT
-        for wins in range(unknown + 1)
-        for losses in range(unknown + 1 - wins)
+        for wins in range(n_unknown + 1)
+        for losses in range(n_unknown + 1 - wins)
     )
 
 
 def _gains_most(tallies: Sequence[Tally]) -> Verdict:
-    first, *others = tallies
-    lead = [(first.wins - first.losses) - (other.wins - other.losses) for other in others]
-    unknown = [first.not_run + other.not_run for other in others]
-    return _combined(_decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True))
+    first, *rest = tallies
+    leads = [(first.wins - first.losses) - (tally.wins - tally.losses) for tally in rest]
+    n_unknown = [first.not_run + tally.not_run for tally in rest]
+    return _combined(_decided([lead - n > 0, lead + n > 0]) for lead, n in zip(leads, n_unknown, strict=True))
 
 
 def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
@@ -296,15 +296,19 @@ def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Clai
     [metric], [column] = claim.metrics, claim.columns
     low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON
     splits = {dataset: numbers.splits(dataset, column, metric) for dataset in datasets}
-    saved = {dataset: 1 - _mean([*found.values()]) for dataset, found in splits.items() if found}
-    tally = _tally(None if one not in saved else "win" if low <= saved[one] <= high else "loss" for one in datasets)
-    if not saved:
+    savings = {
+        dataset: 1 - _mean([*dataset_splits.values()]) for dataset, dataset_splits in splits.items() if dataset_splits
+    }
+    tally = _tally(
+        None if name not in savings else "win" if low <= savings[name] <= high else "loss" for name in datasets
+    )
+    if not savings:
         return ClaimVerdict("undecided", {metric: tally})
-    mean = _mean([*saved.values()])
-    said = f"{_percent(mean)} ({', '.join(f'{dataset} {_percent(one)}' for dataset, one in saved.items())})"
-    if len(saved) < len(datasets):
-        return ClaimVerdict("undecided", {metric: tally}, said)
-    return ClaimVerdict("supported" if low <= mean <= high else "not supported", {metric: tally}, said)
+    mean = _mean([*savings.values()])
+    text = f"{_percent(mean)} ({', '.join(f'{dataset} {_percent(saving)}' for dataset, saving in savings.items())})"
+    if len(savings) < len(datasets):
+        return ClaimVerdict("undecided", {metric: tally}, text)
+    return ClaimVerdict("supported" if low <= mean <= high else "not supported", {metric: tally}, text)
 
 
 def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
@@ -314,22 +318,22 @@ def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -
     """
     tallies: dict[str, Tally] = {}
     verdicts: list[Verdict] = []
-    said = []
+    texts = []
     for metric in claim.metrics:
-        found = {dataset: _means_of_all(claim, numbers, dataset, metric) for dataset in datasets}
-        known = [means for means in found.values() if means]
+        dataset_means = {dataset: _means_of_all(claim, numbers, dataset, metric) for dataset in datasets}
+        known_means = [means for means in dataset_means.values() if means]
         best = metric_named(metric).best
         tallies[metric] = _tally(
-            None if not means else "win" if best(means) == means[0] else "loss" for means in found.values()
+            None if not means else "win" if best(means) == means[0] else "loss" for means in dataset_means.values()
         )
-        if len(known) < 2:
+        if len(known_means) < 2:
             verdicts.append("undecided")
             continue
-        table = rank_table(np.array(known), metric_named(metric).larger_is_better)
-        holds, words = _ranks_hold(claim, table)
-        verdicts.append("undecided" if len(known) < len(datasets) else "supported" if holds else "not supported")
-        said.append(words)
-    return ClaimVerdict(_combined(verdicts), tallies, "; ".join(said))
+        table = rank_table(np.array(known_means), metric_named(metric).larger_is_better)
+        is_met, words = _ranks_hold(claim, table)
+        verdicts.append("undecided" if len(known_means) < len(datasets) else "supported" if is_met else "not supported")
+        texts.append(words)
+    return ClaimVerdict(_combined(verdicts), tallies, "; ".join(texts))
 
 
 def _ranks_hold(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:
@@ -339,32 +343,32 @@ def _ranks_hold(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:
     if claim.kind == "ranked":
         return all(earlier < later for earlier, later in itertools.pairwise(means)), words
     critical, (p, _) = critical_difference(table.shape[1], len(table)), p_of_friedman(table)
-    apart = p <= _SIGNIFICANT and means[1] - means[0] > critical
-    return apart, f"{words}, critical difference {critical:.2f}, Friedman's p {p:.2g}"
+    is_apart = p <= _SIGNIFICANT and means[1] - means[0] > critical
+    return is_apart, f"{words}, critical difference {critical:.2f}, Friedman's p {p:.2g}"
 
 
 def _means_of_all(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> list[float]:
     """Return the means of all columns of the claim over their common splits, or none without such a split."""
-    found = [numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns]
-    common = set.intersection(*(set(one) for one in found))
-    return [_mean([one[split] for split in sorted(common)]) for one in found] if common else []
+    column_splits = [numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns]
+    common = set.intersection(*(set(splits) for splits in column_splits))
+    return [_mean([splits[split] for split in sorted(common)]) for splits in column_splits] if common else []
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _decided(holds: Iterable[bool]) -> Verdict:
-    every = list(holds)
-    return "supported" if all(every) else "undecided" if any(every) else "not supported"
+def _decided(flags: Iterable[bool]) -> Verdict:
+    values = list(flags)
+    return "supported" if all(values) else "undecided" if any(values) else "not supported"
 
 
 def _combined(verdicts: Iterable[Verdict]) -> Verdict:
-    every = set(verdicts)
-    return "not supported" if "not supported" in every else "undecided" if "undecided" in every else "supported"
+    kinds = set(verdicts)
+    return "not supported" if "not supported" in kinds else "undecided" if "undecided" in kinds else "supported"
 
 
 def _p_of_signs(wins: int, losses: int) -> float:
     """Return the two-sided p-value of the sign test."""
-    n, fewer = wins + losses, min(wins, losses)
-    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / (1 << n))
+    n, n_fewer = wins + losses, min(wins, losses)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(n_fewer + 1)) / (1 << n))

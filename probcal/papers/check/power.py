@@ -83,36 +83,36 @@ class Gate:
     """Share for the plain column in all columns, None where it was not run."""
 
 
-def gates(found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None) -> list[Gate]:
+def gates(blocks: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None) -> list[Gate]:
     """Return one gate per rule that judges numbers of an ``experiment``.
 
     ``deviations`` are the known ones. ``plain`` is the paper's column that stands in all columns.
     """
-    every = (_gate(rule, found, deviations, experiment, plain) for rule in RULES)
-    return [gate for gate in every if gate is not None]
+    all_gates = (_gate(rule, blocks, deviations, experiment, plain) for rule in RULES)
+    return [gate for gate in all_gates if gate is not None]
 
 
 def _gate(
-    rule: Rule, found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None
+    rule: Rule, blocks: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None
 ) -> Gate | None:
-    judged = [rule.judges(block) & ~np.isnan(block.published) for block in found]
-    excused = [_explained_by_deviation(rule.kind, block, deviations, experiment) for block in found]
-    if not any(one.any() for one in judged):
+    masks = [rule.judges(block) & ~np.isnan(block.published) for block in blocks]
+    excuse_masks = [_explained_by_deviation(rule.kind, block, deviations, experiment) for block in blocks]
+    if not any(mask.any() for mask in masks):
         return None
 
     def share(orders_of: Callable[[Block], Orders]) -> float | None:
-        passing, numbers = [], 0
-        for block, those, excuse in zip(found, judged, excused, strict=True):
+        counts, total = [], 0
+        for block, mask, excuse in zip(blocks, masks, excuse_masks, strict=True):
             orders = orders_of(block)
-            if len(orders) and those.any():
-                passing.append((permuted_entries(rule.agrees(block), orders) | excuse)[:, those].sum(axis=1).mean())
-                numbers += int(those.sum())
-        return float(sum(passing) / numbers) if numbers else None
+            if len(orders) and mask.any():
+                counts.append((permuted_entries(rule.agrees(block), orders) | excuse)[:, mask].sum(axis=1).mean())
+                total += int(mask.sum())
+        return float(sum(counts) / total) if total else None
 
     return Gate(
         name=rule.name,
-        numbers=int(sum(those.sum() for those in judged)),
-        excused=int(sum((those & excuse).sum() for those, excuse in zip(judged, excused, strict=True))),
+        numbers=int(sum(mask.sum() for mask in masks)),
+        excused=int(sum((mask & excuse).sum() for mask, excuse in zip(masks, excuse_masks, strict=True))),
         ours=share(identity_order) or 0.0,
         shuffled=share(shuffled) or 0.0,
         wrong=share(functools.partial(constant_column_order, plain)),
@@ -123,6 +123,6 @@ def _explained_by_deviation(kind: Kind, block: Block, deviations: Sequence[Devia
     """Return, per published column, whether a known deviation of this ``kind`` explains its number."""
     dataset, metric = block.row.published, block.metric
     return np.array([
-        any(one.explains(experiment, kind, dataset, paper_column(column), metric) for one in deviations)
+        any(deviation.explains(experiment, kind, dataset, paper_column(column), metric) for deviation in deviations)
         for column in block.columns
     ])  # fmt: skip

@@ -17,18 +17,18 @@ NONE = "-"
 """Mark of a figure that nothing can be counted for."""
 
 
-def agreement_lines(found: Agreement) -> list[str]:
+def agreement_lines(agreement: Agreement) -> list[str]:
     """Return the figures of agreement, with those of shuffled columns and of the plain column beside them."""
-    left_out = f" ({found.misprints} misprints left out)" if found.misprints else ""
-    heading = f"agreement with {found.numbers} published numbers{left_out}"
-    return aligned(agreement_rows(found), [f"{heading}:", "ours", "shuffled", *_plain_header(found.plain)])
+    note = f" ({agreement.misprints} misprints left out)" if agreement.misprints else ""
+    heading = f"agreement with {agreement.numbers} published numbers{note}"
+    return aligned(agreement_rows(agreement), [f"{heading}:", "ours", "shuffled", *_plain_header(agreement.plain)])
 
 
-def agreement_rows(found: Agreement) -> list[list[str]]:
+def agreement_rows(agreement: Agreement) -> list[list[str]]:
     """Return one row per figure: its name, and its values for ours, shuffled columns and the plain column."""
-    several = [one for one in (found.ours, found.shuffled, found.wrong) if one is not None]
-    named = [_named(one) for one in several]
-    return [[name, *(one[name] for one in named)] for name in named[0]]
+    figures = [figure for figure in (agreement.ours, agreement.shuffled, agreement.wrong) if figure is not None]
+    columns = [_named(figure) for figure in figures]
+    return [[name, *(column[name] for column in columns)] for name in columns[0]]
 
 
 def _named(figures: AgreementFigures) -> dict[str, str]:
@@ -60,10 +60,10 @@ def power_text(report: Report) -> str:
         *aligned([_row(gate, plain) for gate in report.gates], header),
         "",
     ]
-    means = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
-    means += [f"{plain} everywhere: our {plain} stands in every column"] if plain else []
-    means += ["excused: a known deviation lets any number pass; a number that cannot be judged passes too"]
-    return "\n".join([*lines, *(f"  {one}" for one in means), ""])
+    notes = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
+    notes += [f"{plain} everywhere: our {plain} stands in every column"] if plain else []
+    notes += ["excused: a known deviation lets any number pass; a number that cannot be judged passes too"]
+    return "\n".join([*lines, *(f"  {note}" for note in notes), ""])
 
 
 def _row(gate: Gate, plain: str | None) -> list[str]:
