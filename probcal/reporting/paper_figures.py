@@ -52,7 +52,7 @@ def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
 
 def _draw(axes: Axes, panel: CurvePanel) -> None:
     name = shown_metric(panel.metric)
-    longest = max((len(curve.mean) for curve in panel.curves), default=1)
+    n_stages = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
         colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
         stages = np.arange(1, len(curve.mean) + 1)
@@ -61,7 +61,7 @@ def _draw(axes: Axes, panel: CurvePanel) -> None:
         axes.plot(stages, mean, dashes, color=colour, linewidth=1.2, label=curve.title)
         if curve.sd is not None:
             axes.fill_between(stages, mean - curve.sd, mean + curve.sd, color=colour, alpha=0.18, linewidth=0)
-    axes.set_xlim(0, longest)
+    axes.set_xlim(0, n_stages)
     if not name.larger_is_better:
         axes.set_ylim(bottom=0)
     axes.set_xlabel(_x_name(panel.column))
