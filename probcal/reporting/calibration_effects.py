@@ -55,7 +55,7 @@ def effects_of(outline: Outline, results: Results) -> list[CalibrationEffect]:
     """Return the effects of each data set, in the order of columns, where any result has stages."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
     groups = Counter(column.group for column in outline.columns if column.before_and_after)
-    found = [
+    effects = [
         _effect(
             row,
             column,
@@ -64,7 +64,7 @@ def effects_of(outline: Outline, results: Results) -> list[CalibrationEffect]:
         )
         for row, column in pairs
     ]
-    return [one for one in found if one.ratios.size or one.errors.size]
+    return [effect for effect in effects if effect.ratios.size or effect.errors.size]
 
 
 def mean_loss_ratio(stages: Stages) -> float:
@@ -73,17 +73,17 @@ def mean_loss_ratio(stages: Stages) -> float:
     return statistics.fmean(ratios.values()) if ratios else math.nan
 
 
-def _effect(row: Row, column: ResultColumn, name: str, every: Sequence[Stages]) -> CalibrationEffect:
-    of_splits = [_loss_ratios(stages) for stages in every]
-    parameters = sorted(set.intersection(*map(set, of_splits))) if of_splits else []
-    ratios = [[one[parameter] for parameter in parameters] for one in of_splits]
-    errors = [stages[ERROR] for stages in every if len(stages.get(ERROR, ())) == 2]
+def _effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequence[Stages]) -> CalibrationEffect:
+    all_ratios = [_loss_ratios(stages) for stages in cell_stages]
+    parameters = sorted(set.intersection(*map(set, all_ratios))) if all_ratios else []
+    ratios = [[cell_ratios[parameter] for parameter in parameters] for cell_ratios in all_ratios]
+    errors = [stages[ERROR] for stages in cell_stages if len(stages.get(ERROR, ())) == 2]
     return CalibrationEffect(
         row,
         column,
         name,
         np.array(parameters, dtype=float),
-        np.array(ratios, dtype=float).reshape(len(every), len(parameters)),
+        np.array(ratios, dtype=float).reshape(len(cell_stages), len(parameters)),
         np.array(errors, dtype=float).reshape(-1, 2),
     )
 
@@ -99,12 +99,12 @@ def _loss_ratios(stages: Stages) -> dict[float, float]:
 def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:
     """Return the tables numbered from ``first``, or none where no method has stages before and after calibration."""
     effects = effects_of(outline, results)
-    errors = [one for one in effects if len(one.errors)]
-    ratios = [one for one in effects if one.ratios.size]
+    errors = [effect for effect in effects if len(effect.errors)]
+    ratios = [effect for effect in effects if effect.ratios.size]
     grids = []
     if errors:
         explanation = f"before calibration, from the same fits; smaller is better; {_splits(errors)}."
-        rows = _rows(errors, lambda one: one.errors[:, 0])
+        rows = _rows(errors, lambda effect: effect.errors[:, 0])
         grids.append(Grid(first, "c_emp before", explanation, ["", *_names(errors)], rows, []))
     if ratios:
         grids.append(_ratios(first + len(grids), ratios, published))
@@ -112,19 +112,19 @@ def calibration_tables(first: int, outline: Outline, results: Results, published
 
 
 def _ratios(number: int, effects: list[CalibrationEffect], published: Published | None) -> Grid:
-    parameters = np.unique(np.concatenate([one.parameters for one in effects]))
+    parameters = np.unique(np.concatenate([effect.parameters for effect in effects]))
     explanation = (
         f"loss after calibration over loss before, mean over the {len(parameters)} loss parameters from "
         f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has helped; {_splits(effects)}."
     )
-    rows = _rows(effects, lambda one: one.mean_ratios)
-    of_columns = {name: [one for one in effects if one.name == name] for name in _names(effects)}
-    means = [[statistics.fmean(one.mean_ratios) for one in several] for several in of_columns.values()]
-    if len(rows) > 1 and all(len(several) == len(rows) for several in means):
-        rows.append([Text("mean"), *(Text(printed(statistics.fmean(several))) for several in means)])
-    said = [_published(published, several[0].column) for several in of_columns.values()] if published else []
-    notes = [f"in brackets the average in the text of {published.short}."] if published and any(said) else []
-    return Grid(number, "Loss ratio", explanation, ["", *of_columns], rows + beneath(PAPER, said), notes)
+    rows = _rows(effects, lambda effect: effect.mean_ratios)
+    columns = {name: [effect for effect in effects if effect.name == name] for name in _names(effects)}
+    means = [[statistics.fmean(effect.mean_ratios) for effect in group] for group in columns.values()]
+    if len(rows) > 1 and all(len(column_means) == len(rows) for column_means in means):
+        rows.append([Text("mean"), *(Text(printed(statistics.fmean(column_means))) for column_means in means)])
+    texts = [_published(published, group[0].column) for group in columns.values()] if published else []
+    notes = [f"in brackets the average in the text of {published.short}."] if published and any(texts) else []
+    return Grid(number, "Loss ratio", explanation, ["", *columns], rows + beneath(PAPER, texts), notes)
 
 
 def _published(published: Published, column: ResultColumn) -> str:
@@ -132,16 +132,16 @@ def _published(published: Published, column: ResultColumn) -> str:
     names = (column.paper_learner or "", column.paper_method or "")
     for claim in published.claims:
         if claim.kind == "saves" and claim.metrics == (LOSS_RATIO,) and published.columns[claim.columns[0]] == names:
-            ends = dict.fromkeys(printed(1 - saved) for saved in reversed(claim.between))
+            ends = dict.fromkeys(printed(1 - saving) for saving in reversed(claim.between))
             return f"[{' to '.join(ends)}]"
     return ""
 
 
 def _rows(effects: Sequence[CalibrationEffect], values: Callable[[CalibrationEffect], np.ndarray]) -> list[list[Text]]:
-    found = {(one.row.name, one.name): _mean_text(values(one)) for one in effects}
-    titles = {one.row.name: one.row.title for one in effects}
+    texts = {(effect.row.name, effect.name): _mean_text(values(effect)) for effect in effects}
+    titles = {effect.row.name: effect.row.title for effect in effects}
     return [
-        [Text(title), *(Text(found.get((name, column_name), NOT_RUN)) for column_name in _names(effects))]
+        [Text(title), *(Text(texts.get((name, column_name), NOT_RUN)) for column_name in _names(effects))]
         for name, title in titles.items()
     ]
 
@@ -152,11 +152,11 @@ def _mean_text(values: np.ndarray) -> str:
 
 
 def _names(effects: Sequence[CalibrationEffect]) -> list[str]:
-    return list(dict.fromkeys(one.name for one in effects))
+    return list(dict.fromkeys(effect.name for effect in effects))
 
 
 def _splits(effects: Sequence[CalibrationEffect]) -> str:
-    counts = sorted({max(len(one.ratios), len(one.errors)) for one in effects})
+    counts = sorted({max(len(effect.ratios), len(effect.errors)) for effect in effects})
     if counts == [1]:
         return "one split"
     return f"mean ± sd over {counts[0] if len(counts) == 1 else f'{counts[0]} to {counts[-1]}'} random splits"

@@ -44,20 +44,23 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def look(**changed: Any) -> AbstractContextManager[None]:
+def look(**settings: Any) -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws in our look, whatever the user's settings are."""
-    return matplotlib.style.context(["default", {**_LOOK, **changed}])
+    return matplotlib.style.context(["default", {**_LOOK, **settings}])
 
 
-def draw_styled(figures: Iterator[tuple[str, Figure]], use: Callable[[str, Figure], Used]) -> Iterator[Used]:
-    """Draw the (name, figure) in our look, and yield what ``use`` makes of each. Outside, the user's settings apply."""
+def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, Figure], Used]) -> Iterator[Used]:
+    """Draw the (name, figure) in our look, and yield what ``function`` makes of each.
+
+    Outside, the user's settings apply.
+    """
     while True:
         with look():
-            found = next(figures, None)
-            if found is None:
+            pair = next(figures, None)
+            if pair is None:
                 return
-            used = use(*found)
-        yield used
+            value = function(*pair)
+        yield value
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
@@ -92,9 +95,9 @@ def name_lines(axes: Axes) -> None:
         if str(line.get_label()).startswith("_"):  # a line without a name
             continue
         heights = np.asarray(line.get_ydata(), dtype=float)
-        there = np.flatnonzero(np.isfinite(heights))
-        if len(there):
-            ends.append((float(heights[there[-1]]), line))
+        indices = np.flatnonzero(np.isfinite(heights))
+        if len(indices):
+            ends.append((float(heights[indices[-1]]), line))
     ends.sort(key=lambda end: end[0])
     low, high = axes.get_ylim()
     size = 0.055 * (high - low)
@@ -120,10 +123,10 @@ def _apart(places: list[float], size: float) -> list[float]:
         middle = sum(group) / len(group)
         return [middle + size * (index - (len(group) - 1) / 2) for index in range(len(group))]
 
-    while touching := [
-        i for i, (a, b) in enumerate(pairwise(groups)) if spread(b)[0] - spread(a)[-1] < size * (1 - 1e-9)
+    while overlaps := [
+        i for i, (low, high) in enumerate(pairwise(groups)) if spread(high)[0] - spread(low)[-1] < size * (1 - 1e-9)
     ]:
-        first = touching[0]
+        first = overlaps[0]
         groups[first : first + 2] = [groups[first] + groups[first + 1]]
     return [place for group in groups for place in spread(group)]
 
@@ -131,12 +134,12 @@ def _apart(places: list[float], size: float) -> list[float]:
 def splits_text(n_splits: Iterable[int], mark: str) -> str:
     """Return the sentence that states the number of splits and that ``mark`` shows their spread."""
     counts = sorted(set(n_splits))
-    several = [n for n in counts if n > 1]
-    if not several:
+    larger_counts = [n for n in counts if n > 1]
+    if not larger_counts:
         return "one split"
-    how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
-    one = f"; no {mark}: one split" if 1 in counts else ""
-    return f"mean over {how_many} random splits, {mark}: ± one sd{one}"
+    count_text = str(larger_counts[0]) if len(larger_counts) == 1 else f"{larger_counts[0]} to {larger_counts[-1]}"
+    remark = f"; no {mark}: one split" if 1 in counts else ""
+    return f"mean over {count_text} random splits, {mark}: ± one sd{remark}"
 
 
 _SOLID: Any = "-"
@@ -180,19 +183,19 @@ class LineStyle:
 
 def groups_of(columns: Sequence[ResultColumn]) -> dict[ResultColumn, str]:
     """Return the group of each column for panels. Columns alone in their group form one group without a name."""
-    alone = len({column.group for column in columns}) == len(columns)
-    return {column: "" if alone else column.group for column in columns}
+    no_groups = len({column.group for column in columns}) == len(columns)
+    return {column: "" if no_groups else column.group for column in columns}
 
 
 def styles_of(groups: Mapping[ResultColumn, str]) -> dict[ResultColumn, LineStyle]:
     """Return a style for each method, the same with every learner. Columns of one group never share a style."""
     numbers: dict[Hashable, int] = {}
-    found: dict[ResultColumn, LineStyle] = {}
-    taken: set[tuple[str, int]] = set()
+    styles: dict[ResultColumn, LineStyle] = {}
+    group_numbers: set[tuple[str, int]] = set()
     for column, group in groups.items():
         number = numbers.setdefault(column.method, len(numbers))
-        if (group, number) in taken:
+        if (group, number) in group_numbers:
             number = numbers.setdefault((column.learner, column.method), len(numbers))
-        taken.add((group, number))
-        found[column] = LineStyle(number)
-    return found
+        group_numbers.add((group, number))
+        styles[column] = LineStyle(number)
+    return styles

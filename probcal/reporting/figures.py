@@ -47,34 +47,34 @@ def plot(
     a folder cannot be shown, UnknownPaper when it follows an unknown paper, and ProbcalError for names in
     ``selection`` that no store has.
     """
-    stores, drawn = list(stores), False
+    stores, any_drawn = list(stores), False
     selection.refuse_unknown([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
         for paths in _saved(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
-            drawn = True
+            any_drawn = True
             yield from paths
         for note in dict.fromkeys(notes):
             warn(f"{store.folder}: {note}")
-    if not drawn:
+    if not any_drawn:
         raise _nothing_to_draw(stores, kinds)
 
 
 def _figures(
     store: Store, kinds: tuple[str, ...], selection: Selection, warn: Callable[[str], None]
 ) -> Iterator[tuple[str, Figure]]:
-    whole, results = Outline.of(store), store.results()
-    untitled = selection.of(whole)
+    outline, results = Outline.of(store), store.results()
+    untitled = selection.of(outline)
     yield from paper_figures(short_titles(untitled), untitled, results, kinds, warn)
-    wanted = [kind for kind in ESTIMATE_KINDS if kind in kinds]
-    if not wanted:
+    estimate_kinds = [kind for kind in ESTIMATE_KINDS if kind in kinds]
+    if not estimate_kinds:
         return
-    pictures = pictures_of(store, whole, results, keep=True)
-    drawn = False
-    for found in estimate_figures(untitled, results, pictures.every, wanted):
-        drawn = True
-        yield found
-    for note in [*pictures.notes(untitled), *(missing_cells(untitled, results, untitled.columns) if drawn else ())]:
+    pictures = pictures_of(store, outline, results, keep=True)
+    any_drawn = False
+    for named_figure in estimate_figures(untitled, results, pictures.every, estimate_kinds):
+        any_drawn = True
+        yield named_figure
+    for note in [*pictures.notes(untitled), *(missing_cells(untitled, results, untitled.columns) if any_drawn else ())]:
         warn(note)
 
 
@@ -83,14 +83,14 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
 
     Raises FigureError, and ProbcalError for names in ``selection`` that the store does not have.
     """
-    whole, results = Outline.of(store), store.results()
-    selection.refuse_unknown([whole])
-    shown = selection.of(whole)
-    pictures = pictures_of(store, whole, results).every
-    found = list(draw_styled(estimate_figures(shown, results, pictures, [kind]), lambda _, figure: figure))
-    if not found:
+    outline, results = Outline.of(store), store.results()
+    selection.refuse_unknown([outline])
+    selected_outline = selection.of(outline)
+    pictures = pictures_of(store, outline, results).every
+    figures = list(draw_styled(estimate_figures(selected_outline, results, pictures, [kind]), lambda _, figure: figure))
+    if not figures:
         raise _nothing_to_draw([store], [kind])
-    return found
+    return figures
 
 
 def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
@@ -108,17 +108,17 @@ def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> FigureErr
             " probcal run keeps in predictions.bin, or an estimates.json of the same results. ROC and cost curves need "
             "two classes"
         )
-    if asked := {name for store in stores for name in Outline.of(store).curves}:
+    if curve_names := {name for store in stores for name in Outline.of(store).curves}:
         return FigureError(
             f"no finished first repetition in {folders} has a curve that its experiment asks for: "
-            + "; ".join(f"{name} needs {of}" for name, of in _CURVES_OF.items() if name in asked)
+            + "; ".join(f"{name} needs {methods}" for name, methods in _CURVES_OF.items() if name in curve_names)
         )
-    needed, again = "has a metric after every stage", ""
+    need, advice = "has a metric after every stage", ""
     if set(kinds) > {PAPER}:
-        needed = "has stored predictions or a metric after every stage"
-        again = "run the experiment again for figures of predictions; "
+        need = "has stored predictions or a metric after every stage"
+        advice = "run the experiment again for figures of predictions; "
     return FigureError(
-        f"no result in {folders} {needed}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
+        f"no result in {folders} {need}; {advice}add the line  stages: [cxe]  to the experiment file and run it again "
         "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
         "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
         "numeric columns"

@@ -174,32 +174,32 @@ def html_table(grid: Grid) -> str:
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 
 
-def grouped(items: Iterable[Item], by: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """Return the items by key, in the order in which the keys first occur."""
-    found: dict[Key, list[Item]] = {}
-    for one in items:
-        found.setdefault(by(one), []).append(one)
-    return found
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
-def in_order(metrics: Iterable[str], before: Sequence[str] = TABLES_1_TO_3) -> list[str]:
-    """Return the metrics, each once, with those of Tables 1 to 3 first, or those of ``before``."""
-    every = list(dict.fromkeys(metrics))
-    first = [metric for metric in before if metric in every]
-    return first + [metric for metric in every if metric not in first]
+def in_order(metrics: Iterable[str], priority: Sequence[str] = TABLES_1_TO_3) -> list[str]:
+    """Return the metrics, each once, with those of Tables 1 to 3 first, or those of ``priority``."""
+    names = list(dict.fromkeys(metrics))
+    first = [metric for metric in priority if metric in names]
+    return first + [metric for metric in names if metric not in first]
 
 
 def numbered(
-    metrics: Iterable[str], of_metric: Callable[[int, str], Grid], best: Callable[[int], Grid] | None
+    metrics: Iterable[str], metric_grid: Callable[[int, str], Grid], best_grid: Callable[[int], Grid] | None
 ) -> list[Grid]:
-    """Return the numbered tables: ``TABLES_1_TO_3``, the ``best`` methods unless None, then the other metrics."""
-    ordered = in_order(metrics)
-    first = [metric for metric in ordered if metric in TABLES_1_TO_3]
-    grids = [of_metric(number, metric) for number, metric in enumerate(first, 1)]
-    if best:
-        grids.append(best(len(grids) + 1))
-    for metric in ordered[len(first) :]:
-        grids.append(of_metric(len(grids) + 1, metric))
+    """Return the numbered tables: ``TABLES_1_TO_3``, ``best_grid`` unless None, then the other metrics."""
+    names = in_order(metrics)
+    first = [metric for metric in names if metric in TABLES_1_TO_3]
+    grids = [metric_grid(number, metric) for number, metric in enumerate(first, 1)]
+    if best_grid:
+        grids.append(best_grid(len(grids) + 1))
+    for metric in names[len(first) :]:
+        grids.append(metric_grid(len(grids) + 1, metric))
     return grids
 
 
@@ -207,74 +207,76 @@ UNDEFINED = "n/a"
 _LONGEST_REASON = 120
 
 
-def footnotes(summaries: Sequence[Summary], found: Census) -> list[str]:
+def footnotes(summaries: Sequence[Summary], census: Census) -> list[str]:
     """Return footnotes for the marks in the table. Failed and missing cells are counted over the experiment."""
     notes = []
-    if any(0 < one.infinite < one.n for one in summaries):
+    if any(0 < summary.infinite < summary.n for summary in summaries):
         notes.append(f"{INFINITY} (k/n): k of n splits are {INFINITY}, so the mean is {INFINITY}.")
-    if partial := sum(one.partial for one in summaries):
-        notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({partial} in this table).")
-    if undefined := sum(one.undefined for one in summaries):
-        notes.append(f"{UNDEFINED}: the metric has no value ({undefined} finished cells).")
-    return notes + troubles(found)
+    if n_partial := sum(summary.partial for summary in summaries):
+        notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({n_partial} in this table).")
+    if n_undefined := sum(summary.undefined for summary in summaries):
+        notes.append(f"{UNDEFINED}: the metric has no value ({n_undefined} finished cells).")
+    return notes + troubles(census)
 
 
-def troubles(found: Census) -> list[str]:
+def troubles(census: Census) -> list[str]:
     """Return notes on cells that are missing, stale or have warnings."""
-    warned = sorted(found.warned.items())
-    return missing_cells(found) + [
-        f"{printable(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}."
-        for kind, columns in warned
+    warnings = sorted(census.warned.items())
+    return missing_cells(census) + [
+        f"{printable(kind)} in {columns.total()} of {census.planned} cells: {_by_column(columns)}."
+        for kind, columns in warnings
     ]
 
 
-def missing_cells(found: Census) -> list[str]:
+def missing_cells(census: Census) -> list[str]:
     """Return notes on cells that failed, were not run or are stale."""
     notes = []
-    if found.failed:
-        first = found.failed[0]
-        notes.append(f"failed: {len(found.failed)} of {found.planned} cells; the first is {first.id}: {_reason(first)}")
-    if found.failed_since:
-        first = found.failed_since[0]
+    if census.failed:
+        first = census.failed[0]
         notes.append(
-            f"failed when run again: {len(found.failed_since)} of {found.planned} cells. Their last finished results "
+            f"failed: {len(census.failed)} of {census.planned} cells; the first is {first.id}: {_reason(first)}"
+        )
+    if census.failed_since:
+        first = census.failed_since[0]
+        notes.append(
+            f"failed when run again: {len(census.failed_since)} of {census.planned} cells. Their last finished results "
             f"are shown; the first is {first.id}: {_reason(first)}"
         )
-    if found.not_run:
-        of_empty = f"; none for {', '.join(found.empty)}" if found.empty else ""
-        notes.append(f"{NOT_RUN} not run: {found.not_run} of {found.planned} cells{of_empty}.")
-    if found.stale:
+    if census.not_run:
+        empty_text = f"; none for {', '.join(census.empty)}" if census.empty else ""
+        notes.append(f"{NOT_RUN} not run: {census.not_run} of {census.planned} cells{empty_text}.")
+    if census.stale:
         notes.append(
-            f"stale: {found.stale.total()} of {found.planned} cells have other settings, data or code than the last "
-            f"run, or data that changed since ({_by_column(found.stale)}); probcal run renews them."
+            f"stale: {census.stale.total()} of {census.planned} cells have other settings, data or code than the last "
+            f"run, or data that changed since ({_by_column(census.stale)}); probcal run renews them."
         )
     return notes
 
 
 def exceptions(outline: Outline) -> list[str]:
     """Return each override of the experiment with its reason."""
-    return [_exception(outline, one) for one in outline.exceptions]
+    return [_exception(outline, override) for override in outline.exceptions]
 
 
 def skipped(outline: Outline) -> list[str]:
     """Return those of ``exceptions`` that leave cells out."""
-    return [_exception(outline, one) for one in outline.exceptions if one.skip]
+    return [_exception(outline, override) for override in outline.exceptions if override.skip]
 
 
 def _exception(outline: Outline, override: ResultOverride) -> str:
     titles = {row.name: row.title for row in outline.datasets}
-    where = ", ".join(titles[name] for name in override.datasets if name in titles)
-    return f"{where}, {_columns(outline, override)} ({override.what}): {override.why}"
+    names = ", ".join(titles[name] for name in override.datasets if name in titles)
+    return f"{names}, {_columns(outline, override)} ({override.what}): {override.why}"
 
 
 def _columns(outline: Outline, override: ResultOverride) -> str:
     """Return the labels of the columns that an override applies to, or the group's label for a whole group."""
-    named = []
+    labels = []
     for group in dict.fromkeys(column.group for column in outline.columns):
         columns = [column for column in outline.columns if column.group == group]
-        about = [column.label for column in columns if (column.learner, column.method) in override.columns]
-        named += [group] if len(about) == len(columns) else about
-    return ", ".join(named)
+        matches = [column.label for column in columns if (column.learner, column.method) in override.columns]
+        labels += [group] if len(matches) == len(columns) else matches
+    return ", ".join(labels)
 
 
 def _by_column(counts: Counter[str]) -> str:
@@ -283,5 +285,5 @@ def _by_column(counts: Counter[str]) -> str:
 
 def _reason(result: CellResult) -> str:
     first_line = ((result.message or "").strip().splitlines() or [""])[0]
-    said = printable(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
-    return said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1] + "…"
+    text = printable(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
+    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"

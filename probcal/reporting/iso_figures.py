@@ -35,34 +35,34 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywher
     are closed, the largest has no other around it. If the region lies outside that one, it extends to the box.
     Without lines it is the whole box if ``everywhere`` is set, otherwise it is empty.
     """
-    closed = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
-    open_lines = [line for line in lines if not any(line is one for one in closed)]
+    loops = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
+    open_lines = [line for line in lines if not any(line is loop for loop in loops)]
     corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
     starts = [_around_box(line[0], low, high) for line in open_lines]
-    outlines, left = list(closed), set(range(len(open_lines)))
-    while left:
-        here = min(left)
+    outlines, line_numbers = list(loops), set(range(len(open_lines)))
+    while line_numbers:
+        index = min(line_numbers)
         pieces = []
-        while here in left:
-            left.remove(here)
-            pieces.append(open_lines[here])
-            end = _around_box(open_lines[here][-1], low, high)
-            way = [(start - end) % 4 for start in starts]
-            here = int(np.argmin(way))
-            passed = [number for number in range(1, 8) if end < number < end + way[here]]
-            pieces.append(corners[[number % 4 for number in passed]])
+        while index in line_numbers:
+            line_numbers.remove(index)
+            pieces.append(open_lines[index])
+            end = _around_box(open_lines[index][-1], low, high)
+            distances = [(start - end) % 4 for start in starts]
+            index = int(np.argmin(distances))
+            corner_numbers = [number for number in range(1, 8) if end < number < end + distances[index]]
+            pieces.append(corners[[number % 4 for number in corner_numbers]])
         outlines.append(np.concatenate(pieces))
-    if not open_lines and (min(map(_area, closed), key=lambda area: -abs(area)) < 0 if closed else everywhere):
+    if not open_lines and (min(map(_area, loops), key=lambda area: -abs(area)) < 0 if loops else everywhere):
         outlines.append(corners)
     return _compound(outlines)
 
 
 def holds(path: Path, points: np.ndarray) -> np.ndarray:
     """Return (n,) bool: which of ``points``, (n, 2), lie in a region."""
-    inside = np.zeros(len(points), dtype=bool)
+    is_inside = np.zeros(len(points), dtype=bool)
     for outline in path.to_polygons():  # an outline within another is a hole, and one within a hole an island
-        inside ^= Path(outline).contains_points(points)
-    return inside
+        is_inside ^= Path(outline).contains_points(points)
+    return is_inside
 
 
 def _area(outline: np.ndarray) -> float:
@@ -73,10 +73,10 @@ def _area(outline: np.ndarray) -> float:
 
 def _around_box(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """Return the place of ``point`` round the box: 0 at the lower left corner, 1 lower right, 2 upper right."""
-    across, up = (point - low) / (high - low)
-    distances = [abs(up), abs(1 - across), abs(1 - up), abs(across)]
+    x, y = (point - low) / (high - low)
+    distances = [abs(y), abs(1 - x), abs(1 - y), abs(x)]
     side = int(np.argmin(distances))
-    return float((side + [across, up, 1 - across, 1 - up][side]) % 4)
+    return float((side + [x, y, 1 - x, 1 - y][side]) % 4)
 
 
 def _compound(outlines: list[np.ndarray]) -> Path:
@@ -105,22 +105,22 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     scale = 72 / axes.figure.dpi
     window = axes.get_window_extent()
     low, high = np.array(window.min) * scale, np.array(window.max) * scale
-    on_page = [axes.transData.transform(line) * scale for line, _, _ in lines]
-    samples = [_along(line, 2 * _STEP) for line in on_page]
+    page_lines = [axes.transData.transform(line) * scale for line, _, _ in lines]
+    samples = [_along(line, 2 * _STEP) for line in page_lines]
     rows = axes.transData.transform(rows) * scale
-    taken: list[np.ndarray] = []
-    unwritten = []
+    covers: list[np.ndarray] = []
+    missing_texts = []
     for number, (_, text, colour) in enumerate(lines):
-        half = np.array([0.34 * size * len(text) + 1, 0.62 * size])
-        avoid = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
-        place = _place(on_page[number], half, low, high, taken, avoid)
+        half_size = np.array([0.34 * size * len(text) + 1, 0.62 * size])
+        obstacles = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
+        place = _place(page_lines[number], half_size, low, high, covers, obstacles)
         if place is None:
-            unwritten.append(text)
+            missing_texts.append(text)
             continue
         middle, angle = place
-        taken.append(_cover(middle, angle, half))
+        covers.append(_cover(middle, angle, half_size))
         x, y = axes.transData.inverted().transform(middle / scale)
-        written = axes.text(
+        label = axes.text(
             x,
             y,
             text,
@@ -133,49 +133,49 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"},
             zorder=5,
         )
-        written.set_in_layout(False)
-    return unwritten
+        label.set_in_layout(False)
+    return missing_texts
 
 
 def _place(
     line: np.ndarray,
-    half: np.ndarray,
+    half_size: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    taken: list[np.ndarray],
-    avoid: np.ndarray,
+    covers: list[np.ndarray],
+    obstacles: np.ndarray,
 ) -> tuple[np.ndarray, float] | None:
     """Return the middle of a label and its angle in radians, or None where there is no room on the line."""
     lengths = _lengths(line)
 
-    def at(along: float) -> np.ndarray:
-        return np.array([np.interp(along, lengths, line[:, k]) for k in (0, 1)])
+    def at(distance: float) -> np.ndarray:
+        return np.array([np.interp(distance, lengths, line[:, k]) for k in (0, 1)])
 
-    best, best_worth = None, -np.inf
-    for along in np.arange(half[0], lengths[-1] - half[0] + 1e-9, _STEP):
-        middle, run = at(along), at(along + half[0]) - at(along - half[0])
-        straight = np.linalg.norm(run) / (2 * half[0])
-        angle = np.arctan2(run[1], run[0])
+    best, best_score = None, -np.inf
+    for distance in np.arange(half_size[0], lengths[-1] - half_size[0] + 1e-9, _STEP):
+        middle, direction = at(distance), at(distance + half_size[0]) - at(distance - half_size[0])
+        straightness = np.linalg.norm(direction) / (2 * half_size[0])
+        angle = np.arctan2(direction[1], direction[0])
         angle = (angle + np.pi / 2) % np.pi - np.pi / 2  # never upside down
-        cover = _cover(middle, angle, half)
+        cover = _cover(middle, angle, half_size)
         if (cover < low + _EDGE).any() or (cover > high - _EDGE).any():
             continue
-        away = min((np.linalg.norm(cover[:, None] - other[None], axis=2).min() for other in taken), default=_ENOUGH)
-        if away < 1.3 * half[1]:
+        gap = min((np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers), default=_ENOUGH)
+        if gap < 1.3 * half_size[1]:
             continue
-        apart = np.linalg.norm(avoid[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
-        hidden = np.count_nonzero(apart < 1.5 * half[1])
-        off_centre = np.linalg.norm(middle - (low + high) / 2)
-        worth = min(away, _ENOUGH) + 40 * min(straight - 1, 0) - 0.02 * off_centre - 2 * hidden
-        if worth > best_worth:
-            best, best_worth = (middle, float(angle)), worth
+        gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
+        n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
+        centre_distance = np.linalg.norm(middle - (low + high) / 2)
+        score = min(gap, _ENOUGH) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
+        if score > best_score:
+            best, best_score = (middle, float(angle)), score
     return best
 
 
-def _cover(middle: np.ndarray, angle: float, half: np.ndarray) -> np.ndarray:
+def _cover(middle: np.ndarray, angle: float, half_size: np.ndarray) -> np.ndarray:
     """Return (n, 2) places along the middle of a label, about as far apart as it is high."""
-    along = np.linspace(-half[0], half[0], max(3, int(np.ceil(2 * half[0] / half[1]))))
-    return np.asarray(middle + np.column_stack([along * np.cos(angle), along * np.sin(angle)]))
+    offsets = np.linspace(-half_size[0], half_size[0], max(3, int(np.ceil(2 * half_size[0] / half_size[1]))))
+    return np.asarray(middle + np.column_stack([offsets * np.cos(angle), offsets * np.sin(angle)]))
 
 
 def _lengths(line: np.ndarray) -> np.ndarray:
@@ -229,28 +229,28 @@ class LevelDrawing:
 
 def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
     """Draw the rows of the sweep within ``box``, named for a legend."""
-    few = max(map(len, sweep.classes.values()), default=0) <= _FEW_ROWS
+    few_rows = max(map(len, sweep.classes.values()), default=0) <= _FEW_ROWS
     label = sweep.row.positive
-    known = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
-    for (name, points), (inside, mark) in zip(sweep.classes.items(), _CLASSES, strict=False):
-        chosen = np.linspace(0, len(points) - 1, min(len(points), _ROWS_OF_A_CLASS)).round().astype(int)
+    meanings = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
+    for (name, points), (colour, mark) in zip(sweep.classes.items(), _CLASSES, strict=False):
+        indices = np.linspace(0, len(points) - 1, min(len(points), _ROWS_OF_A_CLASS)).round().astype(int)
         axes.scatter(
-            points[chosen, 0],
-            points[chosen, 1],
-            s=28 if few else 7,
+            points[indices, 0],
+            points[indices, 1],
+            s=28 if few_rows else 7,
             marker=mark,
-            color=inside,
+            color=colour,
             edgecolor="#444444",
-            linewidth=0.6 if few else 0.3,
-            label=f"class {name}{known.get(name, '')}",
-            zorder=4 if few else 1,
+            linewidth=0.6 if few_rows else 0.3,
+            label=f"class {name}{meanings.get(name, '')}",
+            zorder=4 if few_rows else 1,
         )
     axes.set_xlim(box[0][0], box[1][0])
     axes.set_ylim(box[0][1], box[1][1])
     names = sweep.row.inputs if len(sweep.row.inputs) == 2 else ("first column", "second column")
-    across, up = (name + _SCALED.get(sweep.column.encoding or "", "") for name in names)
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
+    x_label, y_label = (name + _SCALED.get(sweep.column.encoding or "", "") for name in names)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
 
 
 def draw_levels(
@@ -261,38 +261,38 @@ def draw_levels(
     Where lines are crowded, only some levels have lines. With few levels, places that a higher level calls positive and
     a lower one does not are hatched.
     """
-    shown = [level for level in levels if level in sweep.borders]
-    with_lines = [level for level in shown if sweep.borders[level]]
-    few, n_lines = len(shown) <= FEW, sum(len(sweep.borders[level]) for level in shown)
-    crowded = n_lines > _CROWD * max(FEW, len(with_lines))
-    _shade(axes, sweep, shown, box)
-    hatched = few and _hatch(axes, sweep, shown, box)
-    lined = with_lines
-    if crowded and len(with_lines) > len(_LANDMARKS):
-        lined = sorted({min(with_lines, key=lambda level: abs(level - mark)) for mark in _LANDMARKS})
-    wanted, handles = [], []
-    for number, level in enumerate(lined):
-        colour, dashes = _CYCLE[number % len(_CYCLE)], _DASHES[number] if few or crowded else "-"
-        width = 1.6 if few else 1.1 if crowded else 0.8
+    sweep_levels = [level for level in levels if level in sweep.borders]
+    line_levels = [level for level in sweep_levels if sweep.borders[level]]
+    few_levels, n_lines = len(sweep_levels) <= FEW, sum(len(sweep.borders[level]) for level in sweep_levels)
+    is_crowded = n_lines > _CROWD * max(FEW, len(line_levels))
+    _shade(axes, sweep, sweep_levels, box)
+    has_hatching = few_levels and _hatch(axes, sweep, sweep_levels, box)
+    drawn_levels = line_levels
+    if is_crowded and len(line_levels) > len(_LANDMARKS):
+        drawn_levels = sorted({min(line_levels, key=lambda level: abs(level - mark)) for mark in _LANDMARKS})
+    labels, handles = [], []
+    for number, level in enumerate(drawn_levels):
+        colour, dashes = _CYCLE[number % len(_CYCLE)], _DASHES[number] if few_levels or is_crowded else "-"
+        width = 1.6 if few_levels else 1.1 if is_crowded else 0.8
         for line in sweep.borders[level]:
-            drawn = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
-        handles += drawn
-        wanted.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
-    return LevelDrawing(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
+            curves = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
+        handles += curves
+        labels.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
+    return LevelDrawing(labels, handles, is_crowded, len(drawn_levels) < len(line_levels), has_hatching)
 
 
-def label_levels(axes: Axes, sweep: Sweep, drawn: LevelDrawing) -> None:
+def label_levels(axes: Axes, sweep: Sweep, drawing: LevelDrawing) -> None:
     """Write each level's name on its longest line, and those without room in a corner.
 
     The layout of the figure must not change afterwards.
     """
-    few = len(drawn.wanted) <= FEW
-    every = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
-    rows = every[: 0 if len(every) > 2 * _FEW_ROWS else None]
-    unwritten = label_lines(axes, drawn.wanted, 7.5 if few else 6.5, rows)
-    if unwritten and not drawn.crowded:
+    few_levels = len(drawing.wanted) <= FEW
+    all_rows = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
+    rows = all_rows[: 0 if len(all_rows) > 2 * _FEW_ROWS else None]
+    missing_texts = label_lines(axes, drawing.wanted, 7.5 if few_levels else 6.5, rows)
+    if missing_texts and not drawing.crowded:
         note = axes.annotate(
-            "no room for " + ", ".join(unwritten),
+            "no room for " + ", ".join(missing_texts),
             (0.01, 0.01),
             xycoords="axes fraction",
             fontsize=6.5,
@@ -304,33 +304,33 @@ def label_levels(axes: Axes, sweep: Sweep, drawn: LevelDrawing) -> None:
 
 def number_of(level: float) -> str:
     """Return ``.05`` for 0.05 and ``.6667`` for 0.6667."""
-    two = f"{level:.2f}"
-    return (two if float(two) == level else f"{level:.4g}").removeprefix("0")
+    text = f"{level:.2f}"
+    return (text if float(text) == level else f"{level:.4g}").removeprefix("0")
 
 
-def _shade(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> None:
-    each = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(shown)))  # all shades together make the darkest one
-    for level in shown:
+def _shade(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> None:
+    alpha = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(levels)))  # all shades together make the darkest one
+    for level in levels:
         path = region(sweep.borders[level], *box, level in sweep.everywhere)
-        axes.add_patch(PathPatch(path, facecolor=_SHADE, edgecolor="none", linewidth=0, alpha=each, zorder=0.5))
+        axes.add_patch(PathPatch(path, facecolor=_SHADE, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
 
 
-def _hatch(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> bool:
+def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
     """Hatch the contradictions, and return whether there are any."""
-    across, up = np.meshgrid(*np.linspace(*box, 2 * _GRID + 1)[1::2].T)
-    places = np.column_stack([across.ravel(), up.ravel()])
-    hatched = False
-    for lower, higher in combinations(shown, 2):
+    x, y = np.meshgrid(*np.linspace(*box, 2 * _GRID + 1)[1::2].T)
+    places = np.column_stack([x.ravel(), y.ravel()])
+    has_hatching = False
+    for lower, higher in combinations(levels, 2):
         reversed_lines = [line[::-1] for line in sweep.borders[lower]]
-        not_lower = region(reversed_lines, *box, lower not in sweep.everywhere)
-        is_higher = region(sweep.borders[higher], *box, higher in sweep.everywhere)
-        if not (holds(not_lower, places) & holds(is_higher, places)).any():
+        lower_negative = region(reversed_lines, *box, lower not in sweep.everywhere)
+        higher_positive = region(sweep.borders[higher], *box, higher in sweep.everywhere)
+        if not (holds(lower_negative, places) & holds(higher_positive, places)).any():
             continue
-        patch = PathPatch(not_lower, facecolor="#CC79A7", edgecolor="#7A1F56", linewidth=0, hatch="////", zorder=2)
+        patch = PathPatch(lower_negative, facecolor="#CC79A7", edgecolor="#7A1F56", linewidth=0, hatch="////", zorder=2)
         axes.add_patch(patch)
-        patch.set_clip_path(is_higher, axes.transData)
-        hatched = True
-    return hatched
+        patch.set_clip_path(higher_positive, axes.transData)
+        has_hatching = True
+    return has_hatching
 
 
 def _length(line: np.ndarray) -> float:
@@ -402,16 +402,16 @@ def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
     name = outline.name.removesuffix("-quick")
     if name not in PAPERS:
         return lambda sweep: False
-    theirs = _parsed((shipped("configs") / f"{name}.yaml").read_text(encoding="utf-8"))
-    ours = _parsed(outline.config)
+    shipped_config = _parsed((shipped("configs") / f"{name}.yaml").read_text(encoding="utf-8"))
+    own_config = _parsed(outline.config)
 
     def is_published_sweep(sweep: Sweep) -> bool:
         row, column = sweep.row, sweep.column
         entries = (("learners", column.learner), ("methods", column.method))
         return (
-            all(_entry(ours, *one) == _entry(theirs, *one) for one in entries)
-            and all(row.name in config["datasets"] for config in (ours, theirs))
-            and not any(one.applies_to(row, column) for one in outline.exceptions if not one.skip)
+            all(_entry(own_config, *entry) == _entry(shipped_config, *entry) for entry in entries)
+            and all(row.name in config["datasets"] for config in (own_config, shipped_config))
+            and not any(override.applies_to(row, column) for override in outline.exceptions if not override.skip)
         )
 
     return is_published_sweep
@@ -444,19 +444,19 @@ _NAMED = 4
 
 def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. None where no result has lines."""
-    rest, in_paper = list(sweeps), shipped_sweeps(outline)
+    rest, is_published = list(sweeps), shipped_sweeps(outline)
     for name, (heading, panels) in PAPERS.get(outline.name.removesuffix("-quick"), {}).items():
-        found = [(panel, sweep) for panel in panels for sweep in sweeps if panel.shows(sweep) and in_paper(sweep)]
-        rest = [one for one in rest if not any(one is sweep for _, sweep in found)]
-        if found:
-            yield name, _figure(heading, found, sweeps)
+        pairs = [(panel, sweep) for panel in panels for sweep in sweeps if panel.shows(sweep) and is_published(sweep)]
+        rest = [candidate for candidate in rest if not any(candidate is sweep for _, sweep in pairs)]
+        if pairs:
+            yield name, _figure(heading, pairs, sweeps)
     for sweep in rest:
         row, column = sweep.row, sweep.column
         panel = IsoPanel(row.name, column.learner, column.method, title=f"{column.group}, {column.method}")
         planes = [(panel, sweep)] if sweep.borders and (sweep.lines or sweep.classes) else []
         scores = [(replace(panel, scores=True), sweep)] if sweep.scores is not None else []
-        alone = sum((one.row, one.column.learner) == (row, column.learner) for one in sweeps) == 1
-        name = f"iso-probability-{row.name}-{column.learner}" + ("" if alone else f"-{column.method}")
+        is_single = sum((candidate.row, candidate.column.learner) == (row, column.learner) for candidate in sweeps) == 1
+        name = f"iso-probability-{row.name}-{column.learner}" + ("" if is_single else f"-{column.method}")
         if planes or scores:
             yield name, _figure(f"{outline.title}: {row.title}", [*planes, *scores], sweeps)
 
@@ -472,7 +472,13 @@ def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequ
             _draw_scores(axes, sweep)
         else:
             place = sweep.row, sweep.column.encoding
-            box = box_of([one for one in sweeps if (one.row, one.column.encoding) == place and one.borders])
+            box = box_of(
+                [
+                    candidate
+                    for candidate in sweeps
+                    if (candidate.row, candidate.column.encoding) == place and candidate.borders
+                ]
+            )
             draw_rows(axes, sweep, box)
             levels = panel.levels or tuple(sweep.borders)
             planes.append((axes, sweep, draw_levels(axes, sweep, box, levels, panel.names)))
@@ -484,32 +490,34 @@ def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequ
         if len(planes) == 1 and first.crowded:
             handles, names = handles + first.handles, names + [f"level {name}" for _, name, _ in first.wanted]
         notes = [_DARKER]
-        notes += [_HATCHED] if any(drawn.hatched for *_, drawn in planes) else []
-        notes += [_SOME] if any(drawn.some for *_, drawn in planes) else []
+        notes += [_HATCHED] if any(drawing.hatched for *_, drawing in planes) else []
+        notes += [_SOME] if any(drawing.some for *_, drawing in planes) else []
         note = fill("; ".join(notes), int(figure.get_figwidth() * _LETTERS_AN_INCH))
         columns = 2 if len(handles) <= 2 else 4
         legend = figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False, title=note)
         legend.get_title().set_multialignment("center")
-    for axes, sweep, drawn in planes:
-        label_levels(axes, sweep, drawn)
+    for axes, sweep, drawing in planes:
+        label_levels(axes, sweep, drawing)
     return figure
 
 
 def _levels_text(sweep: Sweep) -> str:
     """Return how many levels have no surface, and how many of many levels contradict each other."""
-    has = [level for level, lines in sweep.borders.items() if lines]
-    without = [level for level, lines in sweep.borders.items() if not lines]
-    said = ""
-    if without:
-        few, which = ("not ", without) if len(without) < len(has) else ("", has)
-        named = f" ({few}{', '.join(map(number_of, which))})" if 0 < len(which) <= _NAMED else ""
-        of = f"{len(has)} of {len(sweep.borders)} levels"
-        said += f": {of} {'has' if len(has) == 1 else 'have'} a surface here{named}"
+    present_levels = [level for level, lines in sweep.borders.items() if lines]
+    absent_levels = [level for level, lines in sweep.borders.items() if not lines]
+    text = ""
+    if absent_levels:
+        negation, fewer_levels = (
+            ("not ", absent_levels) if len(absent_levels) < len(present_levels) else ("", present_levels)
+        )
+        names = f" ({negation}{', '.join(map(number_of, fewer_levels))})" if 0 < len(fewer_levels) <= _NAMED else ""
+        count = f"{len(present_levels)} of {len(sweep.borders)} levels"
+        text += f": {count} {'has' if len(present_levels) == 1 else 'have'} a surface here{names}"
     n = len(sweep.borders)
     if sweep.crossings and n > FEW:
         pairs = f"{sweep.crossings:.0f} of {n * (n - 1) // 2} pairs of levels contradict each other on test rows"
-        said += ("; " if said else ": ") + pairs
-    return said
+        text += ("; " if text else ": ") + pairs
+    return text
 
 
 def _draw_scores(axes: Axes, sweep: Sweep) -> None:

@@ -40,11 +40,11 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
 
     The set is empty where no mean is finite or the metric has no better end.
     """
-    finite = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite or shown_metric(metric).no_end:
+    finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
+    if not finite_means or shown_metric(metric).no_end:
         return set()
-    best = printed(shown_metric(metric).best(list(finite.values())))
-    return {name for name, mean in finite.items() if printed(mean) == best}
+    best = printed(shown_metric(metric).best(list(finite_means.values())))
+    return {name for name, mean in finite_means.items() if printed(mean) == best}
 
 
 def has_a_best(outline: Outline) -> bool:
@@ -57,9 +57,12 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
     metrics = table_4_order(outline.metrics)
     rows = []
     for row in outline.datasets:
-        ours = [winner(outline, results, row, metric) for metric in metrics]
-        theirs = [published_winner(published, row.published, metric) for metric in metrics]
-        entries = [Text(a.main, a.rest + (b and f" {b}")) for a, b in zip(ours, theirs, strict=True)]
+        winners = [winner(outline, results, row, metric) for metric in metrics]
+        published_winners = [published_winner(published, row.published, metric) for metric in metrics]
+        entries = [
+            Text(text.main, text.rest + (bracket and f" {bracket}"))
+            for text, bracket in zip(winners, published_winners, strict=True)
+        ]
         rows.append([Text(row.title), *entries])
     return best_grid(number, metrics, rows, best_notes(outline, results), published)
 
@@ -92,17 +95,17 @@ def table_4_order(metrics: Iterable[str]) -> list[str]:
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
     """Return the labels of the best columns, with the mark of unfinished means after them."""
     summaries = [summarise(outline, results, row, column, metric) for column in outline.columns]
-    best = best_of({index: one.mean for index, one in enumerate(summaries)}, metric)
-    early = best and any(one.n < one.planned for one in summaries)
-    nothing = UNDEFINED if any(one.undefined for one in summaries) else NOT_RUN
+    best = best_of({index: summary.mean for index, summary in enumerate(summaries)}, metric)
+    is_partial = best and any(summary.n < summary.planned for summary in summaries)
+    default = UNDEFINED if any(summary.undefined for summary in summaries) else NOT_RUN
     labels = "/".join(outline.columns[index].label for index in sorted(best))
-    return Text(labels or nothing, INCOMPLETE if early else "")
+    return Text(labels or default, INCOMPLETE if is_partial else "")
 
 
 def published_winner(published: Published | None, dataset: str, metric: str) -> str:
     """Return the published best method in brackets, or an empty text where no paper names one."""
-    theirs = published.best(dataset, metric) if published is not None else None
-    return f"[{theirs}]" if theirs else ""
+    name = published.best(dataset, metric) if published is not None else None
+    return f"[{name}]" if name else ""
 
 
 Lines = list[list[Text]]
@@ -111,15 +114,18 @@ SPREAD, PAPER, UNITS = "± sd", "[paper]", "units off"
 
 
 def means(
-    columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str, decimals: int = DECIMALS
+    columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str, decimals: int = DECIMALS
 ) -> list[Text]:
     """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
-    bold = _in_bold(columns, ours, metric)
-    return [Text(_value(a, decimals), INCOMPLETE if a.partial else "", index in bold) for index, a in enumerate(ours)]
+    bold_indices = _in_bold(columns, summaries, metric)
+    return [
+        Text(_value(summary, decimals), INCOMPLETE if summary.partial else "", index in bold_indices)
+        for index, summary in enumerate(summaries)
+    ]
 
 
-def spreads(ours: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
-    return ["" if a.sd is None else f"±{printed(a.sd, decimals)}" for a in ours]
+def spreads(summaries: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
+    return ["" if summary.sd is None else f"±{printed(summary.sd, decimals)}" for summary in summaries]
 
 
 def in_brackets(
@@ -150,20 +156,20 @@ def _plus_minus(spread: float | None, decimals: int) -> str:
     return "" if spread is None else f" ± {printed(spread, decimals)}"
 
 
-def _value(ours: Summary, decimals: int) -> str:
-    if ours.mean is None:
-        return "failed" if ours.failed else UNDEFINED if ours.undefined else NOT_RUN
-    some_infinite = 0 < ours.infinite < ours.n
-    return f"{INFINITY} ({ours.infinite}/{ours.n})" if some_infinite else printed(ours.mean, decimals)
+def _value(summary: Summary, decimals: int) -> str:
+    if summary.mean is None:
+        return "failed" if summary.failed else UNDEFINED if summary.undefined else NOT_RUN
+    some_infinite = 0 < summary.infinite < summary.n
+    return f"{INFINITY} ({summary.infinite}/{summary.n})" if some_infinite else printed(summary.mean, decimals)
 
 
-def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str) -> set[int]:
-    bold = set()
+def _in_bold(columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str) -> set[int]:
+    bold_indices = set()
     for group in grouped(range(len(columns)), lambda index: columns[index].group).values():
-        numbers = {index: ours[index].mean for index in group}
+        numbers = {index: summaries[index].mean for index in group}
         if sum(number is not None for number in numbers.values()) > 1:
-            bold |= best_of(numbers, metric)
-    return bold
+            bold_indices |= best_of(numbers, metric)
+    return bold_indices
 
 
 Place = tuple[str, str, str]
@@ -177,55 +183,55 @@ def place_of(row: Row, column: ResultColumn) -> Place:
     return row.published, column.paper_learner or "", column.paper_method or ""
 
 
-def drawn_of(ours: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
+def drawn_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
     """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
-    on_its_split = ours.planned == 1 and ours.split in PUBLISHED_SPLITS
-    return table.drawn.get(place) if on_its_split else None
+    same_split = summary.planned == 1 and summary.split in PUBLISHED_SPLITS
+    return table.drawn.get(place) if same_split else None
 
 
-def verdict_of(ours: Summary, published: float, table: PublishedTable, place: Place) -> Verdict | None:
+def verdict_of(summary: Summary, number: float, table: PublishedTable, place: Place) -> Verdict | None:
     """Compare one published number with ours.
 
     On the paper's own split, the distribution over our draws judges a drawn number. The tolerance of its ``table``
     judges the others, and means over the paper's own folds. Several planned splits, or random ones, are judged by
-    their spread. ``ours`` has all our repetitions, or only the one with the table's seed. Returns None when it cannot
-    be judged.
+    their spread. ``summary`` has all our repetitions, or only the one with the table's seed. Returns None when it
+    cannot be judged.
     """
-    if why_no_verdict(ours, published, table):
+    if why_no_verdict(summary, number, table):
         return None
-    if drawn := drawn_of(ours, table, place):
-        return drawn.verdict(ours.values[0], published, 0.5 / 10 ** table.printed_decimals[place])
-    return compare(ours.values, published, _tolerance(ours, table), table.rounding, table.runs)
+    if distribution := drawn_of(summary, table, place):
+        return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[place])
+    return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs)
 
 
-def ranking_verdict(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
+def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> Verdict | None:
     """Compare one published number with ours for a ranking, with a band of ``SIGMAS`` sd for any number of splits.
 
     Returns None when there are too few splits for a distance.
     """
-    if not enough(ours.values, published, _tolerance(ours, table)):
+    if not enough(summary.values, number, _tolerance(summary, table)):
         return None
-    return compare(ours.values, published, _tolerance(ours, table), table.rounding, table.runs, SIGMAS)
+    return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs, SIGMAS)
 
 
-def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> str | None:
+def why_no_verdict(summary: Summary, number: float, table: PublishedTable) -> str | None:
     """Return why ``verdict_of`` gives None, as ``why_not_judged`` does."""
-    return why_not_judged(ours.values, published, _tolerance(ours, table))
+    return why_not_judged(summary.values, number, _tolerance(summary, table))
 
 
-def has_own_rows(ours: Summary, table: PublishedTable) -> bool:
+def has_own_rows(summary: Summary, table: PublishedTable) -> bool:
     """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
-    return ours.is_published_split or table.is_of_folds(ours.split, ours.n)
+    return summary.is_published_split or table.is_of_folds(summary.split, summary.n)
 
 
-def _tolerance(ours: Summary, table: PublishedTable) -> float | None:
-    return table.tolerance if has_own_rows(ours, table) else None
+def _tolerance(summary: Summary, table: PublishedTable) -> float | None:
+    return table.tolerance if has_own_rows(summary, table) else None
 
 
 def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable) -> list[Verdict]:
     """Return the verdicts of those ``pairs`` that can be compared."""
-    judged = [verdict_of(ours, published, table, place) for ours, published, place in pairs]
-    return [verdict for verdict in judged if verdict is not None]
+    judgements = [verdict_of(summary, number, table, place) for summary, number, place in pairs]
+    return [verdict for verdict in judgements if verdict is not None]
 
 
 def agreement(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable, n_misprints: int = 0) -> str | None:
@@ -234,35 +240,35 @@ def agreement(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTab
     ``pairs`` holds our summary, the published number and its place for each cell that has both. ``n_misprints`` more
     are left out.
     """
-    drawn: list[bool] = []
+    draws: list[bool] = []
     one_split: list[bool] = []
     random_splits: list[bool] = []
-    not_judged = 0
+    n_not_judged = 0
     tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
     if not float(tolerance):
         tolerance = f"{table.tolerance:g}"
-    alone = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
-    more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
-    for ours, published, place in pairs:
-        verdict = verdict_of(ours, published, table, place)
-        not_judged += verdict is None and bool(ours.values)
+    split = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
+    band_text = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
+    for summary, number, place in pairs:
+        verdict = verdict_of(summary, number, table, place)
+        n_not_judged += verdict is None and bool(summary.values)
         if verdict:
-            rule = one_split if has_own_rows(ours, table) else random_splits
-            (drawn if drawn_of(ours, table, place) else rule).append(verdict.in_band)
-    said = [
-        f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
-        f"in drawn columns of published splits, {_count(drawn)} are in the range of our draws" if drawn else "",
-        f"with random splits, {_count(random_splits)} published numbers are within the band of {more} "
+            hits = one_split if has_own_rows(summary, table) else random_splits
+            (draws if drawn_of(summary, table, place) else hits).append(verdict.in_band)
+    parts = [
+        f"with {split}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
+        f"in drawn columns of published splits, {_count(draws)} are in the range of our draws" if draws else "",
+        f"with random splits, {_count(random_splits)} published numbers are within the band of {band_text} "
         f"(t with n - 1 degrees of freedom, {SIGMAS:.0f} sd for many splits"
         f", and {rounding} for their rounding); {INFINITY} agrees where one of our splits gives {INFINITY}, "
         "a finite number is compared with our finite splits"
         if random_splits
         else "",
-        f"{not_judged} cannot be judged, with too few splits or no spread" if not_judged else "",
+        f"{n_not_judged} cannot be judged, with too few splits or no spread" if n_not_judged else "",
     ]
-    if any(said) and n_misprints:
-        said.append(f"{n_misprints} misprint{'s' if n_misprints > 1 else ''} left out")
-    return f"Agreement: {'; '.join(filter(None, said))}." if any(said) else None
+    if any(parts) and n_misprints:
+        parts.append(f"{n_misprints} misprint{'s' if n_misprints > 1 else ''} left out")
+    return f"Agreement: {'; '.join(filter(None, parts))}." if any(parts) else None
 
 
 def _count(hits: list[bool]) -> str:
@@ -316,8 +322,8 @@ class MetricResults:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
         columns = self.outline.columns
-        of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
-        return in_brackets(self.theirs(row), of_columns, self.decimals)
+        column_spreads = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
+        return in_brackets(self.theirs(row), column_spreads, self.decimals)
 
     def units_line(self, row: Row) -> list[str]:
         """Return how many units of its last digit our number is above the published one: ``0``, ``+1``, ``-∞``.
@@ -326,29 +332,33 @@ class MetricResults:
         """
         decimals = self.table.printed_decimals if self.table else {}
         texts = []
-        for a, published, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
+        for summary, number, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
             place = (row.published, column.paper_learner or "", column.paper_method or "")
-            if published is None or not a.values or not a.is_published_split:
+            if number is None or not summary.values or not summary.is_published_split:
                 texts.append("")
             else:
-                texts.append(_signed(units_off(a.values[0], published, decimals[place])))
+                texts.append(_signed(units_off(summary.values[0], number, decimals[place])))
         return texts
 
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
-        ours, theirs = self.ours(row), self.published_lines(row)
-        cells = zip(means(self.outline.columns, ours, self.metric, decimals), ours, theirs, strict=True)
+        summaries, numbers = self.ours(row), self.published_lines(row)
+        cells = zip(means(self.outline.columns, summaries, self.metric, decimals), summaries, numbers, strict=True)
         return [
-            Text(mean.main, f"{mean.rest}{_plus_minus(a.sd, decimals)}{number and f' {number}'}", mean.bold)
-            for mean, a, number in cells
+            Text(mean.main, f"{mean.rest}{_plus_minus(summary.sd, decimals)}{number and f' {number}'}", mean.bold)
+            for mean, summary, number in cells
         ]
 
     def stacked_lines(self, row: Row, decimals: int) -> Lines:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""
-        ours = self.ours(row)
-        first = [Text(row.title), *means(self.outline.columns, ours, self.metric, decimals)]
-        below = [(SPREAD, spreads(ours, decimals)), (PAPER, self.published_lines(row)), (UNITS, self.units_line(row))]
-        return [first, *(line for label, texts in below for line in beneath(label, texts))]
+        summaries = self.ours(row)
+        first = [Text(row.title), *means(self.outline.columns, summaries, self.metric, decimals)]
+        parts = [
+            (SPREAD, spreads(summaries, decimals)),
+            (PAPER, self.published_lines(row)),
+            (UNITS, self.units_line(row)),
+        ]
+        return [first, *(line for label, texts in parts for line in beneath(label, texts))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float, Place]]:
         """Return our summary, the published number of the ``table`` and its place for each number but misprints."""
@@ -376,12 +386,12 @@ class MetricResults:
     @property
     def every_summary(self) -> list[Summary]:
         """Return one summary per row and column."""
-        return [one for row in self.outline.datasets for one in self.ours(row)]
+        return [summary for row in self.outline.datasets for summary in self.ours(row)]
 
     def notes(self, has_units: bool = True) -> list[str]:
         """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
-        census_of_all = census(self.outline, self.results)
-        notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
+        full_census = census(self.outline, self.results)
+        notes = [*footnotes(self.every_summary, full_census), *exceptions(self.outline)]
         if self.table is not None:
             columns = self.outline.columns
             n_misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
@@ -394,21 +404,21 @@ class MetricResults:
 
 def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
-    one, columns = MetricResults(outline, results, metric, published), outline.columns
-    on_one_line = len(columns) <= MOST_ON_ONE_LINE
+    metric_results, columns = MetricResults(outline, results, metric, published), outline.columns
+    single_line = len(columns) <= MOST_ON_ONE_LINE
     rows: Lines = []
     for row in outline.datasets:
-        if on_one_line:
-            rows.append([Text(row.title), *one.line(row, one.decimals)])
+        if single_line:
+            rows.append([Text(row.title), *metric_results.line(row, metric_results.decimals)])
         else:
-            rows += one.stacked_lines(row, one.decimals)
+            rows += metric_results.stacked_lines(row, metric_results.decimals)
     return Grid(
         number=number,
         name=shown_metric(metric).long,
         explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=one.notes(has_units=not on_one_line),
+        notes=metric_results.notes(has_units=not single_line),
     )
 
 
@@ -416,8 +426,8 @@ def explanation(outlines: Sequence[Outline], metric: str, published: Published |
     """Return how to read the table of ``metric`` that shows these experiments."""
     parts = [shown_metric(metric).good_end]
     parts.append(splits(outlines))
-    grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
-    if grouped and not shown_metric(metric).no_end:
+    has_groups = any(len({column.group for column in outline.columns}) < len(outline.columns) for outline in outlines)
+    if has_groups and not shown_metric(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets {published.tables[metric].place} of {published.short}")
@@ -426,20 +436,20 @@ def explanation(outlines: Sequence[Outline], metric: str, published: Published |
 
 def splits(outlines: Sequence[Outline]) -> str:
     """Return which splits the means are taken over."""
-    counts = {one.repetitions[row.name] for one in outlines for row in one.datasets}
-    several = sorted(n for n in counts if n > 1)
-    if not several:
+    counts = {outline.repetitions[row.name] for outline in outlines for row in outline.datasets}
+    larger_counts = sorted(n for n in counts if n > 1)
+    if not larger_counts:
         return "one split"
-    how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
-    rows = [row for one in outlines for row in one.datasets if one.repetitions[row.name] > 1]
+    count_text = str(larger_counts[0]) if len(larger_counts) == 1 else f"{larger_counts[0]} to {larger_counts[-1]}"
+    rows = [row for outline in outlines for row in outline.datasets if outline.repetitions[row.name] > 1]
     if all(row.drawn for row in rows):
-        what = "drawn data sets"
+        kind = "drawn data sets"
     else:
         folds = [row.folds for row in rows]
-        what = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
-        if len(set(folds)) == 1 and folds[0] and len(several) == 1:
-            rounds = several[0] // folds[0]
-            return f"mean ± sd over {how_many} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"
+        kind = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
+        if len(set(folds)) == 1 and folds[0] and len(larger_counts) == 1:
+            rounds = larger_counts[0] // folds[0]
+            return f"mean ± sd over {count_text} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"
         if None not in folds:
-            what = "folds"
-    return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")
+            kind = "folds"
+    return f"mean ± sd over {count_text} {kind}" + (" (no sd: one split)" if 1 in counts else "")

@@ -52,7 +52,7 @@ def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
 
 def _draw(axes: Axes, panel: CurvePanel) -> None:
     name = shown_metric(panel.metric)
-    longest = max((len(curve.mean) for curve in panel.curves), default=1)
+    n_stages = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
         colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
         stages = np.arange(1, len(curve.mean) + 1)
@@ -61,7 +61,7 @@ def _draw(axes: Axes, panel: CurvePanel) -> None:
         axes.plot(stages, mean, dashes, color=colour, linewidth=1.2, label=curve.title)
         if curve.sd is not None:
             axes.fill_between(stages, mean - curve.sd, mean + curve.sd, color=colour, alpha=0.18, linewidth=0)
-    axes.set_xlim(0, longest)
+    axes.set_xlim(0, n_stages)
     if not name.larger_is_better:
         axes.set_ylim(bottom=0)
     axes.set_xlabel(_x_name(panel.column))
@@ -71,8 +71,8 @@ def _draw(axes: Axes, panel: CurvePanel) -> None:
 
 
 def _x_name(column: ResultColumn) -> str:
-    probes = "probing" in (column.method.partition(".")[0], column.paper_method)
-    return "Number of probes" if probes else "Number of stages"
+    is_probing = "probing" in (column.method.partition(".")[0], column.paper_method)
+    return "Number of probes" if is_probing else "Number of stages"
 
 
 _WIDTH = 0.36
@@ -81,50 +81,56 @@ _WIDTH = 0.36
 
 def error_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     """Draw c_emp of each column before calibration as one bar per data set, with a line for c_emp after calibration."""
-    shown = [one for one in effects if len(one.errors)]
-    columns = list(dict.fromkeys(one.name for one in shown))
-    rows = list(dict.fromkeys(one.row.title for one in shown))
+    subset = [effect for effect in effects if len(effect.errors)]
+    columns = list(dict.fromkeys(effect.name for effect in subset))
+    rows = list(dict.fromkeys(effect.row.title for effect in subset))
     figure = titled_figure(title, 1.6 * PANEL[0], PANEL[1])
     axes = figure.subplots()
     width = 2 * _WIDTH / max(2, len(rows))
-    for one in shown:
-        number = rows.index(one.row.title)
-        x = columns.index(one.name) + width * (number - (len(rows) - 1) / 2)
-        before, after = one.errors.mean(axis=0)
-        first = not any(other.row == one.row for other in shown[: shown.index(one)])
-        axes.bar(x, before, 0.9 * width, color=COLOURS[number % len(COLOURS)], label=one.row.title if first else None)
-        axes.hlines(after, x - width / 2, x + width / 2, color="black", linewidth=1.4)
-        if len(one.errors) > 1:
-            axes.errorbar(x, before, one.errors[:, 0].std(ddof=1), color=GREY, linewidth=1, capsize=2)
+    for effect in subset:
+        number = rows.index(effect.row.title)
+        x = columns.index(effect.name) + width * (number - (len(rows) - 1) / 2)
+        error_before, error_after = effect.errors.mean(axis=0)
+        is_first = not any(previous.row == effect.row for previous in subset[: subset.index(effect)])
+        axes.bar(
+            x,
+            error_before,
+            0.9 * width,
+            color=COLOURS[number % len(COLOURS)],
+            label=effect.row.title if is_first else None,
+        )
+        axes.hlines(error_after, x - width / 2, x + width / 2, color="black", linewidth=1.4)
+        if len(effect.errors) > 1:
+            axes.errorbar(x, error_before, effect.errors[:, 0].std(ddof=1), color=GREY, linewidth=1, capsize=2)
     (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(textwrap.fill(f"{shown_metric('c_emp').long} before calibration", 36))
     axes.spines[["top", "right"]].set_visible(False)
-    bars = [one for one in axes.containers if one.get_label() in rows]
+    bars = [container for container in axes.containers if container.get_label() in rows]
     axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")
-    figure.supxlabel(splits_text([len(one.errors) for one in shown], "whisker"), fontsize="small", color=GREY)
+    figure.supxlabel(splits_text([len(effect.errors) for effect in subset], "whisker"), fontsize="small", color=GREY)
     return figure
 
 
 def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     """Draw the loss ratio against the loss parameter, with a panel per data set and a line per column."""
-    shown = [one for one in effects if one.ratios.size]
-    rows = list(dict.fromkeys(one.row.title for one in shown))
-    columns = list(dict.fromkeys(one.name for one in shown))
+    subset = [effect for effect in effects if effect.ratios.size]
+    rows = list(dict.fromkeys(effect.row.title for effect in subset))
+    columns = list(dict.fromkeys(effect.name for effect in subset))
     figure = titled_figure(title, len(rows) * (PANEL[0] + NAMES), 1.2 * PANEL[1])
     for row, axes in zip(rows, figure.subplots(1, len(rows), squeeze=False, sharey=True)[0], strict=True):
-        for one in (one for one in shown if one.row.title == row):
-            _line(axes, one, COLOURS[columns.index(one.name) % len(COLOURS)])
+        for effect in (effect for effect in subset if effect.row.title == row):
+            _line(axes, effect, COLOURS[columns.index(effect.name) % len(COLOURS)])
         axes.axhline(1, color=GREY, linewidth=0.6, zorder=0)
         axes.set_title(row)
-        axes.set_xlim(0, max(one.parameters[-1] for one in shown))
+        axes.set_xlim(0, max(effect.parameters[-1] for effect in subset))
         axes.set_xlabel("Loss parameter p (false positive p, false negative 1 - p)")
         axes.spines[["top", "right"]].set_visible(False)
     for axes in figure.axes:
         name_lines(axes)
     figure.axes[0].set_ylabel("Loss after calibration / loss before")
-    figure.supxlabel(splits_text([len(one.ratios) for one in shown], "band"), fontsize="small", color=GREY)
+    figure.supxlabel(splits_text([len(effect.ratios) for effect in subset], "band"), fontsize="small", color=GREY)
     return figure
 
 
@@ -149,21 +155,21 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
     Both kinds stand side by side, with one line of panels for each of ``panels``. A single kind fills lines of several
     panels.
     """
-    kinds = [_martingales] if any(one.martingales for one in panels) else []
-    kinds += [_rocs] if any(one.rocs for one in panels) else []
-    across = len(kinds) if len(kinds) > 1 else min(_MOST_ACROSS, math.ceil(math.sqrt(len(panels))))
-    drawn = [(draw, one) for one in panels for draw in kinds]
-    down = math.ceil(len(drawn) / across)
-    methods = list(dict.fromkeys(curve.method for one in panels for curve in (*one.rocs, *one.martingales)))
+    kinds = [_martingales] if any(panel.martingales for panel in panels) else []
+    kinds += [_rocs] if any(panel.rocs for panel in panels) else []
+    n_columns = len(kinds) if len(kinds) > 1 else min(_MOST_ACROSS, math.ceil(math.sqrt(len(panels))))
+    subplots = [(draw, panel) for panel in panels for draw in kinds]
+    n_rows = math.ceil(len(subplots) / n_columns)
+    methods = list(dict.fromkeys(curve.method for panel in panels for curve in (*panel.rocs, *panel.martingales)))
     styles = {method: LineStyle(index) for index, method in enumerate(methods)}
-    figure = titled_figure(title, across * _SIZE[0], down * _SIZE[1])
-    several = len({one.row.name for one in panels}) > 1
-    for place, (draw, one) in enumerate(drawn, 1):
-        axes = figure.add_subplot(down, across, place)
-        draw(axes, one, styles)
+    figure = titled_figure(title, n_columns * _SIZE[0], n_rows * _SIZE[1])
+    several_datasets = len({panel.row.name for panel in panels}) > 1
+    for place, (draw, panel) in enumerate(subplots, 1):
+        axes = figure.add_subplot(n_rows, n_columns, place)
+        draw(axes, panel, styles)
         axes.spines[["top", "right"]].set_visible(False)
-        if several:
-            axes.set_title(one.row.title)
+        if several_datasets:
+            axes.set_title(panel.row.title)
     figure.supxlabel("the first repetition alone", fontsize="small", color=GREY)
     return figure
 
@@ -182,8 +188,10 @@ def _martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
 def _rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
     for curve in panels.rocs:
-        own = curve.column.variant in (panels.variant, "")
-        axes.plot(curve.x, curve.y, label=_with_auc(curve), **_with_dashes(styles[curve.method], "-" if own else ":"))
+        same_variant = curve.column.variant in (panels.variant, "")
+        axes.plot(
+            curve.x, curve.y, label=_with_auc(curve), **_with_dashes(styles[curve.method], "-" if same_variant else ":")
+        )
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
@@ -223,20 +231,20 @@ def paper_figures(
             yield "stages", stages_figure(outline.title, panels)
             for note in shortfalls(outline, results, panels):
                 warn(note)
-    kept = stored_panels(outline, results)
-    protected = any(one.martingales for one in kept)
-    if kept and (PAPER if protected else ROC) in kinds:
-        yield "protection" if protected else "roc", stored_curves_figure(outline.title, kept)
+    curve_panels = stored_panels(outline, results)
+    has_martingales = any(panel.martingales for panel in curve_panels)
+    if curve_panels and (PAPER if has_martingales else ROC) in kinds:
+        yield "protection" if has_martingales else "roc", stored_curves_figure(outline.title, curve_panels)
         for note in lacking(outline, results):
             warn(note)
 
 
 def _calibration(outline: Outline, results: Results, warn: Callable[[str], None]) -> Iterator[tuple[str, Figure]]:
     effects = effects_of(outline, results)
-    if any(len(one.errors) for one in effects):
+    if any(len(effect.errors) for effect in effects):
         yield "calibration-error", error_figure(outline.title, effects)
-    if any(one.ratios.size for one in effects):
+    if any(effect.ratios.size for effect in effects):
         yield "loss-ratio", ratio_figure(outline.title, effects)
-    calibrating = [column for column in outline.columns if column.before_and_after]
-    for note in missing_cells(outline, results, calibrating, stages=True) if effects else ():
+    columns = [column for column in outline.columns if column.before_and_after]
+    for note in missing_cells(outline, results, columns, stages=True) if effects else ():
         warn(note)

@@ -35,11 +35,11 @@ def short(column: ResultColumn) -> str:
 def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
     """Draw the observed frequency against the mean prediction, with its interval as a bar."""
     _diagonal(axes)
-    for one in pictures:
-        display = ReliabilityDisplay(one.reliability_curve, estimator_name=short(one.column))
-        display.plot(ax=axes, ref_line=False, histogram=False, **styles[one.column].of_points())
+    for picture in pictures:
+        display = ReliabilityDisplay(picture.reliability_curve, estimator_name=short(picture.column))
+        display.plot(ax=axes, ref_line=False, histogram=False, **styles[picture.column].of_points())
     _square(axes)
-    top = any(one.top_label for one in pictures)
+    top = any(picture.top_label for picture in pictures)
     axes.set_xlabel("Mean predicted probability of the likeliest class" if top else "Mean predicted probability")
     axes.set_ylabel("Observed frequency")
     axes.legend(loc="best", **_LEGEND)
@@ -58,12 +58,12 @@ def draw_roc(
     axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles, aucs: Mapping[ResultColumn, float | None]
 ) -> None:
     _diagonal(axes)
-    for one in pictures:
-        if one.roc is None:
+    for picture in pictures:
+        if picture.roc is None:
             continue
-        auc = aucs[one.column]
-        name = short(one.column) + ("" if auc is None else f", AUC {auc:.3f}")
-        axes.plot(one.roc.x, one.roc.y, label=name, **styles[one.column].of_curve())
+        auc = aucs[picture.column]
+        name = short(picture.column) + ("" if auc is None else f", AUC {auc:.3f}")
+        axes.plot(picture.roc.x, picture.roc.y, label=name, **styles[picture.column].of_curve())
     _square(axes)
     axes.set_xlabel("False positive rate")
     axes.set_ylabel("True positive rate")
@@ -74,10 +74,10 @@ def draw_costs(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles)
     """Draw the lower envelope over all thresholds, below the line of always predicting the same class."""
     axes.fill_between([0, 0.5, 1], [0, 0.5, 0], color="#EEEEEE", linewidth=0, zorder=0)
     axes.plot([0, 0.5, 1], [0, 0.5, 0], color=GREY, linewidth=0.6, zorder=1)
-    for one in pictures:
-        if one.costs is None:
+    for picture in pictures:
+        if picture.costs is None:
             continue
-        axes.plot(one.costs.x, one.costs.y, label=short(one.column), **styles[one.column].of_curve())
+        axes.plot(picture.costs.x, picture.costs.y, label=short(picture.column), **styles[picture.column].of_curve())
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 0.52)
     axes.set_xlabel("Probability cost PC(+)")
@@ -88,10 +88,10 @@ def draw_costs(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles)
 
 def draw_decisions(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
     """Draw the net benefit of acting on the predictions, for each threshold."""
-    for one in pictures:
-        if one.decisions is not None:
-            display = DecisionCurveDisplay(one.decisions, estimator_name=short(one.column))
-            display.plot(ax=axes, **styles[one.column].of_curve())
+    for picture in pictures:
+        if picture.decisions is not None:
+            display = DecisionCurveDisplay(picture.decisions, estimator_name=short(picture.column))
+            display.plot(ax=axes, **styles[picture.column].of_curve())
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="best", **_LEGEND)
 
@@ -131,11 +131,17 @@ def estimate_figures(
 ) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. Kinds without a line are left out."""
     for row in outline.datasets:
-        ours = [one for one in pictures if one.row.name == row.name and one.column in outline.columns]
+        row_pictures = [
+            picture for picture in pictures if picture.row.name == row.name and picture.column in outline.columns
+        ]
         for kind in ESTIMATE_KINDS:
-            shown = ours if kind in (RELIABILITY, SCORES) else [one for one in ours if one.roc is not None]
-            if shown and kind in kinds:
-                yield f"{kind}-{row.name}", _figure(kind, outline, results, row, shown)
+            kind_pictures = (
+                row_pictures
+                if kind in (RELIABILITY, SCORES)
+                else [picture for picture in row_pictures if picture.roc is not None]
+            )
+            if kind_pictures and kind in kinds:
+                yield f"{kind}-{row.name}", _figure(kind, outline, results, row, kind_pictures)
 
 
 def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: Sequence[PredictionFigure]) -> Figure:
@@ -145,13 +151,13 @@ def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: S
     if kind == SCORES:
         figure = _scores(heading, pictures)
     elif kind == RELIABILITY:
-        figure = _by_group(heading, panels, _SIDE, lambda axes, some: draw_reliability(axes, some, styles))
+        figure = _by_group(heading, panels, _SIDE, lambda axes, members: draw_reliability(axes, members, styles))
     elif kind == ROC:
-        aucs = {one.column: summarise(outline, results, row, one.column, "auc").mean for one in pictures}
-        figure = _by_group(heading, panels, _SIDE, lambda axes, some: draw_roc(axes, some, styles, aucs))
+        aucs = {picture.column: summarise(outline, results, row, picture.column, "auc").mean for picture in pictures}
+        figure = _by_group(heading, panels, _SIDE, lambda axes, members: draw_roc(axes, members, styles, aucs))
     else:
         draw = draw_costs if kind == COSTS else draw_decisions
-        figure = _by_group(heading, panels, _COSTS, lambda axes, some: draw(axes, some, styles))
+        figure = _by_group(heading, panels, _COSTS, lambda axes, members: draw(axes, members, styles))
     note = fill(_note(kind, row, pictures), int(figure.get_figwidth() * _LETTERS_AN_INCH))
     figure.supxlabel(note, fontsize="small", color=GREY)
     return figure
@@ -159,55 +165,55 @@ def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: S
 
 def _panels(groups: Mapping[ResultColumn, str], pictures: Sequence[PredictionFigure]) -> Panels:
     """Return the panels, with large groups cut into parts of nearly the same size."""
-    found = []
-    for group in dict.fromkeys(groups[one.column] for one in pictures):
-        members = [one for one in pictures if groups[one.column] == group]
-        each = math.ceil(len(members) / math.ceil(len(members) / _MOST_LINES))
-        found += [(group, members[first : first + each]) for first in range(0, len(members), each)]
-    return found
+    panels = []
+    for group in dict.fromkeys(groups[picture.column] for picture in pictures):
+        members = [picture for picture in pictures if groups[picture.column] == group]
+        size = math.ceil(len(members) / math.ceil(len(members) / _MOST_LINES))
+        panels += [(group, members[first : first + size]) for first in range(0, len(members), size)]
+    return panels
 
 
 def _by_group(
     heading: str, panels: Panels, size: tuple[float, float], draw: Callable[[Axes, Sequence[PredictionFigure]], None]
 ) -> Figure:
-    across = min(4, math.ceil(math.sqrt(len(panels))))
-    down = math.ceil(len(panels) / across)
-    figure = titled_figure(heading, across * size[0], down * size[1])
+    n_columns = min(4, math.ceil(math.sqrt(len(panels))))
+    n_rows = math.ceil(len(panels) / n_columns)
+    figure = titled_figure(heading, n_columns * size[0], n_rows * size[1])
     for place, (group, members) in enumerate(panels, 1):
-        axes = figure.add_subplot(down, across, place)
+        axes = figure.add_subplot(n_rows, n_columns, place)
         draw(axes, members)
         if len(panels) > 1:
             axes.set_title(printable(group, LONGEST))
-        if (place - 1) % across:
+        if (place - 1) % n_columns:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)
-        if place + across <= len(panels):
+        if place + n_columns <= len(panels):
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
     return figure
 
 
 def _scores(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
-    across = min(5, len(pictures))
-    down = math.ceil(len(pictures) / across)
-    figure = titled_figure(heading, max(2, across) * _SCORES[0], down * _SCORES[1])
-    every = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
-    for axes, one in zip(every, pictures, strict=False):
-        draw_scores(axes, one)
-    for axes in every[len(pictures) :]:
+    n_columns = min(5, len(pictures))
+    n_rows = math.ceil(len(pictures) / n_columns)
+    figure = titled_figure(heading, max(2, n_columns) * _SCORES[0], n_rows * _SCORES[1])
+    all_axes = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for axes, picture in zip(all_axes, pictures, strict=False):
+        draw_scores(axes, picture)
+    for axes in all_axes[len(pictures) :]:
         axes.set_visible(False)
-    for axes in every[len(pictures) - across : len(pictures)]:
+    for axes in all_axes[len(pictures) - n_columns : len(pictures)]:
         axes.tick_params(labelbottom=True)
-    top = any(one.top_label for one in pictures)
+    top = any(picture.top_label for picture in pictures)
     figure.supylabel("Share of right, of wrong" if top else "Share of each class", fontsize="medium")
     return figure
 
 
 def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
-    counts = sorted({one.n_splits for one in pictures})
+    counts = sorted({picture.n_splits for picture in pictures})
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    several = f"test rows of {splits} {row.kind_of_splits} together"
-    top = any(one.top_label for one in pictures)
+    rows_text = f"test rows of {splits} {row.kind_of_splits} together"
+    top = any(picture.top_label for picture in pictures)
     sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
     explanation = {
         RELIABILITY: "bins of equal mass; bar: 95 % interval" + (" for distinct rows" if counts[-1] > 1 else ""),
@@ -216,4 +222,4 @@ def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
         COSTS: "the best threshold at each ratio of costs; grey: always predicting one class",
         DECISIONS: "net benefit of acting where the prediction reaches the threshold, in steps of .05",
     }[kind]
-    return "; ".join(filter(None, [several if counts[-1] > 1 else "test rows of one split", explanation]))
+    return "; ".join(filter(None, [rows_text if counts[-1] > 1 else "test rows of one split", explanation]))

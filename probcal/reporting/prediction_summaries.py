@@ -64,7 +64,7 @@ def estimates_for(
     Returns None where none are stored, where they have several labels, or where they are not probabilities.
     """
     cells = done_cells(outline, results, row, column)
-    splits = [one for cell in cells if (one := _two_classes(store, cell)) is not None]
+    splits = [predictions for cell in cells if (predictions := _two_classes(store, cell)) is not None]
     if not splits:
         return None
     y, p = (np.concatenate([split[part] for split in splits]) for part in (0, 1))
@@ -128,21 +128,21 @@ class RocCurve:
         return np.asarray(self.positive / self.positive[-1])
 
 
-def roc_curve(one: StoredPredictions, points: int = POINTS) -> RocCurve | None:
+def roc_curve(predictions: StoredPredictions, points: int = POINTS) -> RocCurve | None:
     """Return at most ``points`` points of the ROC curve, or None for more than two classes or rows of one class only.
 
     The points on the convex hull are kept, since the cost curve depends on them, and others at even distances. All
     splits share one curve, since a threshold on probabilities means the same in each split.
     """
-    if one.top_label:
+    if predictions.top_label:
         return None
-    ranked = RankedRows.of(checked_two_classes(one.y, one.p))
-    if not ranked.has_both_classes():
+    rows = RankedRows.of(checked_two_classes(predictions.y, predictions.p))
+    if not rows.has_both_classes():
         return None
     # from the largest prediction down
-    negative, positive = (_counts_from_top(ranked.up_to(of)) for of in (1 - ranked.y, ranked.y))
-    kept = _kept_points(negative, positive, points)
-    return RocCurve(negative[kept], positive[kept])
+    negative, positive = (_counts_from_top(rows.up_to(labels)) for labels in (1 - rows.y, rows.y))
+    places = _kept_points(negative, positive, points)
+    return RocCurve(negative[places], positive[places])
 
 
 def hull(negative: Counts, positive: Counts) -> Counts:
@@ -155,23 +155,23 @@ def hull(negative: Counts, positive: Counts) -> Counts:
 def _kept_points(negative: Counts, positive: Counts, points: int) -> Counts:
     if len(negative) <= points:
         return np.arange(len(negative))
-    along = negative / negative[-1] + positive / positive[-1]
+    distances = negative / negative[-1] + positive / positive[-1]
     corners = hull(negative, positive)
-    corners = corners[_evenly_spaced(along[corners], points)]
-    others = _evenly_spaced(along, points - len(corners) + 2) if len(corners) < points else corners[:0]
-    return np.union1d(corners, others)
+    corners = corners[_evenly_spaced(distances[corners], points)]
+    even_places = _evenly_spaced(distances, points - len(corners) + 2) if len(corners) < points else corners[:0]
+    return np.union1d(corners, even_places)
 
 
-def _evenly_spaced(along: Array, points: int) -> Counts:
-    """Return at most so many places, with first and last, whose values of the rising ``along`` are evenly spread."""
-    if len(along) <= points:
-        return np.arange(len(along))
-    places = np.searchsorted(along, np.linspace(along[0], along[-1], points))
-    return np.unique(places.clip(0, len(along) - 1))
+def _evenly_spaced(values: Array, points: int) -> Counts:
+    """Return at most so many places, with first and last, whose rising ``values`` are evenly spread."""
+    if len(values) <= points:
+        return np.arange(len(values))
+    places = np.searchsorted(values, np.linspace(values[0], values[-1], points))
+    return np.unique(places.clip(0, len(values) - 1))
 
 
-def _counts_from_top(rising: Array) -> Counts:
-    counts = np.rint(rising).astype(np.int64)
+def _counts_from_top(totals: Array) -> Counts:
+    counts = np.rint(totals).astype(np.int64)
     return np.asarray(counts[-1] - counts[::-1])
 
 
@@ -204,12 +204,12 @@ def cost_curve(roc: RocCurve) -> CostCurve:
 HISTOGRAM_BINS = 20
 
 
-def score_histogram(one: StoredPredictions, bins: int = HISTOGRAM_BINS) -> tuple[Counts, Counts]:
+def score_histogram(predictions: StoredPredictions, bins: int = HISTOGRAM_BINS) -> tuple[Counts, Counts]:
     """Return the numbers of negative and of positive rows in ``bins`` of equal width over [0, 1], (bins,) each.
 
     The last bin includes 1.
     """
-    negative, positive = (np.histogram(one.p[one.y == label], bins, (0, 1))[0] for label in (0, 1))
+    negative, positive = (np.histogram(predictions.p[predictions.y == label], bins, (0, 1))[0] for label in (0, 1))
     return negative, positive
 
 
@@ -245,20 +245,20 @@ class Reliability:
         return cls(np.asarray(mean, float), observed, low, high, n, tuple(counts), tuple(positive))
 
 
-def reliability(one: StoredPredictions, bins: int = RELIABILITY_BINS) -> Reliability:
+def reliability(predictions: StoredPredictions, bins: int = RELIABILITY_BINS) -> Reliability:
     """Return at most ``bins`` bins with nearly the same number of rows.
 
     Rows with equal predictions are never in two bins. All are in the bin of their middle row. Bins without rows are
     left out.
 
     The interval is that of Wilson (1927) for the rows of a bin. With several random splits a row is tested more than
-    once, which does not make the frequency more certain. So the number of rows is divided by ``one.appearances``.
+    once, which does not make the frequency more certain. So the number of rows is divided by ``appearances``.
     """
-    numbers = bin_numbers(one.p, np.ones(len(one.p)), bins)
+    numbers = bin_numbers(predictions.p, np.ones(len(predictions.p)), bins)
     _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    mean = np.bincount(places, one.p) / counts
-    positive = np.rint(np.bincount(places, one.y)).astype(np.int64)
-    return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), one.appearances)
+    mean = np.bincount(places, predictions.p) / counts
+    positive = np.rint(np.bincount(places, predictions.y)).astype(np.int64)
+    return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), predictions.appearances)
 
 
 _MOST = 1000
@@ -305,17 +305,21 @@ class Entry(BaseModel):
         return self
 
     @classmethod
-    def of(cls, one: StoredPredictions, digest: str) -> Entry:
-        curve, (negative, positive), roc = reliability(one), score_histogram(one), roc_curve(one)
+    def of(cls, predictions: StoredPredictions, digest: str) -> Entry:
+        curve, (negative, positive), roc = (
+            reliability(predictions),
+            score_histogram(predictions),
+            roc_curve(predictions),
+        )
         steps = None if roc is None else (np.diff(roc.negative).tolist(), np.diff(roc.positive).tolist())
         return cls(
-            dataset=one.row.name,
-            learner=one.column.learner,
-            method=one.column.method,
+            dataset=predictions.row.name,
+            learner=predictions.column.learner,
+            method=predictions.column.method,
             digest=digest,
-            splits=one.n_splits,
-            appearances=one.appearances,
-            top_label=one.top_label,
+            splits=predictions.n_splits,
+            appearances=predictions.appearances,
+            top_label=predictions.top_label,
             mean=curve.mean.tolist(),
             counts=list(curve.counts),
             positive=list(curve.positive),
@@ -358,13 +362,13 @@ def read_entries(folder: Path) -> Entries:
         raise StoreError(f"{path} cannot be read: {place + ': ' if place else ''}{first['msg']}") from None
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error}") from None
-    return {one.name: one for one in file.estimates}
+    return {entry.name: entry for entry in file.estimates}
 
 
 def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
     """Write one line per entry, unless the file holds the same already. Raises StoreError when it cannot be written."""
     path = folder / ESTIMATES
-    lines = ",\n".join(one.model_dump_json() for one in entries)
+    lines = ",\n".join(entry.model_dump_json() for entry in entries)
     text = f'{{"version": 1, "estimates": [\n{lines}\n]}}\n'
     refuse_links_out(folder, (ESTIMATES, f"{ESTIMATES}.new"))
     refuse_other_kinds(folder, (ESTIMATES, f"{ESTIMATES}.new"))
@@ -405,19 +409,19 @@ class PredictionFigure:
     @property
     def scores(self) -> tuple[Counts, Counts]:
         """Return the numbers of negative and of positive rows in bins of equal width over [0, 1]."""
-        negative, positive = (np.asarray(one, np.int64) for one in self.entry.scores)
+        negative, positive = (np.asarray(counts, np.int64) for counts in self.entry.scores)
         return negative, positive
 
     @property
     def reliability_curve(self) -> ReliabilityCurve:
         """Return the reliability diagram as a display draws it: bins and their intervals, without an isotonic curve."""
-        one, scores = self.reliability, self.score_histogram
-        bins, bars = BinnedCurve(one.mean, one.observed, one.n), Band(one.mean, one.low, one.high)
+        curve, scores = self.reliability, self.score_histogram
+        bins, bars = BinnedCurve(curve.mean, curve.observed, curve.n), Band(curve.mean, curve.low, curve.high)
         return ReliabilityCurve(bins, None, bars, None, scores.edges, scores.negative + scores.positive)
 
     @property
     def score_histogram(self) -> ScoreHistogram:
-        negative, positive = (one.astype(np.float64) for one in self.scores)
+        negative, positive = (counts.astype(np.float64) for counts in self.scores)
         return ScoreHistogram(np.linspace(0, 1, len(negative) + 1), negative, positive)
 
     @property
@@ -430,14 +434,14 @@ class PredictionFigure:
             return None
         edges, negative, positive = self.score_histogram
         n = negative.sum() + positive.sum()
-        false, true = (np.cumsum(one[::-1])[::-1] / n for one in (negative, positive))
+        false, true = (np.cumsum(counts[::-1])[::-1] / n for counts in (negative, positive))
         return of_treated(edges[:-1], true, false, (true[0], false[0]))
 
     @functools.cached_property
     def roc(self) -> RocCurve | None:
         """Return the ROC curve. None for more than two classes, and where all test rows have one class."""
         steps = self.entry.roc
-        return RocCurve(*(np.cumsum([0, *one], dtype=np.int64) for one in steps)) if steps else None
+        return RocCurve(*(np.cumsum([0, *increases], dtype=np.int64) for increases in steps)) if steps else None
 
     @property
     def costs(self) -> CostCurve | None:
@@ -464,11 +468,11 @@ class Pictures:
 
     def notes(self, outline: Outline) -> list[str]:
         """Return notes on what the pictures of ``outline``, which may be a selection, do not show."""
-        found: dict[str, list[str]] = {}
-        for row, column, why in self.lacking:
+        titles: dict[str, list[str]] = {}
+        for row, column, reason in self.lacking:
             if row in outline.datasets and column in outline.columns:
-                found.setdefault(why, []).append(f"{row.title} {column.label}")
-        return [*filter(None, [self.fault]), *(f"{_names(names)}: {why}" for why, names in found.items())]
+                titles.setdefault(reason, []).append(f"{row.title} {column.label}")
+        return [*filter(None, [self.fault]), *(f"{_names(labels)}: {reason}" for reason, labels in titles.items())]
 
 
 def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = False) -> Pictures:
@@ -477,52 +481,52 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     With ``keep`` the file is written, so that the same pictures can be drawn without predictions.bin. Raises StoreError
     when it cannot be written. A file that cannot be read is reported in the notes and otherwise ignored.
     """
-    kept, found = {}, Pictures([], [])
+    stored_entries, pictures = {}, Pictures([], [])
     try:
-        kept = read_entries(store.folder)
+        stored_entries = read_entries(store.folder)
     except StoreError as error:
-        found = Pictures([], [], fault=str(error))
-    entries, anew = [], False
+        pictures = Pictures([], [], fault=str(error))
+    entries, has_new = [], False
     for row in outline.datasets:
         for column in outline.columns:
             estimates = estimates_for(store, outline, results, row, column)
-            cells = [one for one in done_cells(outline, results, row, column) if one.predictions]
-            entry, why = _entry(cells, estimates, kept.get((row.name, column.learner, column.method)))
+            cells = [cell for cell in done_cells(outline, results, row, column) if cell.predictions]
+            entry, reason = _entry(cells, estimates, stored_entries.get((row.name, column.learner, column.method)))
             if entry is not None:
-                found.every.append(PredictionFigure(row, column, entry))
-                entries += [entry] if not why else []
-                anew = anew or estimates is not None
-            if why:
-                found.lacking.append((row, column, why))
-    if keep and anew:
+                pictures.every.append(PredictionFigure(row, column, entry))
+                entries += [entry] if not reason else []
+                has_new = has_new or estimates is not None
+            if reason:
+                pictures.lacking.append((row, column, reason))
+    if keep and has_new:
         write_entries(store.folder, entries)
-    return found
+    return pictures
 
 
 def _entry(
-    cells: list[CellResult], estimates: StoredPredictions | None, before: Entry | None
+    cells: list[CellResult], estimates: StoredPredictions | None, stored_entry: Entry | None
 ) -> tuple[Entry | None, str]:
-    """Return the entry from the predictions of all splits, else ``before``, else that of some splits, and its fault."""
+    """Return the entry from all splits' predictions, else ``stored_entry``, else that of some splits, and its fault."""
     if not cells:
         return None, ""
     digest = _digest(cells)
     if estimates is not None and estimates.n_splits == len(cells):
         return Entry.of(estimates, digest), ""
-    if before is not None and before.digest == digest:
-        return before, ""
+    if stored_entry is not None and stored_entry.digest == digest:
+        return stored_entry, ""
     if estimates is not None:
         return Entry.of(estimates, digest=""), _IN_PART
-    if any("labels" in (one.predictions or {}) for one in cells):
+    if any("labels" in (cell.predictions or {}) for cell in cells):
         return None, _LABELS
-    return None, _GONE if before is None else _STALE
+    return None, _GONE if stored_entry is None else _STALE
 
 
 def _digest(cells: Iterable[CellResult]) -> str:
     """Return the digest of the predictions of these repetitions, from the digests in the results."""
-    digests = [[one.repetition, one.predictions["digest"]] for one in cells if one.predictions]
+    digests = [[cell.repetition, cell.predictions["digest"]] for cell in cells if cell.predictions]
     return hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
 
 
 def _names(names: Sequence[str]) -> str:
-    few = ", ".join(names[:_NAMED])
-    return few if len(names) <= _NAMED else f"{few} and {len(names) - _NAMED} more"
+    text = ", ".join(names[:_NAMED])
+    return text if len(names) <= _NAMED else f"{text} and {len(names) - _NAMED} more"

@@ -71,8 +71,8 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
             )
     papers = dict.fromkeys(outline.paper for outline in outlines if outline.paper)
     if len(papers) > 1:
-        follows = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
-        raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(follows)}")
+        texts = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
+        raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(texts)}")
     published = Published.read(next(iter(papers)))
     return published, [
         _with_paper_titles(name, store, outline, published)
@@ -82,7 +82,7 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
 
 def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
     """Return the names of the experiments, or of the folders where two experiments have one name."""
-    for names in ([one.name for one in outlines], [store.folder.resolve().name for store in stores]):
+    for names in ([outline.name for outline in outlines], [store.folder.resolve().name for store in stores]):
         if len(set(names)) == len(names):
             return names
     folders = ", ".join(str(store.folder) for store in stores)
@@ -92,56 +92,59 @@ def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
 
 
 def _with_paper_titles(name: str, store: Store, outline: Outline, published: Published) -> PaperExperiment:
-    title_of = {column: title for title, column in published.columns.items()}
+    titles = {column: title for title, column in published.columns.items()}
 
     def published_title(column: ResultColumn) -> str | None:
-        return title_of.get((column.paper_learner or "", column.paper_method or ""))
+        return titles.get((column.paper_learner or "", column.paper_method or ""))
 
-    shown = [column for title in published.columns for column in outline.columns if published_title(column) == title]
-    if not shown:
+    paper_columns = [
+        column for title in published.columns for column in outline.columns if published_title(column) == title
+    ]
+    if not paper_columns:
         raise SideBySideError(f"{store.folder}: none of its columns has a counterpart in {published.short}")
-    _refuse_rivals(store, shown, published_title)
+    _refuse_rivals(store, paper_columns, published_title)
     columns = [
-        column.model_copy(update={"label": published_title(column), "group": column.paper_learner}) for column in shown
+        column.model_copy(update={"label": published_title(column), "group": column.paper_learner})
+        for column in paper_columns
     ]
     rows = [
         row.model_copy(update={"title": published.titles.get(row.published, row.title)}) for row in outline.datasets
     ]
-    kept = {(column.learner, column.method) for column in shown}
-    exceptions = [one for one in outline.exceptions if not kept.isdisjoint(one.columns)]
-    relabelled = outline.model_copy(update={"columns": columns, "datasets": rows, "exceptions": exceptions})
-    return PaperExperiment(name, relabelled, store.results(), _notes(outline, relabelled, kept))
+    pairs = {(column.learner, column.method) for column in paper_columns}
+    exceptions = [override for override in outline.exceptions if not pairs.isdisjoint(override.columns)]
+    paper_outline = outline.model_copy(update={"columns": columns, "datasets": rows, "exceptions": exceptions})
+    return PaperExperiment(name, paper_outline, store.results(), _notes(outline, paper_outline, pairs))
 
 
 def _refuse_rivals(
-    store: Store, shown: Sequence[ResultColumn], published_title: Callable[[ResultColumn], str | None]
+    store: Store, columns: Sequence[ResultColumn], published_title: Callable[[ResultColumn], str | None]
 ) -> None:
     """Raise SideBySideError if two of the columns have the same title in the paper."""
-    crowded = [
-        f"{', '.join(column.label for column in several)} ({title})"
-        for title, several in grouped(shown, published_title).items()
-        if len(several) > 1
+    rivals = [
+        f"{', '.join(column.label for column in group)} ({title})"
+        for title, group in grouped(columns, published_title).items()
+        if len(group) > 1
     ]
-    if crowded:
+    if rivals:
         raise SideBySideError(
-            f"{store.folder} has more than one column for the same one of the paper: {'; '.join(crowded)}; "
+            f"{store.folder} has more than one column for the same one of the paper: {'; '.join(rivals)}; "
             "tables side by side have room for one; probcal audit compares variants"
         )
 
 
-def _notes(outline: Outline, relabelled: Outline, kept: set[tuple[str, str]]) -> list[str]:
-    ours = {(column.learner, column.method): column.label for column in outline.columns}
-    others = [
+def _notes(outline: Outline, paper_outline: Outline, pairs: set[tuple[str, str]]) -> list[str]:
+    labels = {(column.learner, column.method): column.label for column in outline.columns}
+    differences = [
         f"{column.label} is {label}"
-        for column in relabelled.columns
-        if (label := ours[column.learner, column.method]) != column.label
+        for column in paper_outline.columns
+        if (label := labels[column.learner, column.method]) != column.label
     ]
-    rows = Counter(row.published for row in relabelled.datasets)
-    renamed = [row for row in relabelled.datasets if row.reading_of and rows[row.published] == 1]
-    others += [f"{row.title} is {row.name}" for row in renamed]
-    left_out = [label for column, label in ours.items() if column not in kept]
-    notes = [f"here {', '.join(others)}."] if others else []
-    return notes + ([f"not shown, since the paper has no such column: {', '.join(left_out)}."] if left_out else [])
+    rows = Counter(row.published for row in paper_outline.datasets)
+    readings = [row for row in paper_outline.datasets if row.reading_of and rows[row.published] == 1]
+    differences += [f"{row.title} is {row.name}" for row in readings]
+    omissions = [label for column, label in labels.items() if column not in pairs]
+    notes = [f"here {', '.join(differences)}."] if differences else []
+    return notes + ([f"not shown, since the paper has no such column: {', '.join(omissions)}."] if omissions else [])
 
 
 Entry = TypeVar("Entry", Text, str)
@@ -150,28 +153,31 @@ Entry = TypeVar("Entry", Text, str)
 def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
     """Return the heading and the tables. Raises as ``experiments_of_paper`` does."""
     published, experiments = experiments_of_paper(stores)
-    several = [one for one in experiments if has_a_best(one.outline)]
+    table_4_experiments = [experiment for experiment in experiments if has_a_best(experiment.outline)]
     grids = numbered(
-        [metric for one in experiments for metric in one.outline.metrics],
+        [metric for experiment in experiments for metric in experiment.outline.metrics],
         lambda number, metric: _measured(number, experiments, metric, published),
-        (lambda number: _best_methods(number, several, published)) if several else None,
+        (lambda number: _best_methods(number, table_4_experiments, published)) if table_4_experiments else None,
     )
-    return f"{published.short}: {', '.join(one.name for one in experiments)}", grids
+    return f"{published.short}: {', '.join(experiment.name for experiment in experiments)}", grids
 
 
-def _measured(number: int, every: list[PaperExperiment], metric: str, published: Published) -> Grid:
-    experiments = [one for one in every if metric in one.outline.metrics]
-    shown = {column.label for one in every for column in one.outline.columns}
-    titles = [title for title in published.columns if title in shown]
-    measured = {one.name: MetricResults(one.outline, one.results, metric, published) for one in experiments}
+def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, published: Published) -> Grid:
+    experiments = [experiment for experiment in all_experiments if metric in experiment.outline.metrics]
+    labels = {column.label for experiment in all_experiments for column in experiment.outline.columns}
+    titles = [title for title in published.columns if title in labels]
+    metric_results = {
+        experiment.name: MetricResults(experiment.outline, experiment.results, metric, published)
+        for experiment in experiments
+    }
 
-    def ours(one: PaperExperiment, label: str, row: Row) -> Lines:
-        columns, summaries = one.outline.columns, measured[one.name].ours(row)
-        own = [column.label for column in columns]
+    def ours(experiment: PaperExperiment, label: str, row: Row) -> Lines:
+        columns, summaries = experiment.outline.columns, metric_results[experiment.name].ours(row)
+        own_titles = [column.label for column in columns]
         return [
-            [Text(label, minor=True), *_aligned(titles, own, means(columns, summaries, metric), Text())],
-            *beneath(SPREAD, _aligned(titles, own, spreads(summaries), "")),
-            *beneath(UNITS, _aligned(titles, own, measured[one.name].units_line(row), "")),
+            [Text(label, minor=True), *_aligned(titles, own_titles, means(columns, summaries, metric), Text())],
+            *beneath(SPREAD, _aligned(titles, own_titles, spreads(summaries), "")),
+            *beneath(UNITS, _aligned(titles, own_titles, metric_results[experiment.name].units_line(row), "")),
         ]
 
     def theirs(dataset: str) -> Lines:
@@ -181,26 +187,36 @@ def _measured(number: int, every: list[PaperExperiment], metric: str, published:
     return Grid(
         number=number,
         name=shown_metric(metric).long,
-        explanation=explanation([one.outline for one in experiments], metric, published),
+        explanation=explanation([experiment.outline for experiment in experiments], metric, published),
         header=["", *titles],
         rows=_blocks(experiments, published, len(titles), ours, theirs),
-        notes=_merged_notes({one.name: [*measured[one.name].notes(), *one.notes] for one in experiments}),
+        notes=_merged_notes(
+            {
+                experiment.name: [*metric_results[experiment.name].notes(), *experiment.notes]
+                for experiment in experiments
+            }
+        ),
     )
 
 
 def _best_methods(number: int, experiments: list[PaperExperiment], published: Published) -> Grid:
-    metrics = table_4_order(metric for one in experiments for metric in one.outline.metrics)
+    metrics = table_4_order(metric for experiment in experiments for metric in experiment.outline.metrics)
 
-    def ours(one: PaperExperiment, label: str, row: Row) -> Lines:
-        own = table_4_order(one.outline.metrics)
-        entries = [winner(one.outline, one.results, row, metric) for metric in own]
-        return [[Text(label, minor=True), *_aligned(metrics, own, entries, Text())]]
+    def ours(experiment: PaperExperiment, label: str, row: Row) -> Lines:
+        own_metrics = table_4_order(experiment.outline.metrics)
+        entries = [winner(experiment.outline, experiment.results, row, metric) for metric in own_metrics]
+        return [[Text(label, minor=True), *_aligned(metrics, own_metrics, entries, Text())]]
 
     def theirs(dataset: str) -> Lines:
         return beneath(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
 
     rows = _blocks(experiments, published, len(metrics), ours, theirs)
-    notes = _merged_notes({one.name: [*best_notes(one.outline, one.results), *one.notes] for one in experiments})
+    notes = _merged_notes(
+        {
+            experiment.name: [*best_notes(experiment.outline, experiment.results), *experiment.notes]
+            for experiment in experiments
+        }
+    )
     return best_grid(number, metrics, rows, notes, published)
 
 
@@ -208,37 +224,37 @@ def _blocks(
     experiments: Sequence[PaperExperiment],
     published: Published,
     width: int,
-    ours: Callable[[PaperExperiment, str, Row], Lines],
-    theirs: Callable[[str], Lines],
+    our_lines: Callable[[PaperExperiment, str, Row], Lines],
+    paper_lines: Callable[[str], Lines],
 ) -> Lines:
-    """Return for each data set its title, ``ours`` of each reading in each experiment, and ``theirs`` once.
+    """Return for each data set its title, ``our_lines`` of each reading in each experiment, and ``paper_lines``.
 
     The paper's data sets come first, in its order.
     """
     titles: dict[str, str] = {}
-    for one in experiments:
-        for row in one.outline.datasets:
+    for experiment in experiments:
+        for row in experiment.outline.datasets:
             titles.setdefault(row.published, row.title)
     lines = []
     for dataset in sorted(titles, key=[*published.titles, *titles].index):
         lines.append([Text(titles[dataset]), *[Text()] * width])
-        for one in experiments:
-            for label, row in one.rows(dataset).items():
-                lines += ours(one, label, row)
-        lines += theirs(dataset)
+        for experiment in experiments:
+            for label, row in experiment.rows(dataset).items():
+                lines += our_lines(experiment, label, row)
+        lines += paper_lines(dataset)
     return lines
 
 
-def _aligned(titles: Sequence[str], own: Sequence[str], entries: Sequence[Entry], nothing: Entry) -> list[Entry]:
-    """Return ``entries``, which belong to ``own`` titles, spread over all ``titles``."""
-    under = dict(zip(own, entries, strict=True))
-    return [under.get(title, nothing) for title in titles]
+def _aligned(titles: Sequence[str], own_titles: Sequence[str], entries: Sequence[Entry], default: Entry) -> list[Entry]:
+    """Return ``entries``, which belong to ``own_titles``, spread over all ``titles``."""
+    title_entries = dict(zip(own_titles, entries, strict=True))
+    return [title_entries.get(title, default) for title in titles]
 
 
 def _merged_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
     """Return each note once, with the names of the experiments that have it unless all have it."""
-    whose: dict[str, list[str]] = {}
-    for name, of_one in notes.items():
-        for note in of_one:
-            whose.setdefault(note, []).append(name)
-    return [note if len(names) == len(notes) else f"{', '.join(names)}: {note}" for note, names in whose.items()]
+    owners: dict[str, list[str]] = {}
+    for name, experiment_notes in notes.items():
+        for note in experiment_notes:
+            owners.setdefault(note, []).append(name)
+    return [note if len(names) == len(notes) else f"{', '.join(names)}: {note}" for note, names in owners.items()]

@@ -40,11 +40,13 @@ class CurvePanel:
 
 def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
     """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
-    asked_columns = [one for one in outline.columns if not one.before_and_after]  # their two stages are no rounds
-    asked = [(column, row) for column in asked_columns for row in outline.datasets]
-    found = [(column, stages_of(outline, results, row, column)) for column, row in asked]
-    metrics = dict.fromkeys(metric for _, done in found for stages in done for metric in stages)
-    columns = [one for one in asked_columns if any(column == one and done for column, done in found)]
+    candidates = [column for column in outline.columns if not column.before_and_after]  # their two stages are no rounds
+    pairs = [(column, row) for column in candidates for row in outline.datasets]
+    stage_lists = [(column, stages_of(outline, results, row, column)) for column, row in pairs]
+    metrics = dict.fromkeys(metric for _, cells in stage_lists for stages in cells for metric in stages)
+    columns = [
+        candidate for candidate in candidates if any(column == candidate and cells for column, cells in stage_lists)
+    ]
     return [[_panel(outline, results, metric, column) for column in columns] for metric in metrics]
 
 
@@ -52,9 +54,9 @@ def shortfalls(outline: Outline, results: Results, panels: list[list[CurvePanel]
     """Return notes on what the figure does not show: missing, stale or infinite cells."""
     notes = missing_cells(outline, results, [panel.column for panel in panels[0]], stages=True)
     for panel in (panel for row in panels for panel in row):
-        unseen = [curve.title for curve in panel.curves if not np.isfinite(curve.mean).all()]
-        if unseen:
-            notes.append(f"{panel.metric} of {panel.column.label} is not finite at every stage: {', '.join(unseen)}")
+        titles = [curve.title for curve in panel.curves if not np.isfinite(curve.mean).all()]
+        if titles:
+            notes.append(f"{panel.metric} of {panel.column.label} is not finite at every stage: {', '.join(titles)}")
     return notes
 
 
@@ -63,15 +65,15 @@ def missing_cells(
 ) -> list[str]:
     """Return notes on cells of ``columns`` without a result, or without ``stages``, and on stale ones."""
     pairs = [(row, column) for row in outline.datasets for column in columns]
-    planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
-    there = [cell for pair in pairs for cell in done_cells(outline, results, *pair) if cell.stages or not stages]
-    stale = sum(len(stale_ids(outline, results, *pair)) for pair in pairs)
+    n_planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
+    cells = [cell for pair in pairs for cell in done_cells(outline, results, *pair) if cell.stages or not stages]
+    n_stale = sum(len(stale_ids(outline, results, *pair)) for pair in pairs)
     notes = []
-    if missing := planned - len(there):
-        what = "failed, were not run or have no stages" if stages else "failed or were not run"
-        notes.append(f"{missing} of {planned} cells {what}")
-    if stale:
-        notes.append(f"{stale} of {planned} cells are stale; probcal run renews them")
+    if n_missing := n_planned - len(cells):
+        problem = "failed, were not run or have no stages" if stages else "failed or were not run"
+        notes.append(f"{n_missing} of {n_planned} cells {problem}")
+    if n_stale:
+        notes.append(f"{n_stale} of {n_planned} cells are stale; probcal run renews them")
     return notes
 
 
@@ -85,9 +87,9 @@ def _panel(outline: Outline, results: Results, metric: str, column: ResultColumn
 
 
 def _curve(title: str, splits: list[list[float]]) -> StageCurve:
-    longest = max(map(len, splits))
+    n_stages = max(map(len, splits))
     # a method that stops early keeps its last value
-    values = np.array([split + split[-1:] * (longest - len(split)) for split in splits])
+    values = np.array([split + split[-1:] * (n_stages - len(split)) for split in splits])
     with np.errstate(invalid="ignore"):
         sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
     return StageCurve(title, values.mean(axis=0), sd, len(values))
@@ -130,57 +132,57 @@ def stored_panels(outline: Outline, results: Results) -> list[Panels]:
 
     The ROC curves of other variants, and of methods without any, are repeated beside each of them.
     """
-    found = []
+    all_panels = []
     for row in outline.datasets:
         martingales, rocs = (_curves(outline, results, row, name) for name in (MARTINGALE, ROC))
-        variants = list(dict.fromkeys(one.column.variant for one in martingales))
+        variants = list(dict.fromkeys(curve.column.variant for curve in martingales))
         for variant in variants or [""]:
-            others = {one for one in variants if one != variant}
+            other_variants = {name for name in variants if name != variant}
             panels = Panels(
                 row,
                 variant,
-                [one for one in martingales if one.column.variant == variant],
-                [one for one in rocs if one.column.variant not in others],
+                [curve for curve in martingales if curve.column.variant == variant],
+                [curve for curve in rocs if curve.column.variant not in other_variants],
             )
-            found += [panels] if panels.martingales or panels.rocs else []
-    return found
+            all_panels += [panels] if panels.martingales or panels.rocs else []
+    return all_panels
 
 
 def lacking(outline: Outline, results: Results) -> list[str]:
     """Return notes on what the figure does not show: columns without a line, and stale cells."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
-    planned = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
-    protecting = {column.entry for row, column in planned if _protects(outline, results, row, column)}
-    could = [(row, column) for row, column in planned if column.entry in protecting]
-    stale = [
+    planned_pairs = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
+    entries = {column.entry for row, column in planned_pairs if _protects(outline, results, row, column)}
+    protecting_pairs = [(row, column) for row, column in planned_pairs if column.entry in entries]
+    stale_labels = [
         column.label
-        for row, column in planned
+        for row, column in planned_pairs
         if planned_ids(outline, row, column)[0] in stale_ids(outline, results, row, column)
     ]
-    notes = [_missing_note(outline, results, could, MARTINGALE, "martingale")]
-    notes += [_missing_note(outline, results, planned, ROC, "ROC curve")]
-    notes += [f"{', '.join(dict.fromkeys(stale))}: stale; probcal run renews them"] if stale else []
+    notes = [_missing_note(outline, results, protecting_pairs, MARTINGALE, "martingale")]
+    notes += [_missing_note(outline, results, planned_pairs, ROC, "ROC curve")]
+    notes += [f"{', '.join(dict.fromkeys(stale_labels))}: stale; probcal run renews them"] if stale_labels else []
     return [note for note in notes if note]
 
 
 def _missing_note(
-    outline: Outline, results: Results, pairs: list[tuple[Row, ResultColumn]], name: str, called: str
+    outline: Outline, results: Results, pairs: list[tuple[Row, ResultColumn]], name: str, title: str
 ) -> str:
     """Return the note on columns without the curve, or an empty text if all columns or none have it."""
-    has = [bool(_lines(outline, results, row, column, name)) for row, column in pairs]
-    having = {column for (_, column), one in zip(pairs, has, strict=True) if one}
-    without = [
-        f"{column.label} on {row.title}" if column in having else column.label
-        for (row, column), one in zip(pairs, has, strict=True)
-        if not one
+    presence = [bool(_lines(outline, results, row, column, name)) for row, column in pairs]
+    columns = {column for (_, column), is_present in zip(pairs, presence, strict=True) if is_present}
+    labels = [
+        f"{column.label} on {row.title}" if column in columns else column.label
+        for (row, column), is_present in zip(pairs, presence, strict=True)
+        if not is_present
     ]
-    return f"no {called} for {', '.join(dict.fromkeys(without))}" if having and without else ""
+    return f"no {title} for {', '.join(dict.fromkeys(labels))}" if columns and labels else ""
 
 
 def _protects(outline: Outline, results: Results, row: Row, column: ResultColumn) -> bool:
     """Return whether the method bets along the stream. Other methods never have a martingale."""
-    measured = summarise(outline, results, row, column, "log10_martingale").n > 0
-    return measured or bool(_lines(outline, results, row, column, MARTINGALE))
+    has_number = summarise(outline, results, row, column, "log10_martingale").n > 0
+    return has_number or bool(_lines(outline, results, row, column, MARTINGALE))
 
 
 def _curves(outline: Outline, results: Results, row: Row, name: str) -> list[StoredCurve]:
@@ -228,7 +230,7 @@ class Sweep:
 
     @property
     def lines(self) -> list[np.ndarray]:
-        return [line for of_level in self.borders.values() for line in of_level]
+        return [line for lines in self.borders.values() for line in lines]
 
 
 def box_of(sweeps: Sequence[Sweep]) -> Box:
@@ -236,8 +238,8 @@ def box_of(sweeps: Sequence[Sweep]) -> Box:
 
     A side on which no line ends is as far out as a line or a row lies.
     """
-    lines = [line for one in sweeps for line in [*one.lines, *(corner[None] for corner in one.corners)]]
-    rows = [points for one in sweeps for points in one.classes.values()]
+    lines = [line for sweep in sweeps for line in [*sweep.lines, *(corner[None] for corner in sweep.corners)]]
+    rows = [points for sweep in sweeps for points in sweep.classes.values()]
     ends = np.concatenate([line[[0, -1]] for line in lines or rows])
     low, high = (edge(np.concatenate(lines or rows), axis=0) for edge in (np.min, np.max))
     low = np.where(ends.min(axis=0) <= low, low, np.concatenate([low[None], *rows]).min(axis=0))
@@ -251,31 +253,31 @@ def sweeps_of(outline: Outline, results: Results) -> list[Sweep]:
     Methods around one learner that differ only in ``answer`` are one sweep, since ``answer`` moves no line. The first
     of them is used.
     """
-    found: list[Sweep] = []
+    sweeps: list[Sweep] = []
     for row in outline.datasets:
         for column in outline.columns:
-            first = first_cell(outline, results, row, column)
-            if first is None or not (first.curves.get("iso_probability") or first.curves.get("scores")):
+            cell = first_cell(outline, results, row, column)
+            if cell is None or not (cell.curves.get("iso_probability") or cell.curves.get("scores")):
                 continue
-            sweep = _sweep(row, column, first.curves, first.metrics.get("crossings"))
-            for one in found:
-                if _includes(one, sweep):
-                    one.same.append(column)
+            sweep = _sweep(row, column, cell.curves, cell.metrics.get("crossings"))
+            for candidate in sweeps:
+                if _includes(candidate, sweep):
+                    candidate.same.append(column)
                     break
             else:
-                found.append(sweep)
-    return found
+                sweeps.append(sweep)
+    return sweeps
 
 
 def left_out(sweeps: Sequence[Sweep]) -> list[str]:
     """Return which columns have no picture of their own, and why."""
     notes = []
-    for one in sweeps:
-        if one.same:
-            settings = one.column.settings  # not stored by earlier versions
-            why = "and only the answer differs" if settings else "and other settings are unknown without a new run"
-            same = ", ".join(column.label for column in one.same)
-            notes.append(f"{same}: not drawn; learner, rows and levels are those of {one.column.label}, {why}")
+    for sweep in sweeps:
+        if sweep.same:
+            settings = sweep.column.settings  # not stored by earlier versions
+            reason = "and only the answer differs" if settings else "and other settings are unknown without a new run"
+            labels = ", ".join(column.label for column in sweep.same)
+            notes.append(f"{labels}: not drawn; learner, rows and levels are those of {sweep.column.label}, {reason}")
     return list(dict.fromkeys(notes))
 
 
@@ -300,15 +302,15 @@ def _sweep(
     )
 
 
-def _includes(one: Sweep, other: Sweep) -> bool:
-    """Return whether ``one`` has all lines of ``other``, apart from the randomness of a learner."""
-    same = (one.row, one.column.learner) == (other.row, other.column.learner)
+def _includes(first: Sweep, second: Sweep) -> bool:
+    """Return whether ``first`` has all lines of ``second``, apart from the randomness of a learner."""
+    same_learner = (first.row, first.column.learner) == (second.row, second.column.learner)
     return (
-        same
-        and _settings_without_answer(one.column) == _settings_without_answer(other.column)
-        and other.borders.keys() <= one.borders.keys()
-        and one.classes.keys() == other.classes.keys()
-        and all(np.array_equal(one.classes[name], other.classes[name]) for name in one.classes)
+        same_learner
+        and _settings_without_answer(first.column) == _settings_without_answer(second.column)
+        and second.borders.keys() <= first.borders.keys()
+        and first.classes.keys() == second.classes.keys()
+        and all(np.array_equal(first.classes[name], second.classes[name]) for name in first.classes)
     )
 
 

@@ -61,15 +61,15 @@ def tidy(outline: Outline, results: Results, metrics: list[str], published: Publ
 def _line(
     outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: Published | None
 ) -> list[str | int]:
-    ours = summarise(outline, results, row, column, metric)
-    theirs = published_number(published, row, column, metric)
-    difference = None if ours.mean is None or theirs is None else ours.mean - theirs
+    summary = summarise(outline, results, row, column, metric)
+    number = published_number(published, row, column, metric)
+    difference = None if summary.mean is None or number is None else summary.mean - number
     if difference is not None and not math.isfinite(difference):
         difference = None
-    stale = len(stale_ids(outline, results, row, column))
+    n_stale = len(stale_ids(outline, results, row, column))
     return [
         outline.name, row.name, column.learner, column.method, column.label, metric,
-        _text(ours.mean), _text(ours.sd), ours.n, ours.failed, stale, _text(theirs), _text(difference),
+        _text(summary.mean), _text(summary.sd), summary.n, summary.failed, n_stale, _text(number), _text(difference),
     ]  # fmt: skip
 
 
@@ -82,24 +82,24 @@ _UP, _DOWN = "↑", "↓"
 
 def shows_methods_as_rows(outline: Outline, published: Published | None) -> bool:
     """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
-    of_its_own = published is not None and any(table.number is not None for table in published.tables.values())
-    return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not of_its_own
+    has_own_tables = published is not None and any(table.number is not None for table in published.tables.values())
+    return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not has_own_tables
 
 
 def by_method(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
     metrics = in_order(outline.metrics)
-    several = [MetricResults(outline, results, metric, published) for metric in metrics]
+    all_results = [MetricResults(outline, results, metric, published) for metric in metrics]
     names = [shown_metric(metric) for metric in metrics]
     [row] = outline.datasets
-    columns = [one.line(row, name.decimals) for one, name in zip(several, names, strict=True)]
+    columns = [metric_results.line(row, name.decimals) for metric_results, name in zip(all_results, names, strict=True)]
     return Grid(
         number=number,
         name=outline.datasets[0].title,
-        explanation=_explanation(outline, names, several),
+        explanation=_explanation(outline, names, all_results),
         header=["", *map(_header, names)],
         rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
-        notes=[*_agreement(names, several), *_footnotes(several, outline, results), *_abbreviations(names)],
+        notes=[*_agreement(names, all_results), *_footnotes(all_results, outline, results), *_abbreviations(names)],
     )
 
 
@@ -107,16 +107,16 @@ def _header(name: Metric) -> str:
     return name.short if name.no_end else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
 
 
-def _explanation(outline: Outline, names: Sequence[Metric], several: Sequence[MetricResults]) -> str:
+def _explanation(outline: Outline, names: Sequence[Metric], all_results: Sequence[MetricResults]) -> str:
     ends = {_header(name)[-1] for name in names if not name.no_end}
     parts = [splits([outline])]
-    parts += [f"{mark} {said} is better" for mark, said in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
+    parts += [f"{mark} {word} is better" for mark, word in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
     one_group = len({column.group for column in outline.columns}) == 1
     parts.append("best in bold" if one_group else "best of each learner in bold")
     places = dict.fromkeys(
-        f"{one.table.place} of {one.published.short}" + _seed_text(one.table.seed)
-        for one in several
-        if one.table and one.published
+        f"{metric_results.table.place} of {metric_results.published.short}" + _seed_text(metric_results.table.seed)
+        for metric_results in all_results
+        if metric_results.table and metric_results.published
     )
     return "; ".join(parts + ([f"in brackets {', '.join(places)}"] if places else [])) + "."
 
@@ -125,34 +125,36 @@ def _seed_text(seed: int | None) -> str:
     return "" if seed is None else f" (only seed {seed})"
 
 
-def _agreement(names: Sequence[Metric], several: Sequence[MetricResults]) -> list[str]:
+def _agreement(names: Sequence[Metric], all_results: Sequence[MetricResults]) -> list[str]:
     """Return the agreement of all metrics in one line, judged as ``probcal check`` does.
 
     A table with a seed is compared with the repetition of that seed only.
     """
-    counts, compared = [], dict[str, None]()
-    for name, one in zip(names, several, strict=True):
-        if one.table and (found := verdicts(one.pairs(one.table), one.table)):
-            counts.append(f"{name.short} {sum(verdict.in_band for verdict in found)} of {len(found)}")
-            if one.table.seed is not None:
-                compared[f"only our run of seed {one.table.seed}, not the mean"] = None
-    by = f" ({', '.join(compared)})" if compared else ""
-    return [f"Agreement with the published numbers{by}: {', '.join(counts)}."] if counts else []
+    counts, restrictions = [], dict[str, None]()
+    for name, metric_results in zip(names, all_results, strict=True):
+        if metric_results.table and (
+            judgements := verdicts(metric_results.pairs(metric_results.table), metric_results.table)
+        ):
+            counts.append(f"{name.short} {sum(verdict.in_band for verdict in judgements)} of {len(judgements)}")
+            if metric_results.table.seed is not None:
+                restrictions[f"only our run of seed {metric_results.table.seed}, not the mean"] = None
+    remark = f" ({', '.join(restrictions)})" if restrictions else ""
+    return [f"Agreement with the published numbers{remark}: {', '.join(counts)}."] if counts else []
 
 
-def _footnotes(several: Sequence[MetricResults], outline: Outline, results: Results) -> list[str]:
-    summaries = [summary for one in several for summary in one.every_summary]
+def _footnotes(all_results: Sequence[MetricResults], outline: Outline, results: Results) -> list[str]:
+    summaries = [summary for metric_results in all_results for summary in metric_results.every_summary]
     return [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
 
 
 def _abbreviations(names: Sequence[Metric]) -> list[str]:
     """Return what the headings mean."""
-    several = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
-    meant = [
+    pairs = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
+    meanings = [
         f"{name.short}: {long[0].lower()}{long[1:]}" + (f", {name.no_end}" if name.no_end else "")
-        for name, long in several
+        for name, long in pairs
     ]
-    return [f"{'; '.join(meant)}."] if meant else []
+    return [f"{'; '.join(meanings)}."] if meanings else []
 
 
 FORMATS = ("markdown", "latex", "html", "csv")
@@ -197,6 +199,6 @@ def tables(store: Store) -> list[Grid]:
         lambda number, metric: metric_table(number, outline, results, metric, published),
         (lambda number: best_methods(number, outline, results, published)) if has_a_best(outline) else None,
     )
-    once = set(skipped(outline))
-    grids[1:] = [replace(one, notes=[note for note in one.notes if note not in once]) for one in grids[1:]]
+    skip_notes = set(skipped(outline))
+    grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, outline, results, published)

@@ -42,8 +42,8 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
     """
     for name, number in metrics.items():
         _refuse_impossible(name, name, number)
-    for name, course in stages.items():
-        for stage, number in enumerate(course, 1):
+    for name, values in stages.items():
+        for stage, number in enumerate(values, 1):
             if not math.isnan(number):
                 _refuse_impossible(name, f"{name} after stage {stage}", number)
 
@@ -59,15 +59,15 @@ def _metric_named(name: str) -> Metric | None:
 
 def shown_metric(name: str) -> Metric:
     """Return how to show the metric of this ``name``. Neither end of an unknown one is better."""
-    found = _metric_named(name)
-    return found or replace(metric_named(name), no_end="" if name in _OF_SEVERAL else _NO_PACKAGE)
+    metric = _metric_named(name)
+    return metric or replace(metric_named(name), no_end="" if name in _OF_SEVERAL else _NO_PACKAGE)
 
 
-def _refuse_impossible(name: str, what: str, number: float) -> None:
+def _refuse_impossible(name: str, label: str, number: float) -> None:
     metric = _metric_named(name)
     fault = metric.fault(number) if metric else None
     if fault:
-        raise ImpossibleValueError(f"{what} is {number:.10g}, but {name} {fault}")
+        raise ImpossibleValueError(f"{label} is {number:.10g}, but {name} {fault}")
 
 
 _NOT_FINITE = ("inf", "-inf", "nan")
@@ -87,14 +87,14 @@ def _number(value: Any) -> float:
     return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 
 
-def _place(where: dict[str, Any]) -> dict[str, Any]:
-    """Return ``where``, as ``Predictions.add`` returned it. Raise ValueError when nothing can lie there."""
-    at_and_shape = [where.get("at"), where.get("rows"), where.get("columns", 1), where.get("labels", 1)]
-    if not all(type(n) is int and 0 <= n <= _MOST for n in at_and_shape) or not isinstance(where.get("digest"), str):
+def _place(place: dict[str, Any]) -> dict[str, Any]:
+    """Return ``place``, as ``Predictions.add`` returned it. Raise ValueError when nothing can lie there."""
+    numbers = [place.get("at"), place.get("rows"), place.get("columns", 1), place.get("labels", 1)]
+    if not all(type(n) is int and 0 <= n <= _MOST for n in numbers) or not isinstance(place.get("digest"), str):
         raise PydanticCustomError("place", "does not name a place in predictions.bin")
-    if not 0 < math.prod(at_and_shape[2:]) <= _MOST / max(where["rows"], 1):
+    if not 0 < math.prod(numbers[2:]) <= _MOST / max(place["rows"], 1):
         raise PydanticCustomError("shape", "does not have a possible shape")
-    return where
+    return place
 
 
 _Count = Annotated[int, Field(strict=True, ge=0, le=_MOST)]
@@ -118,8 +118,8 @@ def curves_fault(curves: dict[str, Any]) -> str | None:
             return f'the curve "{name}" is no list of lines'
         for line in lines:
             if not isinstance(line, dict) or not _has_points(line) or not _has_identifier(name, line):
-                also = f", and its {_LINE_LABEL_FIELDS[name]}" if name in _LINE_LABEL_FIELDS else ""
-                return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{also}'
+                suffix = f", and its {_LINE_LABEL_FIELDS[name]}" if name in _LINE_LABEL_FIELDS else ""
+                return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{suffix}'
     return None
 
 
@@ -203,8 +203,8 @@ class CellResult:
         row = json.loads(line)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
-        if unknown := sorted(row.keys() - _PARTS):
-            raise UnknownParts(unknown)
+        if names := sorted(row.keys() - _PARTS):
+            raise UnknownParts(names)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
         try:
@@ -238,7 +238,7 @@ class UnknownParts(ValueError):
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """Part of a line that names the version that wrote it."""
-_PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
+_PARTS = {part.name for part in fields(CellResult)} - {"failed_since"}
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
@@ -289,5 +289,5 @@ def is_newer(version: str) -> bool:
 
 
 def _numbers(version: str) -> list[int]:
-    begin = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
-    return [int(number) for number in begin[0].split(".")] if begin else []
+    match = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
+    return [int(number) for number in match[0].split(".")] if match else []

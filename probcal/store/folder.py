@@ -124,61 +124,61 @@ class Store:
     def _read(self, *, any_values: bool) -> tuple[dict[str, CellResult], dict[str, int]]:
         self._refuse_other_kinds()
         path = self.folder / "cells.jsonl"
-        found: dict[str, CellResult] = {}
+        results: dict[str, CellResult] = {}
         places: dict[str, int] = {}
-        broken: list[str] = []
-        impossible: dict[str, str] = {}
-        others: dict[str, list[int]] = {}
+        broken_lines: list[str] = []
+        impossible_values: dict[str, str] = {}
+        version_lines: dict[str, list[int]] = {}
         runs = cache(self.runs)
         for number, line in lines_of(path):  # leaves out a torn last line, which ``appending`` removes
             if line == "":
                 continue
             try:
                 result = CellResult.from_json(line or "", any_values=True)
-                counts = found[result.id] = _counting_result(found.get(result.id), result)
-                if counts is not result:
+                cell_result = results[result.id] = _counting_result(results.get(result.id), result)
+                if cell_result is not result:
                     continue
                 places[result.id] = number
-                impossible.pop(result.id, None)
+                impossible_values.pop(result.id, None)
                 if not any_values:
                     refuse_impossible_values(result.metrics, result.stages)
             except ImpossibleValueError as error:
-                impossible[result.id] = f"{path}:{number}: {result.id}: {error}"
+                impossible_values[result.id] = f"{path}:{number}: {result.id}: {error}"
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
                 if version := other_version(line or "", error, runs):
-                    others.setdefault(version, []).append(number)
+                    version_lines.setdefault(version, []).append(number)
                     continue
-                why = f" ({error})" if isinstance(error, RowFaultError) else ""
+                reason = f" ({error})" if isinstance(error, RowFaultError) else ""
                 advice = "remove this line to run that cell again"
-                broken.append(f"{path}:{number}: is not the result of a cell{why}; {advice}")
-        broken += impossible.values()
-        if broken or others:
-            versions = [f"{path}:{_lines_text(lines)} {what}" for what, lines in others.items()]
-            more = [
-                f"and {len(faults) - _MOST_LISTED} more {what}"
-                for faults, what in ((versions, "versions or parts"), (broken, "lines"))
-                if len(faults) > _MOST_LISTED
+                broken_lines.append(f"{path}:{number}: is not the result of a cell{reason}; {advice}")
+        broken_lines += impossible_values.values()
+        if broken_lines or version_lines:
+            versions = [f"{path}:{_lines_text(lines)} {text}" for text, lines in version_lines.items()]
+            remarks = [
+                f"and {len(messages) - _MOST_LISTED} more {noun}"
+                for messages, noun in ((versions, "versions or parts"), (broken_lines, "lines"))
+                if len(messages) > _MOST_LISTED
             ]
-            if impossible:
-                more.append(
+            if impossible_values:
+                remarks.append(
                     f"probcal verify {self.folder} measures the stored predictions again; remove each line with an"
                     " impossible number, then repeat probcal run to run its cell again"
                 )
-            raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken[:_MOST_LISTED], *more]))
-        return found, places
+            raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken_lines[:_MOST_LISTED], *remarks]))
+        return results, places
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """Return the provenance of every run, by run id."""
         path = self.folder / "runs.jsonl"
-        found = {}
+        runs = {}
         for _, line in lines_of(path):
             try:
                 run = json.loads(line or "")
                 if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):
-                    found[run["run"]] = run
+                    runs[run["run"]] = run
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue  # an empty or broken line tells nothing about its run
-        return found
+        return runs
 
     def state(self) -> tuple[int, int]:
         """Return the size and time of ``cells.jsonl``, which change with every added result.
@@ -197,26 +197,26 @@ class Store:
 
     def predictions(self, result: CellResult) -> tuple[np.ndarray, np.ndarray]:
         """Return (y, p) of a result as they were added. Raise StoreError when they are no longer stored."""
-        found = self._predictions.read(result.predictions) if result.predictions else None
-        if found is None:
+        predictions = self._predictions.read(result.predictions) if result.predictions else None
+        if predictions is None:
             raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
-        return found
+        return predictions
 
     def refuse_others(self, name: str) -> None:
         """Raise StoreError when the folder holds another experiment's results, or other files."""
         if self.exists():
-            other = self.experiment()["name"]
-            if other != name:
+            owner = self.experiment()["name"]
+            if owner != name:
                 raise StoreError(
-                    f'{self.folder} holds the results of experiment "{other}", not of "{name}"; choose another with -o'
+                    f'{self.folder} holds the results of experiment "{owner}", not of "{name}"; choose another with -o'
                 )
         elif self.folder.exists():
             if not self.folder.is_dir():
                 raise StoreError(f"{self.folder} is a file; choose a folder with -o")
-            strange = sorted(path.name for path in self.folder.iterdir() if path.name not in _OURS)
-            if strange and not (self.folder / "cells.jsonl").exists():
+            foreign_names = sorted(path.name for path in self.folder.iterdir() if path.name not in _OURS)
+            if foreign_names and not (self.folder / "cells.jsonl").exists():
                 raise StoreError(
-                    f"{self.folder} is not empty and is not a results folder (it holds {strange[0]!r});"
+                    f"{self.folder} is not empty and is not a results folder (it holds {foreign_names[0]!r});"
                     " choose another with -o"
                 )
             self._refuse_other_kinds()
@@ -240,12 +240,12 @@ class Store:
         text = json.dumps(experiment, indent=1, ensure_ascii=False) + "\n"
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             return
-        new = path.with_suffix(".json.new")
+        new_path = path.with_suffix(".json.new")
         with self._raising_store_error():
-            with new.open("w", encoding="utf-8") as file:
+            with new_path.open("w", encoding="utf-8") as file:
                 file.write(text)
                 _sync(file)
-            os.replace(new, path)
+            os.replace(new_path, path)
 
     def add_run(self, run: dict[str, Any]) -> None:
         """Store the provenance of a run. A later line about the same run replaces an earlier one."""
@@ -265,8 +265,8 @@ class Store:
         with self._raising_store_error():
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = appending(self.folder / "cells.jsonl")
-            where = None if y is None or p is None else self._predictions.add(y, p)
-            self._cells.write(result.to_json(where) + "\n")
+            place = None if y is None or p is None else self._predictions.add(y, p)
+            self._cells.write(result.to_json(place) + "\n")
             self._cells.flush()
             self._refuse_if_gone()
             if time.monotonic() >= self._next_sync:
@@ -284,9 +284,9 @@ class Store:
             ) from None
 
     def _refuse_if_gone(self) -> None:
-        if self._cells is not None and (became := file_displacement(self._cells)):
-            then = "run again to make them anew" if became == "removed" else "move it back and run again to go on"
-            raise StoreError(f"{self._cells.name} was {became} while results were written to it; {then}")
+        if self._cells is not None and (change := file_displacement(self._cells)):
+            advice = "run again to make them anew" if change == "removed" else "move it back and run again to go on"
+            raise StoreError(f"{self._cells.name} was {change} while results were written to it; {advice}")
 
     def _open(self) -> None:
         """Begin to write. Raise PermissionError now for a file that could not be written to later."""
@@ -356,14 +356,14 @@ def _lines_text(lines: list[int]) -> str:
     return f"{lines[0]}: {f'this and {len(lines) - 1} more lines were' if len(lines) > 1 else 'this line was'}"
 
 
-def _counting_result(before: CellResult | None, result: CellResult) -> CellResult:
+def _counting_result(previous: CellResult | None, result: CellResult) -> CellResult:
     """Return the result of a cell that counts: only a finished result replaces a finished one.
 
     A failed attempt after a finished result is kept in its ``failed_since``.
     """
-    if before is None or result.status == "done" or before.status != "done":
+    if previous is None or result.status == "done" or previous.status != "done":
         return result
-    return replace(before, failed_since=result)
+    return replace(previous, failed_since=result)
 
 
 def find_stores(folder: Path | str) -> Iterator[Store]:

@@ -154,14 +154,14 @@ class Outline(_OutlinePart):
 
     @model_validator(mode="after")
     def _require_repetitions(self) -> Outline:
-        missing = [row.name for row in self.datasets if row.name not in self.repetitions]
-        if missing:
-            raise ValueError(f"no number of repetitions is given for {', '.join(missing)}")
+        names = [row.name for row in self.datasets if row.name not in self.repetitions]
+        if names:
+            raise ValueError(f"no number of repetitions is given for {', '.join(names)}")
         return self
 
     def skips(self, row: Row, column: ResultColumn) -> bool:
         """Return whether an exception skips these cells."""
-        return any(one.skip and one.applies_to(row, column) for one in self.exceptions)
+        return any(override.skip and override.applies_to(row, column) for override in self.exceptions)
 
     def titled(self, titles: Mapping[str, str]) -> Outline:
         """Return a copy with a paper's row ``titles`` for the data sets that have one."""
@@ -221,10 +221,10 @@ class Selection:
             return [*stores]
         outlines = [Outline.of(store) for store in stores]
         self.refuse_unknown(outlines)
-        remaining = [self.of(outline) for outline in outlines]
+        selected_outlines = [self.of(outline) for outline in outlines]
         return [
             SelectedResults(store.folder, self)
-            for store, outline in zip(stores, remaining, strict=True)
+            for store, outline in zip(stores, selected_outlines, strict=True)
             if outline.datasets and outline.columns
         ]
 
@@ -239,25 +239,25 @@ class Selection:
     def refuse_unknown(self, outlines: Sequence[Outline]) -> None:
         """Raise ProbcalError for all names that no outline has, or when no outline has a selected cell."""
         columns = [column for outline in outlines for column in outline.columns]
-        known = {
+        kinds = {
             "data set": ([{row.name} for outline in outlines for row in outline.datasets], self.datasets),
             "learner": ([_selecting_names(column.learner) for column in columns], self.learners),
             "method": ([_selecting_names(column.method) for column in columns], self.methods),
         }
-        wrong = []
-        for kind, (names, wanted) in known.items():
-            present = sorted(set().union(*names))
-            listed = ", ".join(present[:_MOST_LISTED]) + (", ..." if len(present) > _MOST_LISTED else "")
-            wrong += [
-                f'there is no {kind} "{name}"{did_you_mean(name, present)} (there are: {listed})'
-                for name in wanted
-                if name not in present
+        messages = []
+        for kind, (name_sets, requests) in kinds.items():
+            known_names = sorted(set().union(*name_sets))
+            list_text = ", ".join(known_names[:_MOST_LISTED]) + (", ..." if len(known_names) > _MOST_LISTED else "")
+            messages += [
+                f'there is no {kind} "{name}"{did_you_mean(name, known_names)} (there are: {list_text})'
+                for name in requests
+                if name not in known_names
             ]
-        if wrong:
-            raise ProbcalError("\n".join(wrong))
-        if not any(remaining.datasets and remaining.columns for remaining in map(self.of, outlines)):
-            named = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
-            raise ProbcalError(f"no experiment here has {' with '.join(named)}")
+        if messages:
+            raise ProbcalError("\n".join(messages))
+        if not any(outline.datasets and outline.columns for outline in map(self.of, outlines)):
+            texts = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
+            raise ProbcalError(f"no experiment here has {' with '.join(texts)}")
 
 
 class SelectedResults(Store):
@@ -272,16 +272,16 @@ class SelectedResults(Store):
     def experiment(self) -> dict[str, Any]:
         """Return the experiment as it was last run, with only the selected data sets, columns and exceptions."""
         experiment, takes = super().experiment(), self._selection.takes
-        remaining = self._selection.of(Outline.of(Store(self.folder)))
-        rows = {row.name for row in remaining.datasets}
-        columns = {(column.learner, column.method) for column in remaining.columns}
+        selected_outline = self._selection.of(Outline.of(Store(self.folder)))
+        rows = {row.name for row in selected_outline.datasets}
+        columns = {(column.learner, column.method) for column in selected_outline.columns}
         return experiment | {
-            "datasets": [one for one in experiment["datasets"] if one["name"] in rows],
-            "columns": [one for one in experiment["columns"] if (one["learner"], one["method"]) in columns],
+            "datasets": [entry for entry in experiment["datasets"] if entry["name"] in rows],
+            "columns": [entry for entry in experiment["columns"] if (entry["learner"], entry["method"]) in columns],
             "exceptions": [
-                one
-                for one in experiment.get("exceptions", [])
-                if any(takes(dataset, *column) for dataset in one["datasets"] for column in one["columns"])
+                entry
+                for entry in experiment.get("exceptions", [])
+                if any(takes(dataset, *column) for dataset in entry["datasets"] for column in entry["columns"])
             ],
         }
 

@@ -41,28 +41,28 @@ class Predictions:
         rows = np.empty(len(y), _row(columns, labels))
         rows["y"], rows["p"] = y, p
         content = rows.tobytes()
-        where = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
+        place = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
         if columns:
-            where["columns"] = columns[0]
+            place["columns"] = columns[0]
         if labels:
-            where["labels"] = labels[0]
+            place["labels"] = labels[0]
         self._file.write(content)
         self._file.flush()
-        return where
+        return place
 
-    def read(self, where: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    def read(self, place: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (y, p), bit for bit as they were added, or None when the file does not hold them any more."""
         try:
-            row = _row(*((where[name],) if name in where else () for name in ("columns", "labels")))
+            row = _row(*((place[name],) if name in place else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
-                left = file.seek(0, os.SEEK_END) - where["at"]
-                if where["rows"] * row.itemsize > left:  # do not allocate memory for rows that are not there
+                n_bytes = file.seek(0, os.SEEK_END) - place["at"]
+                if place["rows"] * row.itemsize > n_bytes:  # do not allocate memory for rows that are not there
                     return None
-                file.seek(where["at"])
-                content = file.read(where["rows"] * row.itemsize)
+                file.seek(place["at"])
+                content = file.read(place["rows"] * row.itemsize)
         except (OSError, ValueError):  # ValueError: the row is too wide for any array
             return None
-        if _digest(content) != where["digest"]:
+        if _digest(content) != place["digest"]:
             return None
         rows = np.frombuffer(content, row)
         return rows["y"].copy(), rows["p"].copy()

@@ -83,7 +83,7 @@ def planned_ids(outline: Outline, row: Row, column: ResultColumn, seed: int | No
     """Return the ids of the planned cells. With ``seed``, return only the repetition that has this seed."""
     repetitions: Sequence[int] = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
     if seed is not None:
-        repetitions = [one for one in repetitions if outline.seed is not None and outline.seed + one == seed]
+        repetitions = [number for number in repetitions if outline.seed is not None and outline.seed + number == seed]
     return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
 
 
@@ -91,19 +91,19 @@ def done_cells(
     outline: Outline, results: Results, row: Row, column: ResultColumn, seed: int | None = None
 ) -> list[CellResult]:
     """Return the planned cells that are done, in the order of their repetitions. ``seed`` is as in ``planned_ids``."""
-    found = (results.get(one) for one in planned_ids(outline, row, column, seed))
-    return [one for one in found if one and one.status == "done"]
+    candidates = (results.get(name) for name in planned_ids(outline, row, column, seed))
+    return [result for result in candidates if result and result.status == "done"]
 
 
 def stages_of(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[dict[str, list[float]]]:
     """Return the stages of the planned cells that are done and have any, in the order of their repetitions."""
-    return [one.stages for one in done_cells(outline, results, row, column) if one.stages]
+    return [cell.stages for cell in done_cells(outline, results, row, column) if cell.stages]
 
 
 def first_cell(outline: Outline, results: Results, row: Row, column: ResultColumn) -> CellResult | None:
     """Return the first repetition, from which figures take their curves. None where it is not done."""
-    found = done_cells(outline, results, row, column)
-    return found[0] if found and found[0].repetition == 0 else None
+    cells = done_cells(outline, results, row, column)
+    return cells[0] if cells and cells[0].repetition == 0 else None
 
 
 def summarise(
@@ -114,27 +114,27 @@ def summarise(
     Results of repetitions that the experiment no longer plans are left out.
     """
     ids = planned_ids(outline, row, column, seed)
-    found = [results[one] for one in ids if one in results]
-    done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
-    values = tuple(value for value in done if not math.isnan(value))
+    cells = [results[name] for name in ids if name in results]
+    numbers = [cell.metrics.get(metric, math.nan) for cell in cells if cell.status == "done"]
+    values = tuple(value for value in numbers if not math.isnan(value))
     random_splits = seed is None and row.random
-    return Summary(values, len(ids), len(found) - len(done), len(done) - len(values), random_splits, row.split)
+    return Summary(values, len(ids), len(cells) - len(numbers), len(numbers) - len(values), random_splits, row.split)
 
 
 def census(outline: Outline, results: Results) -> Census:
-    of_rows = [
-        [one for column in outline.columns for one in planned_ids(outline, row, column)] for row in outline.datasets
+    ids_by_row = [
+        [name for column in outline.columns for name in planned_ids(outline, row, column)] for row in outline.datasets
     ]
-    ids = [one for of_row in of_rows for one in of_row]
+    ids = [name for row_ids in ids_by_row for name in row_ids]
     return Census(
         planned=len(ids),
-        failed=[results[one] for one in ids if one in results and results[one].status != "done"],
-        not_run=sum(one not in results for one in ids),
-        failed_since=[again for one in ids if one in results and (again := results[one].failed_since) is not None],
+        failed=[results[name] for name in ids if name in results and results[name].status != "done"],
+        not_run=sum(name not in results for name in ids),
+        failed_since=[retry for name in ids if name in results and (retry := results[name].failed_since) is not None],
         empty=[
             row.title
-            for row, of_row in zip(outline.datasets, of_rows, strict=True)
-            if of_row and not any(one in results for one in of_row)
+            for row, row_ids in zip(outline.datasets, ids_by_row, strict=True)
+            if row_ids and not any(name in results for name in row_ids)
         ],
         warned=_warned(outline, results),
         stale=Counter(
@@ -149,17 +149,17 @@ def census(outline: Outline, results: Results) -> Census:
 def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[str]:
     """Return the cells whose result was made with other settings, data or code than the last run has."""
     return [
-        one
-        for one in planned_ids(outline, row, column)
-        if one in results and one in outline.keys and key_digest(results[one].key) != outline.keys[one]
+        name
+        for name in planned_ids(outline, row, column)
+        if name in results and name in outline.keys and key_digest(results[name].key) != outline.keys[name]
     ]
 
 
 def _warned(outline: Outline, results: Results) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
+    warnings: dict[str, Counter[str]] = {}
     for row in outline.datasets:
         for column in outline.columns:
-            for one in planned_ids(outline, row, column):
-                for kind in results[one].warnings if one in results else ():
-                    found.setdefault(kind, Counter())[column.label] += 1
-    return found
+            for name in planned_ids(outline, row, column):
+                for kind in results[name].warnings if name in results else ():
+                    warnings.setdefault(kind, Counter())[column.label] += 1
+    return warnings

@@ -27,21 +27,23 @@ class Board:
 
 def boards(outline: Outline, results: Results, first: int) -> list[Board]:
     """Return the leaderboards with at least three methods and five tables, numbered from ``first``."""
-    found: list[Board] = []
+    board_list: list[Board] = []
     for metric in shown_metrics(outline, results):
-        of = scores(outline, results, metric)
-        every = [board for kind in ("", *KINDS) for board in _of_kind(leaderboards(of, kind))]
-        for board in every:
+        metric_scores = scores(outline, results, metric)
+        large_boards = [board for kind in ("", *KINDS) for board in _of_kind(leaderboards(metric_scores, kind))]
+        for board in large_boards:
             grid = board_grid(board)
-            explanation = grid.explanation if not found else "read like the first of these tables."
-            grid = replace(grid, number=first + len(found), explanation=explanation)
+            explanation = grid.explanation if not board_list else "read like the first of these tables."
+            grid = replace(grid, number=first + len(board_list), explanation=explanation)
             group = f"{board.kind}: {board.group}" if board.kind else EVERYTHING
-            found.append(Board(shown_metric(metric).short, group, grid))
-    return found
+            board_list.append(Board(shown_metric(metric).short, group, grid))
+    return board_list
 
 
-def _of_kind(found: list[Leaderboard]) -> list[Leaderboard]:
+def _of_kind(candidates: list[Leaderboard]) -> list[Leaderboard]:
     """Return the leaderboards that are large enough. A kind with a single group shows nothing new."""
-    if len(found) == 1 and found[0].kind:
+    if len(candidates) == 1 and candidates[0].kind:
         return []
-    return [one for one in found if len(one.standings) >= _FEWEST_METHODS and one.n_tables >= _FEWEST_TABLES]
+    return [
+        board for board in candidates if len(board.standings) >= _FEWEST_METHODS and board.n_tables >= _FEWEST_TABLES
+    ]

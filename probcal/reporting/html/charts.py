@@ -45,23 +45,23 @@ class Charts:
     def compares(self) -> bool:
         """Return whether there is something to compare: two finite means of one metric."""
         counts: dict[int, int] = {}
-        for one in self.data["numbers"]:
-            counts[one[0]] = counts.get(one[0], 0) + (one[3] is not None)
+        for entry in self.data["numbers"]:
+            counts[entry[0]] = counts.get(entry[0], 0) + (entry[3] is not None)
         return any(count > 1 for count in counts.values())
 
     @property
     def has_published_numbers(self) -> bool:
-        return any(one[3] is not None and isinstance(one[7], float) for one in self.data["numbers"])
+        return any(entry[3] is not None and isinstance(entry[7], float) for entry in self.data["numbers"])
 
     @property
     def agreeing(self) -> list[tuple[str, int, int]]:
         """Return (metric, published numbers in their band, published numbers compared)."""
-        found = []
+        agreements = []
         for place, metric in enumerate(self.data["metrics"]):
-            verdicts = [one[8] for one in self.data["numbers"] if one[0] == place and one[8] is not None]
+            verdicts = [entry[8] for entry in self.data["numbers"] if entry[0] == place and entry[8] is not None]
             if verdicts:
-                found.append((metric["short"], sum(verdicts), len(verdicts)))
-        return found
+                agreements.append((metric["short"], sum(verdicts), len(verdicts)))
+        return agreements
 
 
 def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
@@ -69,16 +69,16 @@ def charts_of(outline: Outline, results: Results, published: Published | None) -
     metrics = in_order(outline.metrics)
     names = [shown_metric(metric) for metric in metrics]
     numbers = [
-        [place, *one]
+        [place, *entry]
         for place, metric in enumerate(metrics)
-        for one in _of_metric(MetricResults(outline, results, metric, published))
+        for entry in _of_metric(MetricResults(outline, results, metric, published))
     ]
     return Charts(
         {
             "paper": published.short if published else None,
             "metrics": [
-                {"name": one.long, "short": one.short, "end": one.good_end, "larger": one.larger_is_better}
-                for one in names
+                {"name": name.long, "short": name.short, "end": name.good_end, "larger": name.larger_is_better}
+                for name in names
             ],
             "datasets": [row.title for row in outline.datasets],
             "columns": [{"label": column.label, "group": column.group} for column in outline.columns],
@@ -87,33 +87,35 @@ def charts_of(outline: Outline, results: Results, published: Published | None) -
     )
 
 
-def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
+def _of_metric(metric_results: MetricResults) -> Iterator[list[Any]]:
     """Yield data set, column, mean, sd, n, number of infinite splits, published number, and whether it agrees.
 
     The last is None where the number was not compared.
     """
-    for d, row in enumerate(one.outline.datasets):
-        cells = zip(one.outline.columns, one.ours(row), one.theirs(row), strict=True)
-        for c, (column, ours, theirs) in enumerate(cells):
-            if ours.n or theirs is not None:
-                agrees = _agrees(one, row, column, theirs)
+    for d, row in enumerate(metric_results.outline.datasets):
+        cells = zip(metric_results.outline.columns, metric_results.ours(row), metric_results.theirs(row), strict=True)
+        for c, (column, summary, number) in enumerate(cells):
+            if summary.n or number is not None:
+                in_band = _agrees(metric_results, row, column, number)
                 yield [
                     d,
                     c,
-                    _finite_or_none(ours.mean),
-                    _finite_or_none(ours.sd),
-                    ours.n,
-                    ours.infinite,
-                    _published(theirs),
-                    agrees,
+                    _finite_or_none(summary.mean),
+                    _finite_or_none(summary.sd),
+                    summary.n,
+                    summary.infinite,
+                    _published(number),
+                    in_band,
                 ]
 
 
-def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | None) -> bool | None:
-    if theirs is None or one.table is None or one.is_misprint(row, column):
+def _agrees(metric_results: MetricResults, row: Row, column: ResultColumn, number: float | None) -> bool | None:
+    if number is None or metric_results.table is None or metric_results.is_misprint(row, column):
         return None
-    ours = summarise(one.outline, one.results, row, column, one.metric, one.table.seed)
-    verdict = verdict_of(ours, theirs, one.table, place_of(row, column))
+    summary = summarise(
+        metric_results.outline, metric_results.results, row, column, metric_results.metric, metric_results.table.seed
+    )
+    verdict = verdict_of(summary, number, metric_results.table, place_of(row, column))
     return None if verdict is None else verdict.in_band
 
 
@@ -143,13 +145,13 @@ class ReliabilityChart:
 
 def reliable(store: Store, outline: Outline, results: Results) -> ReliabilityChart:
     """Return the diagrams from the predictions, or from ``estimates.json``, which is written if possible."""
-    found = _pictures(store, outline, results)
+    pictures = _pictures(store, outline, results)
     rows = {row.name: place for place, row in enumerate(outline.datasets)}
     columns = {column: place for place, column in enumerate(outline.columns)}
     return ReliabilityChart(
-        [[rows[one.row.name], columns[one.column], one.n_splits, _bins(one)] for one in found.every],
-        any(one.top_label for one in found.every),
-        found.notes(outline) if found.every else [],
+        [[rows[figure.row.name], columns[figure.column], figure.n_splits, _bins(figure)] for figure in pictures.every],
+        any(figure.top_label for figure in pictures.every),
+        pictures.notes(outline) if pictures.every else [],
     )
 
 
@@ -160,10 +162,10 @@ def _pictures(store: Store, outline: Outline, results: Results) -> Pictures:
         return pictures_of(store, outline, results)
 
 
-def _bins(one: PredictionFigure) -> list[list[float]]:
-    bins = one.reliability
+def _bins(figure: PredictionFigure) -> list[list[float]]:
+    bins = figure.reliability
     shares = zip(bins.mean, bins.observed, bins.low, bins.high, strict=True)
-    return [[*(round(float(x), _DECIMALS) for x in four), n] for four, n in zip(shares, bins.counts, strict=True)]
+    return [[*(round(float(x), _DECIMALS) for x in values), n] for values, n in zip(shares, bins.counts, strict=True)]
 
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
@@ -199,19 +201,19 @@ def sort_value(main: str) -> str:
         return ""
     if main.startswith((INFINITY, f"-{INFINITY}")):
         return "-Infinity" if main.startswith("-") else "Infinity"
-    found = _NUMBER.match(main)
-    return found[0] if found and found.end() == len(main.split()[0]) else main
+    match = _NUMBER.match(main)
+    return match[0] if match and match.end() == len(main.split()[0]) else main
 
 
 def statistics(store: Store, first: int) -> tuple[list[Grid], str]:
     """Return the tables of the comparison, numbered from ``first``, and why there are none if something is broken."""
     try:
-        found = grids(compare(store))
+        tables = grids(compare(store))
     except ComparisonError:
         return [], ""
     except StoreError as error:
         return [], str(error)
-    return [replace(one, number=number) for number, one in enumerate(found, first)], ""
+    return [replace(grid, number=number) for number, grid in enumerate(tables, first)], ""
 
 
 _LARGEST_SVG = 200_000
@@ -278,13 +280,13 @@ def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], l
 
 def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
     """Return one diagram for each metric with ranks."""
-    found = []
+    pictures = []
     for metric in in_order(outline.metrics):
-        if one := ranks(outline, results, metric):
+        if metric_ranks := ranks(outline, results, metric):
             name = shown_metric(metric)
-            drawn = picture_in_look(f"Mean ranks by {name.short}", partial(_ranks_figure, one))
-            found.append(RankedPicture(name, one, drawn))
-    return found
+            diagram = picture_in_look(f"Mean ranks by {name.short}", partial(_ranks_figure, metric_ranks))
+            pictures.append(RankedPicture(name, metric_ranks, diagram))
+    return pictures
 
 
 def picture_in_look(name: str, figure: Callable[[], Figure]) -> Picture | None:
@@ -297,10 +299,10 @@ def picture_in_look(name: str, figure: Callable[[], Figure]) -> Picture | None:
         return picture(name, figure())
 
 
-def _ranks_figure(one: Ranks) -> Figure:
+def _ranks_figure(metric_ranks: Ranks) -> Figure:
     from probcal.analysis.ranks_figure import ranks_figure
 
-    return ranks_figure(one)
+    return ranks_figure(metric_ranks)
 
 
 def picture(name: str, figure: Figure) -> Picture:
@@ -318,12 +320,12 @@ def picture(name: str, figure: Figure) -> Picture:
 def _description(figure: Figure) -> str:
     """Return the heading, the axes of each kind of panel, and the names of the lines."""
     parts = [figure.get_suptitle()]
-    axes = [f"{one.get_ylabel()} against {one.get_xlabel()}" for one in figure.axes if one.get_xlabel()]
-    titles = [one.get_title() for one in figure.axes if one.get_title()]
+    axes = [f"{panel.get_ylabel()} against {panel.get_xlabel()}" for panel in figure.axes if panel.get_xlabel()]
+    titles = [panel.get_title() for panel in figure.axes if panel.get_title()]
     parts += [f"Panels: {', '.join(titles)}"] if titles else []
     parts += [f"Axes: {', '.join(dict.fromkeys(axes))}"] if axes else []
-    named = [line.get_label() for one in figure.axes for line in one.get_lines()]
-    lines = dict.fromkeys(str(label) for label in named if not str(label).startswith("_"))
+    labels = [line.get_label() for panel in figure.axes for line in panel.get_lines()]
+    lines = dict.fromkeys(str(label) for label in labels if not str(label).startswith("_"))
     parts += [f"Lines: {', '.join(lines)}"] if lines else []
     return ". ".join(" ".join(part.split()) for part in parts if part) + "."
 

@@ -43,9 +43,9 @@ def policy() -> str:
 
     Styles are allowed in attributes, where the charts' library puts them. No style can load anything under this policy.
     """
-    known = " ".join(f"'sha256-{_digest(asset(name))}'" for name in _SCRIPTS)
+    digests = " ".join(f"'sha256-{_digest(asset(name))}'" for name in _SCRIPTS)
     return (
-        f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -78,7 +78,7 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     """
     _refuse_other_places(path)
     experiments = [ExperimentSections(store, f"e{number}") for number, store in enumerate(stores, 1)]
-    if not any(one.results for one in experiments):
+    if not any(experiment.results for experiment in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise ReportError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
     return write_page(page(experiments), path)
@@ -96,13 +96,20 @@ def write_page(text: str, path: Path) -> Path:
 
 def page(experiments: Sequence[ExperimentSections]) -> str:
     """Return the text of the page."""
-    [first, *others] = experiments
+    [first, *rest] = experiments
     return render_charts(
         "page.html",
-        {one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments},
-        title="Results of " + ", ".join(one.outline.name for one in experiments) if others else first.outline.title,
+        {
+            experiment.id: {**experiment.charts.data, "reliability": experiment.reliable.lines}
+            for experiment in experiments
+        },
+        title=(
+            "Results of " + ", ".join(experiment.outline.name for experiment in experiments)
+            if rest
+            else first.outline.title
+        ),
         experiments=experiments,
-        several=bool(others),
+        several=bool(rest),
     )
 
 

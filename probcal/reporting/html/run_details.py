@@ -31,30 +31,30 @@ class Provenance:
 def provenance(runs: Mapping[str, Mapping[str, Any]], results: Results) -> Provenance:
     """Return the provenance. ``runs`` come from the store, where any value may have any type."""
     cells = Counter(result.run for result in results.values())
-    known = {name: run for name, run in runs.items() if cells[name]}
-    versions = [{"probcal": run.get("probcal"), **_mapping(run.get("versions"))} for run in known.values()]
+    known_runs = {name: run for name, run in runs.items() if cells[name]}
+    versions = [{"probcal": run.get("probcal"), **_mapping(run.get("versions"))} for run in known_runs.values()]
     return Provenance(
-        runs=[_run(name, run, cells[name]) for name, run in known.items()],
+        runs=[_run(name, run, cells[name]) for name, run in known_runs.items()],
         unknown=sum(n for name, n in cells.items() if name not in runs),
         versions=_values_by_name(versions),
-        data=_data(known.values()),
-        code=_values_by_name(_mapping(run.get("code")) for run in known.values()),
+        data=_data(known_runs.values()),
+        code=_values_by_name(_mapping(run.get("code")) for run in known_runs.values()),
     )
 
 
 def _run(name: str, run: Mapping[str, Any], cells: int) -> Line:
     git, command = _mapping(run.get("git")), run.get("command")
-    commit, changed = _text(git.get("commit")), git.get("changed") is True
+    commit, has_changes = _text(git.get("commit")), git.get("changed") is True
     blas = run.get("linear_algebra")
     machine = [_text(run.get("system")), f"{_text(run.get('processors'))} processors" if run.get("processors") else ""]
-    machine += [_text(one) for one in blas] if isinstance(blas, list) else []
+    machine += [_text(library) for library in blas] if isinstance(blas, list) else []
     return [
         name,
         f"{cells:,}",
         _time(run.get("started")),
         _time(run.get("ended")) or "not finished, or killed",
         shlex.join(_text(word) for word in command) if isinstance(command, list) else "",
-        commit + (" and changes" if commit and changed else ""),
+        commit + (" and changes" if commit and has_changes else ""),
         _text(run.get("seed")),
         _text(run.get("python")),
         ", ".join(filter(None, machine)),
@@ -62,17 +62,17 @@ def _run(name: str, run: Mapping[str, Any], cells: int) -> Line:
 
 
 def _values_by_name(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
+    texts: dict[str, dict[str, None]] = {}
     for part in parts:
         for name, value in part.items():
             if text := _text(value):
-                found.setdefault(str(name), {})[text] = None
-    return {name: list(values) for name, values in found.items()}
+                texts.setdefault(str(name), {})[text] = None
+    return {name: list(values) for name, values in texts.items()}
 
 
 def _data(runs: Iterable[Mapping[str, Any]]) -> list[Line]:
-    records = [(str(name), _mapping(one)) for run in runs for name, one in _mapping(run.get("data")).items()]
-    lines = [(name, _text(one.get("source")), _text(one.get("fingerprint"))) for name, one in records]
+    records = [(str(name), _mapping(record)) for run in runs for name, record in _mapping(run.get("data")).items()]
+    lines = [(name, _text(record.get("source")), _text(record.get("fingerprint"))) for name, record in records]
     return [list(line) for line in sorted(dict.fromkeys(lines), key=lambda line: line[0])]
 
 

@@ -188,14 +188,14 @@ class ExperimentSections:
     def sentences(self) -> list[str]:
         """Return the summary in front of the tables."""
         sentences = []
-        if agreeing := self.charts.agreeing:
-            counts = [f"{yes} of {known} by {metric}" for metric, yes, known in agreeing]
+        if agreements := self.charts.agreeing:
+            counts = [f"{n_in_band} of {n_compared} by {metric}" for metric, n_in_band, n_compared in agreements]
             sentences.append(f"Published numbers within their band: {', '.join(counts)}.")
         if self.ranked:
-            firsts = [f"{one.first} by {one.metric.short}" for one in self.ranked]
-            sets = sorted({one.ranks.n_datasets for one in self.ranked})
-            over = str(sets[0]) if len(sets) == 1 else f"{sets[0]} to {sets[-1]}"
-            sentences.append(f"Best mean rank over {over} data sets: {', '.join(firsts)}.")
+            winners = [f"{picture.first} by {picture.metric.short}" for picture in self.ranked]
+            n_datasets = sorted({picture.ranks.n_datasets for picture in self.ranked})
+            span = str(n_datasets[0]) if len(n_datasets) == 1 else f"{n_datasets[0]} to {n_datasets[-1]}"
+            sentences.append(f"Best mean rank over {span} data sets: {', '.join(winners)}.")
         if self.census.empty:
             sentences.append(f"No cells were run for {', '.join(self.census.empty)}.")
         return sentences
@@ -203,7 +203,7 @@ class ExperimentSections:
     @property
     def parts(self) -> list[tuple[str, str]]:
         """Return (id, title in the contents) of each section that it has."""
-        named = [
+        sections = [
             ("summary", "Summary", True),
             ("charts", "Compare the methods", self.charts.compares),
             ("tables", "Tables", True),
@@ -217,7 +217,7 @@ class ExperimentSections:
             ("provenance", "Where the numbers come from", True),
             ("again", "Run it again", True),
         ]
-        return [(f"{self.id}-{part}", name) for part, name, there in named if there]
+        return [(f"{self.id}-{part}", name) for part, name, is_present in sections if is_present]
 
 
 _MOST_CHECKED = 300
@@ -236,14 +236,14 @@ def check_section(store: Store) -> dict[str, Any] | None:
     if report.checked.published is None and report.drift is None:
         return None
     kinds = (report.numbers, report.digits, report.differences)
-    known = grouped([one for kind in kinds for one in kind.known], lambda one: one[1].reason)
+    deviations = grouped([pair for kind in kinds for pair in kind.known], lambda pair: pair[1].reason)
     states = Counter(finding.state for finding in report.numbers.all)
-    drifted = [
-        f"{one.dataset} {one.column} {one.metric}: {one.accepted:.4f} accepted, {one.now:.4f} now"
-        for one in (report.drift.out if report.drift else ())
+    drift_lines = [
+        f"{mean.dataset} {mean.column} {mean.metric}: {mean.accepted:.4f} accepted, {mean.now:.4f} now"
+        for mean in (report.drift.out if report.drift else ())
     ]
-    gone = report.drift.gone if report.drift else ()
-    drifted += [f"{one.dataset} {one.column} {one.metric}: accepted, missing now" for one in gone]
+    missing_means = report.drift.gone if report.drift else ()
+    drift_lines += [f"{mean.dataset} {mean.column} {mean.metric}: accepted, missing now" for mean in missing_means]
     return {
         "fault": "",
         "ok": report.ok,
@@ -251,17 +251,24 @@ def check_section(store: Store) -> dict[str, Any] | None:
         "in_band": states["in band"],
         "compared": states["in band"] + states["out of band"],
         "claims": report.claims,
-        "verdicts": Counter(one.ours.verdict for one in report.claims),
+        "verdicts": Counter(claim.ours.verdict for claim in report.claims),
         "shuffled": percent(report.agreement.shuffled.in_band) if report.agreement else "",
-        "new": [_deviation(one) for kind in kinds for one in kind.new][:_MOST_CHECKED],
-        "known": {why: [_deviation(finding) for finding, _ in several] for why, several in known.items()},
-        "drift": drifted[:_MOST_CHECKED],
+        "new": [_deviation(finding) for kind in kinds for finding in kind.new][:_MOST_CHECKED],
+        "known": {reason: [_deviation(finding) for finding, _ in pairs] for reason, pairs in deviations.items()},
+        "drift": drift_lines[:_MOST_CHECKED],
     }
 
 
-def _deviation(one: Finding) -> Line:
-    metric = shown_metric(one.metric).short
-    return [one.dataset, one.what, metric, signed(one, one.published), our_mean(one), distance_text(one.distance)]
+def _deviation(finding: Finding) -> Line:
+    metric = shown_metric(finding.metric).short
+    return [
+        finding.dataset,
+        finding.what,
+        metric,
+        signed(finding, finding.published),
+        our_mean(finding),
+        distance_text(finding.distance),
+    ]
 
 
 _LONGEST = 6_000
@@ -278,14 +285,14 @@ class Fault:
     cells: list[str]
 
 
-def faults(failed: Iterable[CellResult]) -> list[Fault]:
+def faults(failures: Iterable[CellResult]) -> list[Fault]:
     """Return the errors, the most frequent first. Cells with the same error share one traceback, that of the first."""
-    found = grouped(failed, lambda one: (one.error_type or one.status, (one.message or "").strip()))
-    every = [
-        Fault(kind, _shorten(message), _shorten((cells[0].traceback or "").strip()), [one.id for one in cells])
-        for (kind, message), cells in found.items()
+    groups = grouped(failures, lambda result: (result.error_type or result.status, (result.message or "").strip()))
+    fault_list = [
+        Fault(kind, _shorten(message), _shorten((cells[0].traceback or "").strip()), [result.id for result in cells])
+        for (kind, message), cells in groups.items()
     ]
-    return sorted(every, key=lambda fault: -len(fault.cells))
+    return sorted(fault_list, key=lambda fault: -len(fault.cells))
 
 
 def _shorten(text: str) -> str:
@@ -296,10 +303,10 @@ def progress(outline: Outline, results: Results) -> list[Line]:
     """Return the title of each data set with its cells: planned, done, failed, stale and not run."""
     lines = []
     for row in outline.datasets:
-        ids = [one for column in outline.columns for one in planned_ids(outline, row, column)]
-        states = [results[one].status for one in ids if one in results]
-        done = states.count("done")
-        stale = sum(len(stale_ids(outline, results, row, column)) for column in outline.columns)
-        counts = (len(ids), done, len(states) - done, stale, len(ids) - len(states))
+        ids = [name for column in outline.columns for name in planned_ids(outline, row, column)]
+        states = [results[name].status for name in ids if name in results]
+        n_done = states.count("done")
+        n_stale = sum(len(stale_ids(outline, results, row, column)) for column in outline.columns)
+        counts = (len(ids), n_done, len(states) - n_done, n_stale, len(ids) - len(states))
         lines.append([row.title, *(f"{n:,}" for n in counts)])
     return lines
