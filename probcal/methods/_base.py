@@ -81,13 +81,30 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Whether ``fit`` passes the row weights to the learner unchanged."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels. The first class wins a tie.
+        """
         probabilities = self.predict_proba(X)
         labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Check the arguments of ``fit``, set the fitted attributes of classifiers, and return (X, labels, weights).
@@ -109,7 +126,13 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: the method itself and, where it passes weights on, the learner."""
+        """Return the metadata routing.
+
+        Returns
+        -------
+        MetadataRouter
+            It holds the method itself and, if the method passes row weights on, the learner.
+        """
         router = MetadataRouter(owner=self).add_self_request(self)
         if self.hands_weights_on:
             router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))

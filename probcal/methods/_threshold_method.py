@@ -37,8 +37,14 @@ from probcal.methods.refinement import AnswerOptions, Goal, ThresholdClassifiers
 class Monotonicity:
     """Describe how sorting changed the votes (Langford & Zadrozny 2005, section 3, third issue).
 
-    ``thresholds``: (n,) rising. ``changed_votes``: (n_rows,) int, how many votes of each row changed. ``changed_at``:
-    (n,) int, for how many rows the vote of each threshold changed.
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n,)
+        Thresholds, rising.
+    changed_votes : ndarray of shape (n_rows,), dtype int
+        How many votes of each row changed.
+    changed_at : ndarray of shape (n,), dtype int
+        For how many rows the vote of each threshold changed.
     """
 
     thresholds: np.ndarray
@@ -47,12 +53,24 @@ class Monotonicity:
 
     @property
     def changed_rows(self) -> float:
-        """Return the share of rows, in [0, 1], that had a vote of 0 before a vote of 1."""
+        """Return the share of rows that had a vote of 0 before a vote of 1.
+
+        Returns
+        -------
+        float
+            Within [0, 1].
+        """
         return float(np.mean(self.changed_votes > 0))
 
     @property
     def changed(self) -> float:
-        """Return the share of all votes, in [0, 1], that the sort changed."""
+        """Return the share of all votes that the sort changed.
+
+        Returns
+        -------
+        float
+            Within [0, 1].
+        """
         return float(np.mean(self.changed_votes) / len(self.thresholds))
 
     def __repr__(self) -> str:
@@ -181,28 +199,61 @@ class ThresholdMethod(ProbabilityMethod):
             return refine_thresholds(probes, self.n_probes, self._goal(), counted, positive, options)
 
     def votes(self, X: Any) -> np.ndarray:
-        """Return how many classifiers predict the positive class: (n_rows,) int for two classes.
+        """Count the classifiers that predict the positive class.
 
-        With more classes the shape is (n_rows, n_problems), one column for each class against the rest or each pair.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_problems), dtype int
+            One dimension for two classes. With more classes there is one column for each class against the rest, or for
+            each pair.
         """
         self._before_predicting(X)
         votes = [one.votes(X) for one in self.probings_]
         return votes[0] if len(votes) == 1 else np.column_stack(votes)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``, by Algorithm 2.
+        """Predict class probabilities by Algorithm 2.
 
         Counting the votes equals sorting them, which makes them monotone (section 3).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
         """
         self._before_predicting(X)
         return self._combined([one.probabilities[one.votes(X)] for one in self.probings_])
 
     @available_if(_has_stages)
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield (n_rows, n_classes) probabilities after 1, 2, ... probes, each in a new array.
+        """Predict class probabilities after 1, 2, ... probes.
 
         After t probes they equal those of ``n_probes=t`` with the same seed, to the last bit. Each probe predicts once.
-        Raises AttributeError if the thresholds lie on a grid.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. Each stage is a new array.
+
+        Raises
+        ------
+        AttributeError
+            If the thresholds lie on a grid, because a grid has other thresholds for each number of probes.
         """
         self._before_predicting(X)
         last: tuple[np.ndarray | None, ...] = (None,) * len(self.probings_)
@@ -212,22 +263,39 @@ class ThresholdMethod(ProbabilityMethod):
             yield self._combined(list(last))  # type: ignore[arg-type]  # each problem has a first stage
 
     def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
-        """Return how often the votes on ``X`` contradict each other, so that sorting changes them.
+        """Report how often votes contradict each other, so that sorting changes them.
 
-        With more than two classes it is a list, one report for each class against the rest or each pair.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        Monotonicity or list of Monotonicity
+            One report for two classes. With more classes there is one for each class against the rest, or for each
+            pair.
         """
         self._before_predicting(X)
         reports = [monotonicity(one.thresholds, one.answers(X)) for one in self.probings_]
         return reports[0] if len(reports) == 1 else reports
 
     def measures(self, X: Any) -> dict[str, float]:
-        """Return the measures that only the method knows for rows ``X``.
+        """Return the measures that only the method knows.
 
-        ``crossings``: how many pairs of thresholds a < b contradict each other. They do if b's classifier predicts
-        positive and a's predicts negative at a point. The points are the rows of ``X``. For two numeric columns, a grid
-        of 100 x 100 points over their box is added, as far as it lies within their convex hull. It is a lower bound,
-        because contradictions between these points are not found. With more than two classes it is the sum over the
-        problems.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        dict of str to float
+            The only key is ``"crossings"``: how many pairs of thresholds a < b contradict each other. They do if b's
+            classifier predicts positive and a's predicts negative at a point. The points are the rows of ``X``. For two
+            numeric columns, a grid of 100 x 100 points over their box is added, as far as it lies within their convex
+            hull. The number is a lower bound, because contradictions between these points are not found. With more than
+            two classes it is the sum over the problems.
         """
         self._before_predicting(X)
         return {"crossings": float(sum(crossings(one.answers, X) for one in self.probings_))}

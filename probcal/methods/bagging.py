@@ -18,22 +18,35 @@ class BaggedVoteClassifier(ProbabilityMethod):
 
     Parameters
     ----------
-    estimator : any classifier. With ``voting="means"`` it needs ``predict_proba``.
-    n_estimators : number of bags. The paper uses 100.
-    voting : ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper. ``"means"``
-        predicts the mean of their probabilities, as Weka's Bagging does. ``"auto"`` is ``"means"`` if the classifier
-        has ``predict_proba``, and ``"votes"`` otherwise. Votes of a stable classifier, such as logistic regression, are
-        near 0 and 1.
-    clip : predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
+    estimator : classifier
+        With ``voting="means"`` it needs ``predict_proba``.
+    n_estimators : int, default=100
+        Number of bags. The paper uses 100.
+    voting : {"auto", "votes", "means"}, default="auto"
+        What the bags contribute.
+
+        - ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper.
+        - ``"means"`` predicts the mean of their probabilities, as Weka's Bagging does.
+        - ``"auto"`` is ``"means"`` if the classifier has ``predict_proba``, and ``"votes"`` otherwise.
+
+        Votes of a stable classifier, such as logistic regression, are near 0 and 1.
+    clip : "rows" or tuple of (float, float), default="rows"
+        Predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
         sum. ``"rows"`` is [1 / 2n, 1 - 1 / 2n] for n training rows. The paper does not clip, and ``(0, 1)`` changes
         nothing.
-    random_state : seed. Each bag has its own random stream.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed. Each bag has its own random stream.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_ : the fitted classifiers.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        One fitted classifier per bag.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     hands_weights_on = False
@@ -60,14 +73,23 @@ class BaggedVoteClassifier(ProbabilityMethod):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows. The learner gets samples of them.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, invalid labels or invalid weights.
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If the learner is a FrozenEstimator.
         """
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
@@ -80,9 +102,19 @@ class BaggedVoteClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+        """Predict class probabilities.
 
-        With ``clip=(0, 1)`` they are 0 and 1 where all bags agree.
+        With votes and ``clip=(0, 1)`` they are 0 and 1 where all bags agree.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
         """
         self._before_predicting(X)
         if len(self.classes_) == 2:
@@ -91,7 +123,13 @@ class BaggedVoteClassifier(ProbabilityMethod):
         return normalised_rows(np.clip(total / len(self.estimators_), *self._clip))
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         check_choices(self, {"voting": ("auto", "votes", "means")})
         check_counts(self, "n_estimators")
         check_clip(self.clip, or_rows=True)

@@ -20,19 +20,32 @@ class DirectClassifier(ProbabilityMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``.
-    clip : predicted probabilities are clipped to this range. Vovk, Petej & Gammerman (2021) truncate those of a forest
-        like this, because a certain and wrong prediction costs an infinite loss. ``(0, 1)`` changes nothing.
-    kept : which probability of two classes is kept. The other class has 1 minus it, which is 0 where it rounds to 1.
-        ``"both"``: each class keeps its own. ``"positive"``: that of the second class, as in programs that store one
-        number for each row. ``"predicted"``: the larger one, as in Weka's printed predictions (``-p``).
-    random_state : seed of the classifier.
+    estimator : classifier
+        Has ``predict_proba``.
+    clip : tuple of (float, float), default=(0.0, 1.0)
+        Predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
+        sum. Vovk, Petej & Gammerman (2021) truncate those of a forest like this, because a certain and wrong prediction
+        costs an infinite loss. ``(0, 1)`` changes nothing.
+    kept : {"both", "positive", "predicted"}, default="both"
+        Which probability of two classes is kept. The other class has 1 minus it, which is 0 where it rounds to 1. With
+        more than two classes it changes nothing.
+
+        - ``"both"``: each class keeps its own.
+        - ``"positive"``: that of the second class, as in programs that store one number for each row.
+        - ``"predicted"``: the larger one, as in Weka's printed predictions (``-p``).
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the classifier. It replaces every ``random_state`` of the learner that is None.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimator_ : classifier
+        The fitted classifier.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     needs_one_of = ("predict_proba",)
@@ -56,15 +69,23 @@ class DirectClassifier(ProbabilityMethod):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the learner, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, invalid labels or weights, weights for a learner that takes none, and a learner
-            without ``predict_proba``.
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
@@ -74,7 +95,18 @@ class DirectClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
         self._before_predicting(X)
         p = clipped_rows(self.estimator_.predict_proba(X), self.clip)
         if self.kept == "both" or len(self.classes_) != 2:
@@ -83,12 +115,29 @@ class DirectClassifier(ProbabilityMethod):
         return np.column_stack([np.where(first, p[:, 0], 1 - p[:, 1]), np.where(first, 1 - p[:, 0], p[:, 1])])
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         check_clip(self.clip)
         check_choices(self, {"kept": ("both", "positive", "predicted")})
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the learner's own predicted labels, (n_rows,)."""
+        """Return the learner's own predicted labels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels. Neither ``clip`` nor ``kept`` changes them.
+        """
         self._before_predicting(X)
         labels: np.ndarray = self.estimator_.predict(X)
         return labels
@@ -109,14 +158,21 @@ class RescaledClassifier(ProbabilityMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``. It uses its own ``random_state``.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. It uses its own ``random_state``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
-    least_, greatest_ : (n_columns,) scores that become 0 and 1. There is one column for two classes, and otherwise one
-        per class.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimator_ : classifier
+        The fitted classifier.
+    least_, greatest_ : ndarray of shape (1,) or (n_classes,)
+        Scores that become 0 and 1. There is one number for two classes, and otherwise one per class.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     needs_one_of = ("decision_function", "predict_proba")
@@ -131,15 +187,24 @@ class RescaledClassifier(ProbabilityMethod):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights for the learner, (n_rows,), or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the learner, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            For invalid labels or weights, weights for a learner that takes none, and scores that are missing or
-            infinite.
+            If a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and ``y`` differ. If
+            weights are given and the learner takes none. If the learner has neither ``decision_function`` nor
+            ``predict_proba``. If a score is missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         self.estimator_ = fit_weighted(clone(self.estimator), X, labels, self._weights_for_learner(weights))
@@ -152,7 +217,18 @@ class RescaledClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) rescaled scores in the order of ``classes_``."""
+        """Predict the rescaled scores.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Rescaled scores, in the order of ``classes_``. Each row sums to 1.
+        """
         self._before_predicting(X)
         return combine_classes(list(self._rescaled(self._scores(X)).T))
 

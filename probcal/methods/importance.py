@@ -18,13 +18,26 @@ TotalWeight = Literal["n"] | None
 def importance_weights(
     positive: np.ndarray, p: float, total_weight: TotalWeight = None, row_weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the importance weights i_p(y): (1-p)/p for positive rows, 1 for the others, (n_rows,) float64.
+    """Return the importance weights i_p(y): (1-p)/p for positive rows and 1 for the others.
 
     The best classifier under these weights predicts 1 exactly where D(1|x) > p (Langford & Zadrozny 2005, Corollary 1).
 
-    ``positive`` is (n_rows,) bool. ``total_weight=None`` leaves the weights as printed. ``"n"`` rescales them to sum to
-    the number of rows, so that a regularised learner sees the same amount of data for every p. ``row_weights``,
-    (n_rows,), are multiplied with them, and ``"n"`` then means their sum.
+    Parameters
+    ----------
+    positive : ndarray of shape (n_rows,), dtype bool
+        Whether each row is positive.
+    p : float
+        Threshold, within (0, 1).
+    total_weight : {None, "n"}, default=None
+        None leaves the weights as printed. ``"n"`` rescales them to sum to the number of rows, so that a regularised
+        learner sees the same amount of data for every p. With ``row_weights`` they sum to the sum of ``row_weights``.
+    row_weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows, multiplied with i_p. None means equal weights.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype float64
+        The weights, in the order of the rows.
     """
     weights = np.where(positive, (1 - p) / p, 1.0)
     total: float = len(weights)
@@ -34,10 +47,24 @@ def importance_weights(
 
 
 def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = None) -> tuple[float, float]:
-    """Return the values of ``importance_weights`` for the negative and the positive class, exact to the last bit.
+    """Return the values of ``importance_weights`` for each class, exact to the last bit.
 
     Row weights multiply these values. With ``total_weight="n"`` the order of the factors would then change the last
     bit.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (n_rows,), dtype bool
+        Whether each row is positive.
+    p : float
+        Threshold, within (0, 1).
+    total_weight : {None, "n"}, default=None
+        As in ``importance_weights``.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Weights of a negative and of a positive row.
     """
     ratio = (1 - p) / p
     if total_weight is None:
@@ -47,25 +74,61 @@ def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = No
 
 
 def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return the row numbers of one rejection sample. Row i is kept with probability w_i / Z.
+    """Draw one rejection sample, which keeps row i with probability w_i / Z.
 
     Z is the largest weight, the smallest valid value, so that no row is dropped without need (Zadrozny, Langford & Abe
-    2003, section 2.3). Rows keep their order, and no row is repeated.
+    2003, section 2.3).
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        Weights of the rows, not negative.
+    random : Generator
+        Source of the random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_kept,), dtype int
+        Row numbers, rising. No row is repeated.
     """
     return np.flatnonzero(random.random(len(weights)) * weights.max() < weights)
 
 
 class MajorityVote:
-    """Predict the majority label of ``classifiers`` (Zadrozny, Langford & Abe 2003, section 2.3.2).
+    """Predict the majority label of classifiers (Zadrozny, Langford & Abe 2003, section 2.3.2).
 
-    It is the second of ``classes``, (2,), if more than half predict it, and the first otherwise.
+    Parameters
+    ----------
+    classifiers : list of classifiers
+        Fitted classifiers.
+    classes : ndarray of shape (2,)
+        The two labels. The second is predicted if more than half of the classifiers predict it, and the first
+        otherwise.
+
+    Attributes
+    ----------
+    classifiers : list of classifiers
+        The classifiers given.
+    classes_ : ndarray of shape (2,)
+        The two labels.
     """
 
     def __init__(self, classifiers: list[Any], classes: np.ndarray) -> None:
         self.classifiers, self.classes_ = classifiers, classes
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, (n_rows,)."""
+        """Predict the majority label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
         votes = sum((one.predict(X) == self.classes_[1]).astype(np.int64) for one in self.classifiers)
         labels: np.ndarray = self.classes_[(2 * votes > len(self.classifiers)).astype(np.int64)]
         return labels
@@ -78,9 +141,26 @@ Weighting = Literal["auto", "weight", "rejection", "costing"]
 class WeightedTraining:
     """Train on the rows weighted by i_p: steps 2(d) and 2(e) of Algorithm 1.
 
-    ``weighting`` is not ``"auto"``.
-    ``labels``: (n_rows,) of the two ``classes``, the second positive. ``row_weights``: (n_rows,) or None, multiplied
-    with i_p. ``stream``: the numbers that seed the random stream of every threshold.
+    Parameters
+    ----------
+    estimator : classifier
+        Unfitted. A copy is fitted for each threshold.
+    X : array-like or DataFrame of shape (n_rows, n_columns)
+        Training rows.
+    labels : ndarray of shape (n_rows,)
+        Labels, each one of ``classes``.
+    classes : ndarray of shape (2,)
+        The two labels. The second is positive.
+    row_weights : ndarray of shape (n_rows,) or None
+        Weights of the rows, multiplied with i_p.
+    weighting : {"weight", "rejection", "costing"}
+        As in ``ProbingClassifier``, but not ``"auto"``.
+    total_weight : {None, "n"}
+        As in ``ProbingClassifier``.
+    n_samples : int
+        Rejection samples per threshold with ``weighting="costing"``.
+    stream : tuple of int
+        Numbers that seed the random stream of every threshold.
     """
 
     estimator: Any
@@ -105,11 +185,28 @@ class WeightedTraining:
 
     @property
     def weighs_classes(self) -> bool:
-        """Return whether the learner's weights are exactly those of ``class_weights`` times ``row_weights``."""
+        """Return whether the learner's weights are exactly those of ``class_weights`` times ``row_weights``.
+
+        Returns
+        -------
+        bool
+            True with ``weighting="weight"``, unless both ``row_weights`` and ``total_weight`` are given.
+        """
         return self.weighting == "weight" and (self.row_weights is None or self.total_weight is None)
 
     def class_weights(self, p: float) -> tuple[float, float]:
-        """Return the factors by which threshold ``p`` multiplies the row weights of each of ``classes``."""
+        """Return the factors by which a threshold multiplies the row weights of each class.
+
+        Parameters
+        ----------
+        p : float
+            Threshold, within (0, 1).
+
+        Returns
+        -------
+        tuple of (float, float)
+            Factors in the order of ``classes``.
+        """
         return class_weights(self.labels == self.classes[1], p, self.total_weight)
 
     @cached_property
@@ -123,19 +220,56 @@ class WeightedTraining:
 
 
 def is_linear(estimator: Any) -> bool:
-    """Return whether the boundary of ``estimator``, or of the last step of a Pipeline, is known to be a plane."""
+    """Return whether the boundary of a classifier is known to be a plane.
+
+    Parameters
+    ----------
+    estimator : classifier
+        For a Pipeline, its last step decides.
+
+    Returns
+    -------
+    bool
+        True for scikit-learn's linear classifiers, and for a learner with ``kernel="linear"``.
+    """
     learner = last_step(estimator)
     return isinstance(learner, LinearClassifierMixin) or getattr(learner, "kernel", None) == "linear"
 
 
 def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:
-    """Return the random generator of threshold ``p``. It does not depend on the order or place of fitting."""
+    """Return the random generator of a threshold.
+
+    It does not depend on the order or place of fitting.
+
+    Parameters
+    ----------
+    stream : tuple of int
+        Numbers that seed the generators of all thresholds.
+    p : float
+        Threshold. Only its first 12 digits count, because the last ones may differ between machines.
+
+    Returns
+    -------
+    Generator
+        The generator of NumPy.
+    """
     # only leading digits of p: the last may differ between machines, and the stream must not
     return np.random.default_rng([*stream, *f"{p:.12g}".encode()])
 
 
 def check_weights_accepted(method: Any) -> None:
-    """Raise ValueError if ``method`` should give weights to an estimator that takes none."""
+    """Check that a method gives weights only to an estimator that takes them.
+
+    Parameters
+    ----------
+    method : ProbabilityMethod
+        Has ``weighting`` and ``estimator``.
+
+    Raises
+    ------
+    ValueError
+        If ``weighting`` is ``"weight"`` and the estimator takes no weights.
+    """
     if method.weighting == "weight" and not takes_weights(method.estimator):
         raise ValueError(
             f"{type(method.estimator).__name__}.fit takes no sample_weight; use weighting='rejection' or 'auto'"

@@ -26,25 +26,46 @@ _MOST_POINTS = 200
 
 
 class Box(NamedTuple):
-    """Hold a rectangle: its lower left corner and its sides, (2,) each."""
+    """Hold a rectangle: its lower left corner and its sides.
+
+    Parameters
+    ----------
+    low : ndarray of shape (2,)
+        Lower left corner.
+    sides : ndarray of shape (2,)
+        Lengths of the sides.
+    """
 
     low: np.ndarray
     sides: np.ndarray
 
     @classmethod
     def around(cls, points: np.ndarray, margin: float = 0.05) -> Box:
-        """Return the box of ``points``, (n, 2), wider by ``margin`` of its sides at each end. No side may be 0."""
+        """Return the box of points, with a margin.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, 2)
+            Points in the plane. They must differ in both columns, because no side may be 0.
+        margin : float, default=0.05
+            Share of each side that is added at each of its ends.
+
+        Returns
+        -------
+        Box
+            The box with its margin.
+        """
         low, sides = points.min(axis=0), np.ptp(points, axis=0)
         return cls(low - margin * sides, (1 + 2 * margin) * sides)
 
 
 def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
-    """Return the border within ``box`` between positive and negative predictions, as polylines (n, 2), n at most 200.
+    """Return the border within a box between positive and negative predictions.
 
-    A closed line ends where it begins. The labels on a grid of 129 x 129 points give the course of each line (marching
-    squares). Each place where it crosses the grid is then bisected to 1e-7 of the box. Further places between two of
-    them are bisected while the border departs from the straight line by more than 1e-5 of the box. So curves are
-    followed, and the corners of a tree's regions are cut by at most that much.
+    The labels on a grid of 129 x 129 points give the course of each line (marching squares). Each place where it
+    crosses the grid is then bisected to 1e-7 of the box. Further places between two of them are bisected while the
+    border departs from the straight line by more than 1e-5 of the box. So curves are followed, and the corners of a
+    tree's regions are cut by at most that much.
 
     Points on a straight run, to 1e-5 again, are left out at the end, so a straight border is its two ends. A line is
     simplified more only if it still has over 200 points.
@@ -52,6 +73,18 @@ def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
     Limits: a region narrower than a cell, 1/128 of the box, may be missed, and a line may run past it. The points of a
     line are exact to 1e-5 of the box. Halfway between two of them a curved border may be farther away, by about 1e-4
     (8e-5 for a support vector machine with a Gaussian kernel, 1.1e-4 for naive Bayes).
+
+    Parameters
+    ----------
+    predict : callable
+        Function from points of shape (n, 2) to bool of shape (n,), whether the classifier predicts the positive class.
+    box : Box
+        The rectangle to search.
+
+    Returns
+    -------
+    list of ndarray of shape (n, 2)
+        Polylines, with n at most 200. A closed line ends where it begins.
     """
 
     def on_unit_square(points: np.ndarray) -> np.ndarray:
@@ -146,9 +179,22 @@ _UNCHANGED = 0.5
 
 
 def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | None:
-    """Return ``{"x", "y", "label"}`` for each class: at most 500 of its rows, evenly spaced in their order.
+    """Choose rows of each class to draw.
 
-    The result is None if X does not have two numeric columns.
+    Parameters
+    ----------
+    X : array-like or DataFrame of shape (n_rows, n_columns)
+        Rows.
+    labels : ndarray of shape (n_rows,)
+        Labels of the rows.
+    classes : ndarray of shape (n_classes,)
+        The labels to draw, in this order.
+
+    Returns
+    -------
+    list of dict or None
+        ``{"x", "y", "label"}`` for each class: at most 500 of its rows, evenly spaced in their order. None if X does
+        not have two numeric columns.
     """
     points = points_of(X)
     if points is None:
@@ -161,11 +207,24 @@ def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | No
 
 
 def iso_probability(classifiers: ThresholdClassifiers, X: Any) -> Lines | None:
-    """Return ``{"level", "x", "y"}`` for each line of each level's border, within the box of X and a margin of 5 %.
+    """Return the lines of equal probability: the border of each level.
 
-    A level without a border there has one point, the lower left corner of the box. Its ``positive`` tells whether it
-    predicts the positive class everywhere. The result is None if X does not have two numeric columns, or if one of them
-    has a single value. For the accuracy see ``border``.
+    For the accuracy see ``border``.
+
+    Parameters
+    ----------
+    classifiers : ThresholdClassifiers
+        Their thresholds are the levels.
+    X : array-like or DataFrame of shape (n_rows, n_columns)
+        Rows that set the box of the lines.
+
+    Returns
+    -------
+    list of dict or None
+        ``{"level", "x", "y"}`` for each line of each level's border, within the box of X and a margin of 5 %. A level
+        without a border there has one point, the lower left corner of the box. Its ``"positive"`` tells whether it
+        predicts the positive class everywhere. None if X does not have two numeric columns, or if one of them has a
+        single value.
     """
     points = points_of(X)
     if points is None or not np.ptp(points, axis=0).all():
@@ -186,10 +245,22 @@ def _corner_point(level: float, positive: bool, box: Box) -> dict[str, Any]:
 
 
 def score_against_probability(classifiers: ThresholdClassifiers, X: Any, probabilities: np.ndarray) -> Lines | None:
-    """Return one line ``{"x", "y"}``: decision functions and predicted probabilities of at most 400 rows.
+    """Return the line of decision functions and predicted probabilities.
 
-    They are sorted by the decision function, that of the classifier of level .5, where both classes weigh 1. The
-    result is None without that level, and for a learner without ``decision_function``, such as a tree.
+    Parameters
+    ----------
+    classifiers : ThresholdClassifiers
+        The classifier of level .5, where both classes weigh 1, gives the decision function.
+    X : array-like or DataFrame of shape (n_rows, n_columns)
+        Rows to score.
+    probabilities : ndarray of shape (n_rows,)
+        Predicted probabilities of these rows.
+
+    Returns
+    -------
+    list of dict or None
+        One line ``{"x", "y"}`` of at most 400 rows, sorted by the decision function x. y is the predicted probability.
+        None without the level .5, and for a learner without ``decision_function``, such as a tree.
     """
     (place,) = np.nonzero(np.isclose(classifiers.thresholds, _UNCHANGED, rtol=0, atol=1e-12))
     if not len(place) or not hasattr(classifiers.classifiers[place[0]], "decision_function"):

@@ -10,16 +10,26 @@ from probcal.methods.calibrators.isotonic import isotonic_values
 
 
 def legacy_isotonic(p: np.ndarray, y: np.ndarray, spline: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the isotonic function of scores ``p`` and labels 0 and 1 ``y``, both (n_rows,).
+    """Fit isotonic regression as scikit-learn did before version 0.20.
 
     Until version 0.19, all rows of one score together weigh as much as a single row of another score. Scores count as
     one only if they are equal to the last bit.
 
     Parameters
     ----------
-    spline : whether it interpolates as version 0.17 did, by a spline of degree 1, or linearly as 0.18 did. Between two
-        scores near 0 that differ by less than 1e-308, the spline is not a number, and Kull, Silva Filho & Flach (2017)
-        take 1/2. It may also be infinite there.
+    p : ndarray of shape (n_rows,)
+        Scores.
+    y : ndarray of shape (n_rows,)
+        Labels 0 and 1.
+    spline : bool
+        True interpolates by a spline of degree 1, as version 0.17 did. False interpolates linearly, as 0.18 did.
+        Between two scores near 0 that differ by less than 1e-308, the spline is not a number, and Kull, Silva Filho &
+        Flach (2017) take 1/2. It may also be infinite there.
+
+    Returns
+    -------
+    callable
+        Isotonic function from scores of shape (n,) to values of shape (n,).
     """
     knots, place, rows = np.unique(p, return_inverse=True, return_counts=True)
     means = np.bincount(place, weights=y) / rows

@@ -168,19 +168,30 @@ class LegacyStreamClassifier(ProbabilityMethod):
 
     Parameters
     ----------
-    estimator : classifier of two classes with ``predict_proba``. Every ``random_state`` draws from the stream.
-    map : ``"none"``, ``"sigmoid"`` (logistic regression on the probability), ``"isotonic"``, ``"beta"``,
-        ``"beta_am"`` (a = b) or ``"beta_ab"`` (1/2 stays 1/2).
-    order : the paper. It decides the order in which the six maps draw, and the isotonic regression: ``"aistats"`` ran
-        with scikit-learn 0.17, ``"ejs"``, the longer paper, with 0.18.
-    constraint : whether a map of three parameters with a negative a or b is fitted again without it. It changes the
-        draws of all maps.
-    one_classifier : whether the test rows are scored by one classifier of all training rows, and not by the three.
+    estimator : classifier
+        Has ``predict_proba``, and predicts two classes. Every ``random_state`` draws from the stream.
+    map : {"none", "sigmoid", "isotonic", "beta", "beta_am", "beta_ab"}, default="beta"
+        Map of the probabilities. ``"sigmoid"`` is logistic regression on the probability. ``"beta_am"`` is beta
+        calibration with a = b. ``"beta_ab"`` is beta calibration that maps 1/2 to 1/2.
+    order : {"aistats", "ejs"}, default="aistats"
+        The paper. It decides the order in which the six maps draw, and the isotonic regression: ``"aistats"`` ran with
+        scikit-learn 0.17, ``"ejs"``, the longer paper, with 0.18.
+    constraint : bool, default=True
+        Whether ``"beta"``, the map of three parameters, is fitted again without a or b if that is negative. It changes
+        the draws of all maps.
+    one_classifier : bool, default=False
+        Whether the test rows are scored by one classifier of all training rows, and not by the three.
 
     Attributes
     ----------
-    classes_ : (2,) labels in sorted order.
-    estimators_ : the learner of each inner fold, or three times the one of all training rows.
+    classes_ : ndarray of shape (2,)
+        Labels in sorted order.
+    estimators_ : list of 3 classifiers
+        The learner of each inner fold, or three times the one of all training rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     needs_one_of = ("predict_proba",)
@@ -205,13 +216,21 @@ class LegacyStreamClassifier(ProbabilityMethod):
 
         Parameters
         ----------
-        X : numbers, (n_rows, n_columns).
-        y : labels 0 and 1, (n_rows,).
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+        y : array-like of shape (n_rows,)
+            Labels 0 and 1.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, and unless an experiment fits it on all training rows of such a fold.
+            If a parameter or a label is invalid, if all labels are equal, or if the lengths of ``X`` and ``y`` differ.
+            If the caller is not an experiment that fits it on all training rows of such a fold.
         """
         X, labels, _ = self._begin(X, y, None)
         found = present_fold()
@@ -229,7 +248,18 @@ class LegacyStreamClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, all numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+        """
         self._before_predicting(X)
         # in another layout, sums over the columns are rounded in another way, which moves scores of naive Bayes near 0
         rows = np.ascontiguousarray(X, dtype=np.float64)
@@ -238,7 +268,13 @@ class LegacyStreamClassifier(ProbabilityMethod):
         return two_columns(np.clip(mean, 0.0, 1.0))
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         check_choices(self, {"map": ORDERS["aistats"], "order": tuple(ORDERS)})
         check_flag(self, "constraint")
         check_flag(self, "one_classifier")

@@ -10,9 +10,17 @@ from scipy.spatial import ConvexHull, QhullError
 
 
 def points_of(X: Any) -> np.ndarray | None:
-    """Return ``X`` as float64 points (n_rows, 2) if it has two columns of finite numbers, and None otherwise.
+    """Return rows of two numeric columns as points in the plane.
 
-    X may be an array, also of objects that are numbers, a frame of two numeric columns, or a list of pairs.
+    Parameters
+    ----------
+    X : object
+        An array, also of objects that are numbers, a frame of two numeric columns, or a list of pairs.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 2), dtype float64, or None
+        The points. None if X does not have two columns of finite numbers.
     """
     if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object):
         X = _as_pairs(X)
@@ -38,14 +46,37 @@ def _as_pairs(rows: Any) -> np.ndarray | None:
 
 
 def as_given(points: np.ndarray, X: Any) -> Any:
-    """Return ``points``, (n, 2), as rows of the same kind as ``X``: a frame with its columns, or an array."""
+    """Return points as rows of the same kind as ``X``.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, 2)
+        Points in the plane.
+    X : array-like or DataFrame of shape (n_rows, 2)
+        Rows that give the kind.
+
+    Returns
+    -------
+    DataFrame or ndarray of shape (n, 2)
+        A DataFrame with the columns of X if X is one, and the points themselves otherwise.
+    """
     return pd.DataFrame(points, columns=X.columns) if isinstance(X, pd.DataFrame) else points
 
 
 def grid_within_hull(points: np.ndarray, size: int) -> np.ndarray:
-    """Return the points of a ``size`` x ``size`` grid that lie in the convex hull of ``points``, (n, 2).
+    """Return the points of a square grid that lie in the convex hull of other points.
 
-    The grid is even over the box of ``points``. The result is empty if the points lie on a line.
+    Parameters
+    ----------
+    points : ndarray of shape (n, 2)
+        Points in the plane. The grid is even over their box.
+    size : int
+        Number of grid points along each side of the box.
+
+    Returns
+    -------
+    ndarray of shape (n_inside, 2)
+        Grid points. The array is empty if the points lie on a line.
     """
     low, high = points.min(axis=0), points.max(axis=0)
     across, up = np.meshgrid(*(np.linspace(low[k], high[k], size) for k in (0, 1)))

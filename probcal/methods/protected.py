@@ -20,7 +20,27 @@ from probcal.protection.stream_input import check_feedback
 
 
 def stream_labels(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return ``y`` as array (n_rows,). Raises ValueError unless it holds one of ``classes`` for each row."""
+    """Check the labels of a stream.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels.
+    classes : ndarray of shape (n_classes,)
+        The allowed labels.
+    n_rows : int
+        Number of rows of the stream.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The labels ``y``.
+
+    Raises
+    ------
+    ValueError
+        If ``y`` does not hold one of ``classes`` for each row.
+    """
     labels: np.ndarray = np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y must hold a label for each of {n_rows} rows, its shape is {labels.shape}")
@@ -41,26 +61,45 @@ class ProtectedClassifier(DirectClassifier):
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``, the base forecaster.
-    calibrators : a family by name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``, or a list of functions of the
-        predicted probability of two classes. See ``SimpleJumper``.
-    jump_rate : jump rate of the Simple Jumper. Several rates make a Composite Jumper.
-    passive_weight : the share w of the capital that stays on the base forecaster. Over a whole stream, protection loses
-        at most log2(1 / w) bits against the base. 0 is Algorithm 1 as printed, which may lose more.
-    start : where the capital lies at first: ``"uniform"`` as printed, or ``"first"``.
-    truncation : base probabilities are moved into [truncation, 1 - truncation]. ``"rows"`` is 1 / 2n for n training
-        rows. The poster says .1, and its authors ran .01. None truncates nothing, and a label of base probability 0 is
-        then an error.
-    delay, every : labels arrive ``delay`` rows late, and only for every ``every``-th row.
-    random_state : seed of the classifier.
+    estimator : classifier
+        The base forecaster. It has ``predict_proba``.
+    calibrators : {"quadratic", "cox", "cox_slipped"}, Quadratic, Cox or list of callables, default="quadratic"
+        A family of functions of the predicted probability. A list holds your own functions. The Cox families are for
+        two classes. See ``SimpleJumper``.
+    jump_rate : float or sequence of float, default=0.01
+        Jump rate of the Simple Jumper, from 1e-12 to 1. Several rates make a Composite Jumper of one Simple Jumper for
+        each rate.
+    passive_weight : float, default=0.5
+        The share w of the capital that stays on the base forecaster, at least 0 and below 1. Over a whole stream,
+        protection loses at most log2(1 / w) bits against the base. 0 with a single jump rate is Algorithm 1 as printed,
+        which may lose more.
+    start : {"uniform", "first"}, default="uniform"
+        Where the capital lies at first: on all calibrators equally, as printed, or on the first one.
+    truncation : "rows", float or None, default="rows"
+        Base probabilities are moved into [truncation, 1 - truncation]. ``"rows"`` is 1 / 2n for n training rows. With
+        ``sample_weight``, n is the sum of the weights, and at least the number of weights that are not 0. The poster
+        says .1, and its authors ran .01. None truncates nothing, and a label of base probability 0 is then an error.
+    delay : int, default=0
+        Number of rows by which labels arrive late.
+    every : int, default=1
+        Labels arrive only for every ``every``-th row.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the classifier. It replaces every ``random_state`` of the learner that is None.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
-    truncation_ : the number that ``truncation`` stands for.
-    log10_martingale_ : (n_rows,) log10 S after each row of the last stream. ``predict_proba_online`` sets it.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimator_ : classifier
+        The fitted classifier.
+    truncation_ : float or None
+        The number that ``truncation`` stands for.
+    log10_martingale_ : ndarray of shape (n_rows,)
+        log10 S after each row of the last stream. ``predict_proba_online`` sets it, and ``fit`` removes it.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     online = True
@@ -93,14 +132,22 @@ class ProtectedClassifier(DirectClassifier):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the learner, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            As ``DirectClassifier.fit``, and for more classes than the calibrators support.
+            As ``DirectClassifier.fit``, and if ``y`` has more classes than the calibrators support.
         """
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight)
@@ -113,7 +160,13 @@ class ProtectedClassifier(DirectClassifier):
 
     @property
     def clip(self) -> tuple[float, float]:  # type: ignore[override]  # a property: truncation decides it
-        """Return the range of the truncated base probabilities."""
+        """Return the range of the truncated base probabilities.
+
+        Returns
+        -------
+        tuple of (float, float)
+            (0, 1) without truncation, and before ``fit`` with ``truncation="rows"``.
+        """
         least = self._truncation or 0.0
         return least, 1 - least
 
@@ -122,19 +175,28 @@ class ProtectedClassifier(DirectClassifier):
         return getattr(self, "truncation_", None) if self.truncation == "rows" else self.truncation  # type: ignore[return-value]  # no other text
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities for rows in the order of arrival.
+        """Predict the protected probabilities of a stream.
 
-        Each row is predicted before its label is used. The fitted classifier does not change.
+        Each row is predicted before its label is used. Each call is a new stream. The fitted classifier does not
+        change.
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows in the order of arrival.
+        y : array-like of shape (n_rows,)
+            Labels of these rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
 
         Raises
         ------
         ValueError
-            For labels that the training rows do not have.
+            If ``y`` does not hold one label per row, or holds a label that no training row has. If the base gives a
+            label probability 0, which is only possible with ``truncation=None``.
         """
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, count_rows(X))
@@ -147,20 +209,56 @@ class ProtectedClassifier(DirectClassifier):
         return two_columns(p) if two else p
 
     def measures(self, X: Any) -> dict[str, float]:
-        """Return log10 S at the end of the last stream. X is not used. Raises NotFittedError before any stream."""
+        """Return log10 S at the end of the last stream.
+
+        Parameters
+        ----------
+        X : object
+            Not used.
+
+        Returns
+        -------
+        dict of str to float
+            The only key is ``"log10_martingale"``.
+
+        Raises
+        ------
+        NotFittedError
+            If no stream was protected since ``fit``.
+        """
         return {"log10_martingale": float(self._course()[-1])}
 
     def curves(self, X: Any) -> dict[str, list[dict[str, list[float]]]]:
-        """Return log10 S along the last stream, at most 400 points.
+        """Return log10 S along the last stream.
 
-        X is not used. Raises NotFittedError before any stream.
+        Parameters
+        ----------
+        X : object
+            Not used.
+
+        Returns
+        -------
+        dict of str to list of dict
+            The only key is ``"martingale"``, with one line ``{"x", "y"}`` of at most 400 points. x is the number of
+            rows so far, from 0, and y is log10 S, rounded to 4 digits after the point.
+
+        Raises
+        ------
+        NotFittedError
+            If no stream was protected since ``fit``.
         """
         course = self._course()
         places = np.unique(np.linspace(0, len(course) - 1, _MOST_POINTS).round().astype(int))
         return {"martingale": [{"x": places.tolist(), "y": course[places].round(4).tolist()}]}
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         self._jumper()
         check_feedback(self.delay, self.every)
 
@@ -188,16 +286,27 @@ class RetrainedClassifier(DirectClassifier):
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``.
-    every : rows of the stream between two fits.
-    clip : predicted probabilities are clipped to this range. ``(0, 1)`` changes nothing.
-    random_state : seed of the classifier. A number is used for every fit.
+    estimator : classifier
+        Has ``predict_proba``.
+    every : int, default=1000
+        Rows of the stream between two fits.
+    clip : tuple of (float, float), default=(0.0, 1.0)
+        Predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
+        sum. ``(0, 1)`` changes nothing.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the classifier. It replaces every ``random_state`` of the learner that is None. A number is used for
+        every fit.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimator_ : classifier
+        The fitted classifier.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     online = True
@@ -220,9 +329,17 @@ class RetrainedClassifier(DirectClassifier):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the learner, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
@@ -234,20 +351,27 @@ class RetrainedClassifier(DirectClassifier):
         return self
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities for rows in the order of arrival.
+        """Predict class probabilities of a stream, and fit the learner again as labels arrive.
 
-        Each row is predicted before its label is used. The rows of the stream weigh 1 each. The fitted classifier does
-        not change.
+        Each row is predicted before its label is used. The rows of the stream weigh 1 each. Each call is a new stream.
+        The fitted classifier does not change.
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows in the order of arrival.
+        y : array-like of shape (n_rows,)
+            Labels of these rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
 
         Raises
         ------
         ValueError
-            For labels that the training rows do not have.
+            If ``y`` does not hold one label per row, or holds a label that no training row has.
         """
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, count_rows(X))
@@ -266,7 +390,13 @@ class RetrainedClassifier(DirectClassifier):
         return _joined(learned, take_rows(X, slice(n_rows))), np.concatenate([labels, y[:n_rows]]), weights
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         check_counts(self, "every")
         super().check_parameters()
 

@@ -27,30 +27,65 @@ Refinement = Literal["printed", "true_drop"]
 class Goal:
     """Hold the loss that thresholds are chosen for, and the rule for the gain of splitting an interval.
 
-    ``refinement`` matters for squared error. ``"printed"`` is the b - a of the paper, and ``"true_drop"`` is the
-    largest drop in squared error, (b - a)^2 / 4. For log loss the printed rule is the true drop.
+    Parameters
+    ----------
+    loss : {"log_loss", "squared_error"}, default="log_loss"
+        The loss. Log loss is in nats.
+    refinement : {"printed", "true_drop"}, default="printed"
+        Rule for squared error. ``"printed"`` is the b - a of the paper, and ``"true_drop"`` is the largest drop in
+        squared error, (b - a)^2 / 4. For log loss the printed rule is the true drop.
     """
 
     loss: Loss = "log_loss"
     refinement: Refinement = "printed"
 
     def interval(self, a: float, b: float) -> Interval:
-        """Return the interval [a, b] under this loss."""
+        """Return the interval [a, b] under this loss.
+
+        Parameters
+        ----------
+        a, b : float
+            Ends of the interval, within [0, 1].
+
+        Returns
+        -------
+        Interval
+            The interval with its minimax optimal p and its gain.
+        """
         if self.loss == "log_loss":
             p = _minimax_log_loss(a, b)
             return Interval(a, b, p, _gain_log_loss(a, p) if a < p < b else 0.0)
         return Interval(a, b, (a + b) / 2, b - a if self.refinement == "printed" else ((b - a) / 2) ** 2)
 
     def split(self, one: Interval) -> tuple[Interval, Interval]:
-        """Return [a, p] and [p, b]: step 2(c) of Algorithm 1."""
+        """Split an interval at its p: step 2(c) of Algorithm 1.
+
+        Parameters
+        ----------
+        one : Interval
+            The interval [a, b].
+
+        Returns
+        -------
+        tuple of (Interval, Interval)
+            The intervals [a, p] and [p, b].
+        """
         return self.interval(one.a, one.p), self.interval(one.p, one.b)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Hold an interval [a, b] of probabilities, its minimax optimal ``p`` and the possible gain of splitting it.
+    """Hold an interval of probabilities, its minimax optimal prediction and the possible gain of splitting it.
 
-    ``gain`` is the largest possible drop in loss for one training row inside it.
+    Parameters
+    ----------
+    a, b : float
+        Ends of the interval, within [0, 1].
+    p : float
+        Minimax optimal prediction, within [a, b].
+    gain : float
+        Largest possible drop in loss for one training row inside the interval, in nats for log loss. For squared error
+        with the rule ``"printed"`` it is b - a instead.
     """
 
     a: float
@@ -60,7 +95,13 @@ class Interval:
 
     @property
     def can_be_split(self) -> bool:
-        """Return whether ``p`` lies strictly inside. It does not when no float is left between a and b."""
+        """Return whether ``p`` lies strictly inside.
+
+        Returns
+        -------
+        bool
+            False if no float is left between a and b.
+        """
         return self.a < self.p < self.b
 
 
@@ -91,15 +132,32 @@ def _g(u: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ThresholdClassifiers:
-    """Hold the fitted classifiers of one two-class problem, each of which predicts ``positive`` above its threshold.
+    """Hold the fitted classifiers of one two-class problem, one for each threshold.
 
-    ``thresholds``: (n,) rising. ``classifiers``: in the same order. ``order``: (n,) int, the positions of the
-    classifiers in the order of fitting. ``probabilities``: (n + 1,) the predicted probability for each number of votes,
-    from 0 up. ``goal``: the loss and rule that split the intervals.
+    Each predicts ``positive`` where the probability lies above its threshold.
 
-    ``shortcut``: None, or the shortcut that predicts in a batch for the classifiers it made. ``together``: (n,) bool,
-    which classifiers those are. ``equal_rows_once``: whether the others predict equal rows only once. ``threads``: in
-    how many threads they predict.
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n,)
+        Thresholds, rising.
+    classifiers : list of classifiers
+        Fitted, in the order of ``thresholds``.
+    order : ndarray of shape (n,), dtype int
+        Positions of the classifiers in the order of fitting.
+    probabilities : ndarray of shape (n + 1,)
+        Predicted probability for each number of votes, from 0 up.
+    positive : object
+        Label of the positive class.
+    goal : Goal
+        Loss and rule that split the intervals.
+    shortcut : Shortcut or None
+        Shortcut that predicts in a batch for the classifiers it made.
+    together : ndarray of shape (n,), dtype bool
+        Which classifiers the shortcut made.
+    equal_rows_once : bool
+        Whether the other classifiers predict equal rows only once.
+    threads : int, default=1
+        Number of threads in which the other classifiers predict.
     """
 
     thresholds: np.ndarray
@@ -114,11 +172,35 @@ class ThresholdClassifiers:
     threads: int = 1
 
     def predicts_positive(self, place: int, X: Any) -> np.ndarray:
-        """Return whether the classifier at ``place`` predicts the positive class, (n_rows,) bool."""
+        """Return whether one classifier predicts the positive class.
+
+        Parameters
+        ----------
+        place : int
+            Position of the classifier, from 0.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype bool
+            True for the positive class.
+        """
         return np.asarray(self.classifiers[place].predict(X) == self.positive)
 
     def answers(self, X: Any) -> np.ndarray:
-        """Return the answers of all classifiers, (n_rows, n) bool, one column per threshold in rising order."""
+        """Return the answers of all classifiers.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n), dtype bool
+            True for the positive class. There is one column per threshold, in rising order.
+        """
         answers = np.empty((count_rows(X), len(self.classifiers)), dtype=bool)
         if self.shortcut is not None and self.together.any():
             answers[:, self.together], _ = batch_answers(self.shortcut, self._batched_classifiers, X)
@@ -127,7 +209,18 @@ class ThresholdClassifiers:
         return answers
 
     def votes(self, X: Any) -> np.ndarray:
-        """Return how many classifiers predict the positive class, (n_rows,) int64."""
+        """Count the classifiers that predict the positive class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype int64
+            Numbers from 0 to n.
+        """
         votes = np.zeros(count_rows(X), dtype=np.int64)
         if self.shortcut is not None and self.together.any():
             votes += batch_votes(self.shortcut, self._batched_classifiers, X)
@@ -136,7 +229,20 @@ class ThresholdClassifiers:
         return votes
 
     def staged_probabilities(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the (n_rows,) predicted probabilities after the first fitted classifier, after the first two, ..."""
+        """Predict the probability after the first fitted classifier, after the first two, ...
+
+        It is meant for thresholds that Algorithm 1 chose, not for a grid.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Predicted probabilities of the positive class.
+        """
         intervals = [self.goal.interval(0.0, 1.0)]
         before: list[int] = []
         votes: Any = 0
@@ -172,7 +278,17 @@ _EQUAL = 1e-9
 
 
 class AnswerOptions(NamedTuple):
-    """Hold how fitted classifiers predict: fields of ``ThresholdClassifiers``."""
+    """Hold how fitted classifiers predict: fields of ``ThresholdClassifiers``.
+
+    Parameters
+    ----------
+    shortcut : Shortcut or None
+        Shortcut that predicts in a batch for the classifiers it made.
+    equal_rows_once : bool
+        Whether the other classifiers predict equal rows only once.
+    threads : int
+        Number of threads in which the other classifiers predict.
+    """
 
     shortcut: Shortcut | None
     equal_rows_once: bool
@@ -184,8 +300,27 @@ def refine_thresholds(
 ) -> ThresholdClassifiers:
     """Split the interval with the largest possible gain, ``n_probes`` times: steps 1 and 2 of Algorithm 1.
 
-    ``row_weights``: (n_rows,), the weight of each row that ``probes`` predict for. |S_a| is their sum over the
-    interval. It ends early when floats can split no interval any more.
+    It ends early when floats can split no interval any more.
+
+    Parameters
+    ----------
+    probes : Probes
+        Fits the classifiers.
+    n_probes : int
+        Number of classifiers.
+    goal : Goal
+        Loss and rule that split the intervals.
+    row_weights : ndarray of shape (n_rows,)
+        Weight of each row that ``probes`` predict for. ``|S_a|`` is their sum over the interval.
+    positive : object
+        Label of the positive class.
+    options : AnswerOptions
+        How the fitted classifiers predict.
+
+    Returns
+    -------
+    ThresholdClassifiers
+        The fitted classifiers.
     """
     intervals = [goal.interval(0.0, 1.0)]
     fitted: list[Probe] = []
@@ -231,14 +366,44 @@ def _expected_steps(intervals: list[Interval], counts: list[float], goal: Goal, 
 
 
 def even_thresholds(n_probes: int) -> np.ndarray:
-    """Return the thresholds t / (n_probes + 1), (n_probes,), as in Theorem 2."""
+    """Return the thresholds t / (n_probes + 1), as in Theorem 2.
+
+    Parameters
+    ----------
+    n_probes : int
+        Number of thresholds.
+
+    Returns
+    -------
+    ndarray of shape (n_probes,)
+        Thresholds, rising.
+    """
     return np.arange(1, n_probes + 1) / (n_probes + 1)
 
 
 def fit_on_grid(
     probes: Probes, thresholds: np.ndarray, goal: Goal, positive: Any, options: AnswerOptions
 ) -> ThresholdClassifiers:
-    """Fit a classifier for each of ``thresholds``, (n,) rising within (0, 1)."""
+    """Fit a classifier for each threshold of a grid.
+
+    Parameters
+    ----------
+    probes : Probes
+        Fits the classifiers.
+    thresholds : ndarray of shape (n,)
+        Rising numbers within (0, 1).
+    goal : Goal
+        Loss that decides the predicted probability of each interval.
+    positive : object
+        Label of the positive class.
+    options : AnswerOptions
+        How the fitted classifiers predict.
+
+    Returns
+    -------
+    ThresholdClassifiers
+        The fitted classifiers.
+    """
     edges = [0.0, *thresholds.tolist(), 1.0]
     intervals = [goal.interval(a, b) for a, b in pairwise(edges)]
     chosen, fitted = edges[1:-1], []

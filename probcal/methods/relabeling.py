@@ -34,13 +34,43 @@ class RelabelingClassifier(ThresholdMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``fit`` and ``predict``. Only its labels are used, and it needs no weights.
-    n_probes, loss, multiclass, clip, n_jobs : as in ``ProbingClassifier``.
-    discretisation : ``"uniform"`` takes the thresholds t / (n_probes + 1). ``"train"`` is as in ``ProbingClassifier``.
-        It puts most thresholds near 0 and 1. There nearly half of a class is relabelled: the labels are mostly noise.
-    random_state : seed. Each threshold has its own random stream.
+    estimator : classifier
+        Has ``fit`` and ``predict``. Only its predicted labels are used, never its scores. It needs no weights.
+    n_probes : int, default=100
+        Number of classifiers.
+    loss : {"log_loss", "squared_error"}, default="log_loss"
+        As in ``ProbingClassifier``.
+    discretisation : {"train", "uniform"}, default="uniform"
+        ``"uniform"`` takes the thresholds t / (n_probes + 1). ``"train"`` is as in ``ProbingClassifier``. It puts most
+        thresholds near 0 and 1. There nearly half of a class is relabelled: the labels are mostly noise.
+    multiclass : {"normalised", "difference"}, default="normalised"
+        As in ``ProbingClassifier``.
+    clip : tuple of (float, float), default=(0.001, 0.999)
+        As in ``ProbingClassifier``.
+    n_jobs : int or None, default=None
+        As in ``ProbingClassifier``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed. Each threshold has its own random stream.
 
-    The attributes are those of ``ProbingClassifier``.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    probings_ : list of ThresholdClassifiers
+        One for two classes. With more classes, one for each probed class against the rest.
+    thresholds_ : ndarray of shape (n_fitted,)
+        Thresholds p, rising. Only with two classes. There are fewer than ``n_probes`` only if floats can split no
+        interval any more.
+    estimators_ : list of classifiers
+        The fitted classifiers in the order of ``thresholds_``. Only with two classes.
+    order_ : ndarray of shape (n_fitted,), dtype int
+        Positions in ``estimators_`` in the order of fitting. Only with two classes.
+    estimates_ : ndarray of shape (n_fitted + 1,)
+        Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     def __init__(
@@ -69,20 +99,40 @@ class RelabelingClassifier(ThresholdMethod):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns), passed to the learner unchanged.
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the learner, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, invalid labels or weights, and weights for a learner that takes none.
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If weights are given and the learner takes none. If the learner is a FrozenEstimator.
+
+        Warns
+        -----
+        UserWarning
+            If the learner has its own ``class_weight``.
         """
         self._fit_thresholds(X, y, sample_weight)
         return self
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         check_choices(self, _CHOICES)
         check_counts(self, "n_probes")
         check_clip(self.clip)
@@ -115,7 +165,24 @@ class _RelabelledTraining:
 
 
 def relabelled(labels: np.ndarray, classes: np.ndarray, p: float, random: np.random.Generator) -> np.ndarray:
-    """Return (n_rows,) labels for which 1/2 replaces the threshold ``p``. The second of ``classes`` is positive."""
+    """Change labels at random, so that 1/2 replaces the threshold ``p``.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Labels of two classes.
+    classes : ndarray of shape (2,)
+        The two labels. The second is positive.
+    p : float
+        Threshold, within (0, 1).
+    random : Generator
+        Source of the random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The changed labels.
+    """
     changed, chance = (classes[0], (0.5 - p) / (1 - p)) if p < 0.5 else (classes[1], 1 - 0.5 / p)
     other = classes[1] if p < 0.5 else classes[0]
     return np.where((labels == changed) & (random.random(len(labels)) < chance), other, labels)

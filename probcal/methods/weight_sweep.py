@@ -44,13 +44,32 @@ from probcal.methods.refinement import Goal, ThresholdClassifiers, even_threshol
 def support_vectors(
     estimator: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
 ) -> np.ndarray:
-    """Return the rising row numbers (n,) of the support vectors of ``estimator``, fitted on all rows.
+    """Return the row numbers of the support vectors of a learner, fitted on all rows.
 
-    It reads ``support_`` of the learner, or of the last step of a Pipeline. ``weights`` is (n_rows,) or None.
-    ``stream`` holds the numbers that seed the random stream.
+    It reads ``support_`` of the learner, or of the last step of a Pipeline. Rows of weight 0 are left out of the fit.
 
-    Raises ValueError if the learner has no ``support_``, if that holds no row numbers, and for a class whose rows all
-    weigh 0.
+    Parameters
+    ----------
+    estimator : classifier
+        Has ``support_`` after ``fit``.
+    X : array-like or DataFrame of shape (n_rows, n_columns)
+        Whatever the estimator accepts.
+    labels : ndarray of shape (n_rows,)
+        Labels.
+    weights : ndarray of shape (n_rows,) or None
+        Weights of the rows. None means equal weights.
+    stream : tuple of int
+        Numbers that seed the random stream.
+
+    Returns
+    -------
+    ndarray of shape (n_support,), dtype int
+        Row numbers, rising.
+
+    Raises
+    ------
+    ValueError
+        If the learner has no ``support_``, if that holds no row numbers, or if all rows of a class weigh 0.
     """
     counted = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
     weightless = np.setdiff1d(labels, labels[counted])
@@ -98,37 +117,56 @@ class WeightSweepClassifier(ThresholdMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``fit`` and ``predict``.
-    levels : rising numbers within (0, 1). None means .05 to .95 by .05, as in the paper. With k > 2 classes against the
+    estimator : classifier
+        Has ``fit`` and ``predict``.
+    levels : array-like of shape (n_levels,), default=None
+        Rising numbers within (0, 1). None means .05 to .95 by .05, as in the paper. With k > 2 classes against the
         rest, the lowest level is then halved until it is at most .1/k: .025, .0125 and .00625 for ten classes. Few
         levels give coarse predictions: with [.1, .9] all points between get .5, and ``predict`` returns the first class
         for all of them.
-    answer : rule for points whose labels are not monotone in the level (section 4). ``"isotonic"`` is Probing's sort:
-        it keeps the number of positive labels and moves them to the lowest levels (0, 0, 1 becomes 1, 0, 0). This is
-        neither the monotone labels with the fewest changes (0, 0, 0) nor the least-squares isotonic regression of the
-        labels (1/3 at each level). ``"bounds"`` takes the lowest and the highest level at which the label changes.
-        ``"first_crossing"`` takes the lowest.
-    rows : ``"all"`` sweeps over all rows. ``"support_vectors"`` fits the learner once on all rows and sweeps over those
-        in its ``support_``, as in section 3. ``sklearn.svm.SVC`` has it, also as the last step of a Pipeline. The
+    answer : {"isotonic", "bounds", "first_crossing"}, default="isotonic"
+        Rule for points whose labels are not monotone in the level (section 4).
+
+        - ``"isotonic"`` is Probing's sort: it keeps the number of positive labels and moves them to the lowest levels
+          (0, 0, 1 becomes 1, 0, 0). This is neither the monotone labels with the fewest changes (0, 0, 0) nor the
+          least-squares isotonic regression of the labels (1/3 at each level).
+        - ``"bounds"`` takes the lowest and the highest level at which the label changes.
+        - ``"first_crossing"`` takes the lowest.
+    rows : {"all", "support_vectors"}, default="all"
+        ``"all"`` sweeps over all rows. ``"support_vectors"`` fits the learner once on all rows and sweeps over those in
+        its ``support_``, as in section 3. ``sklearn.svm.SVC`` has it, also as the last step of a Pipeline. The
         predictions then describe these rows, whose classes are almost balanced and no longer have their densities. See
         ``probcal.methods.weight_sweep`` for why few levels still have a surface.
-    weighting : as in ``ProbingClassifier``. The paper has ``"weight"``. With ``"auto"``, a learner that fits its rows
-        without error, such as boosted trees, gets rejection samples, because it hardly reacts to weights. Weights
-        passed directly sum at every level to the number of rows swept over, or to the sum of ``sample_weight``.
-    multiclass : with k > 2 classes, ``"rest"`` takes each class against the rest and divides each row by its sum.
+    weighting : {"auto", "weight", "rejection"}, default="auto"
+        As in ``ProbingClassifier``. The paper has ``"weight"``. With ``"auto"``, a learner that fits its rows without
+        error, such as boosted trees, gets rejection samples, because it hardly reacts to weights. At every level, the
+        weights sum to the number of rows swept over, or to the sum of their ``sample_weight``.
+    multiclass : {"rest", "pairs"}, default="rest"
+        Rule for k > 2 classes. ``"rest"`` takes each class against the rest and divides each row by its sum.
         ``"pairs"`` sweeps over the rows of each pair of classes and joins them by pairwise coupling.
-    n_jobs : number of processes.
-    shortcuts : as in ``ProbingClassifier``.
-    random_state : seed. Each level has its own random stream.
+    n_jobs : int or None, default=None
+        As in ``ProbingClassifier``.
+    shortcuts : bool, default=True
+        As in ``ProbingClassifier``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed. Each level has its own random stream.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    probings_ : the classifiers of each problem.
-    thresholds_ : with two classes, (n_levels,) the levels.
-    estimators_ : with two classes, the fitted classifiers in that order.
-    training_rows_ : with two classes and two numeric columns, points of each class to draw. None otherwise.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    probings_ : list of ThresholdClassifiers
+        The classifiers of each problem. There is one problem for two classes, and otherwise one per class or per pair.
+    thresholds_ : ndarray of shape (n_levels,)
+        The levels, rising. Only with two classes.
+    estimators_ : list of classifiers
+        The fitted classifiers in the order of ``thresholds_``. Only with two classes.
+    training_rows_ : list of dict or None
+        Points of each class to draw. Only with two classes and two numeric columns. None otherwise.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
     """
 
     hands_weights_on = False
@@ -158,34 +196,73 @@ class WeightSweepClassifier(ThresholdMethod):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit one classifier per level. Warns of a learner with its own ``class_weight``.
+        """Fit one classifier per level.
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns), passed to the learner unchanged.
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. None means equal weights.
+
+        Returns
+        -------
+        self
+            The fitted method.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, and for invalid labels or weights. With ``rows="support_vectors"`` also for a
-            learner without ``support_`` and for a class whose rows all weigh 0. With ``multiclass="pairs"`` the labels
-            and weights of each pair are checked, and an error names the pair.
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If ``weighting="weight"`` is set for a learner that takes no weights. If the learner is a
+            FrozenEstimator. With ``rows="support_vectors"``, also if the learner has no valid ``support_``, or if all
+            rows of a class weigh 0. With ``multiclass="pairs"``, also if all rows of a pair of classes weigh 0. An
+            error in a pair names the pair.
+
+        Warns
+        -----
+        UserWarning
+            If the learner has its own ``class_weight``.
         """
         self.training_rows_: Lines | None = None
         self._fit_thresholds(X, y, sample_weight)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
         self._before_predicting(X)
         return self._combined([self._interval(one, X).mean(axis=1) for one in self.probings_])
 
     def predict_interval(self, X: Any) -> np.ndarray:
-        """Return the ends of the interval of the second class's probability, (n_rows, 2).
+        """Predict the interval in which the probability of the second class lies.
 
-        Raises ValueError for more than two classes.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            The lower and the upper end: 0, a level or 1.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two classes.
         """
         self._before_predicting(X)
         if len(self.probings_) > 1:
@@ -193,22 +270,33 @@ class WeightSweepClassifier(ThresholdMethod):
         return self._interval(self.probings_[0], X)
 
     def curves(self, X: Any) -> dict[str, list[dict[str, Any]]]:
-        """Return the lines to draw for two classes. Lines that are not available are left out.
+        """Return the lines to draw for two classes.
 
-        ``iso_probability``, for two numeric columns: for each level ``{"level", "x", "y"}``, one or more polylines on
-        which the label of its classifier changes. They lie within the box of X and 5 % more. Columns with a single
-        value have none. Points are exact to 1e-5 of the box. The middle of a segment may be off by about 1e-4 where the
-        border is curved. A region narrower than a cell of a 128 x 128 grid may be missed (see
-        ``probcal.methods.iso_probability``).
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows that set the box of the lines, and that are scored.
 
-        A level whose label does not change there has only the lower left corner of the box. Its ``positive`` tells
-        whether it predicts the second class.
+        Returns
+        -------
+        dict of str to list of dict
+            Lines that are not available are left out. With more than two classes the dict is empty.
 
-        ``training_rows``, for two numeric columns: for each class ``{"x", "y", "label"}``, at most 500 of the rows
-        swept over.
+            ``"iso_probability"``, for two numeric columns: for each level ``{"level", "x", "y"}``, one or more
+            polylines on which the label of its classifier changes. They lie within the box of X and 5 % more. Columns
+            with a single value have none. Points are exact to 1e-5 of the box. The middle of a segment may be off by
+            about 1e-4 where the border is curved. A region narrower than a cell of a 128 x 128 grid may be missed (see
+            ``probcal.methods.iso_probability``).
 
-        ``scores``: one ``{"x", "y"}`` of at most 400 rows of X. x is the learner's decision function at level .5, where
-        both classes weigh 1, and y is the predicted probability. It needs a decision function and the level .5.
+            A level whose label does not change there has only the lower left corner of the box. Its ``"positive"``
+            tells whether it predicts the second class.
+
+            ``"training_rows"``, for two numeric columns: for each class ``{"x", "y", "label"}``, at most 500 of the
+            rows swept over.
+
+            ``"scores"``: one ``{"x", "y"}`` of at most 400 rows of X. x is the learner's decision function at level .5,
+            where both classes weigh 1, and y is the predicted probability. It needs a decision function and the level
+            .5.
         """
         self._before_predicting(X)
         if len(self.probings_) > 1:
@@ -222,7 +310,13 @@ class WeightSweepClassifier(ThresholdMethod):
         return {name: of_name for name, of_name in lines.items() if of_name is not None}
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
+        """
         check_choices(self, _CHOICES)
         check_flag(self, "shortcuts")
         if self.levels is not None:
