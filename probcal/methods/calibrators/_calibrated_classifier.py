@@ -48,25 +48,47 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that
-        is fitted already: all rows are used to calibrate it.
-    scores : the scores that are calibrated. ``"auto"`` is the decision function if the learner has one, and the
-        predicted probability otherwise. (A map of probabilities prefers these.) ``"decision_function"`` is the
-        learner's. ``"log_odds"`` is that of the predicted probability, in nats and within +-708. ``"probability"`` is
-        the number itself, read as any score.
-    calibration : which rows the map is fitted on. ``"cross_val"``: every row, scored by a classifier that was trained
-        without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
-        ``"train"``: the classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows;
-        ``estimator`` is fitted already.
-    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
-        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
-        scikit-learn's CalibratedClassifierCV. ``"auto"``: one classifier per fold, one map for the scores of all folds,
-        and the mean of the mapped probabilities. Each fold has a map of its own if this predicts better: half of each
-        fold's rows fits the maps, the other half judges them by log loss, and the other way round.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
-        learn from, rows to calibrate on).
-    holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
-    random_state : seed of the classifiers and of the split.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        Scores that are calibrated. ``"auto"`` is the decision function if the learner has one, and the predicted
+        probability otherwise. A map of probabilities prefers the predicted probability. ``"decision_function"`` is that
+        of the learner. ``"log_odds"`` is the log-odds of the predicted probability, in nats and within +-708.
+        ``"probability"`` is the number itself, read as any score.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted. ``"cross_val"``: every row, scored by a classifier that was trained without the
+        row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see. ``"train"``: the
+        classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows. ``estimator`` is fitted
+        already.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits. True fits one classifier and one map per fold, and
+        predicts the mean of their probabilities. False fits one map on the scores of all folds, and one classifier on
+        all rows. Both are as in scikit-learn's CalibratedClassifierCV. ``"auto"`` fits one classifier per fold and one
+        map on the scores of all folds, and predicts the mean of the mapped probabilities. But each fold gets a map of
+        its own if this predicts better. To decide this, half of each fold's rows fits the maps and the other half
+        judges them by log loss. Then the two halves change places.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``. An int from 2 is the number of stratified shuffled folds. The alternatives
+        are a splitter of scikit-learn and a list of (rows to learn from, rows to calibrate on).
+    holdout_size : float or int, default=0.25
+        Rows that ``calibration="holdout"`` keeps to fit the map. A float is a share, such as 0.25. An int is a number,
+        such as 2000.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of Calibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : Calibrator
+        The fitted map, if there is only one.
     """
 
     needs_one_of: tuple[str, ...] = ("decision_function", "predict_proba")
@@ -102,18 +124,40 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns), passed to the classifier unchanged.
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), or None. The classifiers and the maps use them. A row of weight 2 counts as
-            two rows.
-        groups : group of each row, (n_rows,), or None. For ``calibration="cross_val"``: rows of one group fall into one
-            fold.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to learn from. The classifier gets them unchanged. They may also be a sparse matrix or texts, if the
+            classifier accepts these.
+        y : array-like of shape (n_rows,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. The classifiers and the maps use them. A row of weight 2 counts as two
+            rows. None means equal weights.
+        groups : array-like of shape (n_rows,), default=None
+            Group of each row. With ``calibration="cross_val"`` the rows of one group fall into one fold. ``"train"``
+            and ``"prefit"`` do not use the groups.
+
+        Returns
+        -------
+        object
+            This method, fitted.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, groups with
-            ``calibration="holdout"``, weights for a learner that takes none, and scores that are missing or infinite.
+            If a parameter, the labels or the weights are invalid, or the estimator is no classifier.
+            If a class is too rare for ``calibration``.
+            If groups are given with ``calibration="holdout"``.
+            If weights are given for a learner that takes none.
+            If the learner has no scores, or a score is missing or infinite.
+            If a classifier that is fitted already knows other classes than ``y`` holds.
+        NotFittedError
+            If a classifier that must be fitted already is not.
+
+        Warns
+        -----
+        UserWarning
+            If a class has fewer rows (or groups) than ``cv``. There are then as many folds as the class has rows
+            (or groups).
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         random = np.random.default_rng(drawn_seed(self.random_state))
@@ -134,7 +178,25 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Predict the calibrated probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If ``X`` has other columns than ``fit`` got.
+        """
         self._before_predicting(X)
         predicted = [
             one.predict_proba(self._scores(learner, X)[0])
@@ -144,9 +206,27 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield (n_rows, n_classes) probabilities: the classifiers' own (their mean), then those of ``predict_proba``.
+        """Predict the probabilities before and after calibration.
 
-        Raises AttributeError if the learner has no ``predict_proba``.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. The first array is the mean of those of the classifiers. The
+            second is what ``predict_proba`` returns.
+
+        Raises
+        ------
+        AttributeError
+            If the learner has no ``predict_proba``.
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If ``X`` has other columns than ``fit`` got.
         """
         self._before_predicting(X)
         own = [np.asarray(learner.predict_proba(X), dtype=np.float64) for learner in self.estimators_]
@@ -155,16 +235,44 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     @property
     def estimator_(self) -> Any:
-        """Return the fitted classifier. Raises AttributeError if there is one per fold: see ``estimators_``."""
+        """Return the fitted classifier.
+
+        Returns
+        -------
+        classifier
+            The only element of ``estimators_``.
+
+        Raises
+        ------
+        AttributeError
+            If there is one classifier per fold. See ``estimators_``.
+        """
         return self._only("estimators_")
 
     @property
     def calibrator_(self) -> Any:
-        """Return the fitted map. Raises AttributeError if there is one per fold: see ``calibrators_``."""
+        """Return the fitted map.
+
+        Returns
+        -------
+        Calibrator
+            The only map of ``calibrators_``.
+
+        Raises
+        ------
+        AttributeError
+            If there is one map per fold. See ``calibrators_``.
+        """
         return self._only("calibrators_")
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter of the method or of its calibrator is invalid.
+        """
         check_choices(self, {"scores": self.score_choices, "calibration": CALIBRATIONS})
         check_choices(self, {"ensemble": ("auto", True, False)})
         check_holdout_size(self.holdout_size)

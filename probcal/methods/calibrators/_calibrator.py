@@ -54,17 +54,28 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores : predictions of a classifier for rows that it was not fitted on, in the form that ``input`` says. Two
-            classes: (n_rows,) or (n_rows, 1) for the second class in sorted order, or (n_rows, 2). Several classes:
-            (n_rows, n_classes), one column per class in sorted order.
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None. A row of weight 2 counts as two rows.
+        scores : array-like of shape (n_rows,), (n_rows, 1) or (n_rows, n_classes)
+            Predictions of a classifier for rows that it was not fitted on, in the form that ``input`` says. For two
+            classes one column belongs to the second class in sorted order, and there may be two columns. For several
+            classes there is one column per class, in sorted order.
+        y : array-like of shape (n_rows,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. A row of weight 2 counts as two rows. None means equal weights.
+
+        Returns
+        -------
+        object
+            This calibrator, fitted.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, scores that are missing, infinite, of another shape or no probabilities, and
-            invalid labels or weights.
+            If a parameter, the labels or the weights are invalid.
+            If a score is missing or infinite, or the shape of the scores does not fit the classes.
+            If ``input="probability"`` and the scores are no probabilities.
+            If a class has no row of positive weight.
+            If the columns of a DataFrame are named after the classes, but in another order.
         """
         self.check_parameters()
         given = self._as_matrix(scores)
@@ -83,7 +94,26 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def predict_proba(self, scores: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) calibrated probabilities in the order of ``classes_``."""
+        """Map scores to calibrated probabilities.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,), (n_rows, 1) or (n_rows, n_classes)
+            Predictions of the classifier, with as many columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Calibrated probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If a score is missing or infinite, or the columns are not those of ``fit``.
+            If ``input="probability"`` and the scores are no probabilities.
+        """
         check_is_fitted(self)
         given = self._as_matrix(scores)
         if given.shape[1] != self.n_features_in_:
@@ -93,11 +123,34 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             return self._calibrated(self._read(given))
 
     def predict(self, scores: Any) -> np.ndarray:
-        """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,), (n_rows, 1) or (n_rows, n_classes)
+            Predictions of the classifier, with as many columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels. The first class wins a tie.
+
+        Raises
+        ------
+        ValueError
+            If a score is missing or infinite, or the columns are not those of ``fit``.
+            If ``input="probability"`` and the scores are no probabilities.
+        """
         return np.asarray(self.classes_[np.argmax(self.predict_proba(scores), axis=1)])
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input`` is not one of its choices.
+        """
         check_choices(self, {"input": ("probability", "score")})
 
     @abstractmethod

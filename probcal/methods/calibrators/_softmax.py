@@ -120,13 +120,24 @@ def fit_affine(
 
 
 class _AffineLoss:
-    """Mean cross entropy in nats and penalty, as a function of the free entries' differences from (W, b) = (1, 0).
+    """Compute the mean cross entropy in nats plus the penalty, and its derivatives.
+
+    It is a function of the free entries' differences from (W, b) = (1, 0).
 
     Parameters
     ----------
-    logits, codes, targets, weights : as in ``fit_temperature``.
-    free : which entries of (W, b), (n_classes, n_classes + 1), are parameters.
-    strength : of the penalty on each entry's square.
+    logits : ndarray of shape (n_classes, n_rows)
+        As in ``fit_temperature``.
+    codes : ndarray of int of shape (n_rows,)
+        As in ``fit_temperature``.
+    targets : ndarray of shape (n_classes, n_classes)
+        As in ``fit_temperature``.
+    weights : ndarray of shape (n_rows,)
+        As in ``fit_temperature``.
+    free : ndarray of bool of shape (n_classes, n_classes + 1)
+        True for the entries of (W, b) that are parameters.
+    strength : ndarray of shape (n_classes, n_classes + 1)
+        Strength of the penalty on the square of each entry.
     """
 
     def __init__(

@@ -20,7 +20,19 @@ _LEAST = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Beta:
-    """Map (n,) log-odds s of p by ln(q / (1 - q)) = a ln p - b ln(1 - p) + c, with p first cut at ``least``."""
+    """Map log-odds s of p by ln(q / (1 - q)) = a ln p - b ln(1 - p) + c.
+
+    Parameters
+    ----------
+    a : float
+        Factor of ln p.
+    b : float
+        Factor of -ln(1 - p).
+    c : float
+        Intercept, in nats.
+    least : float
+        Bound of p, which is first moved into [least, 1 - least].
+    """
 
     a: float
     b: float
@@ -31,7 +43,18 @@ class Beta:
         return np.asarray(expit(self._log_odds(scores)))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        """Compute 1 minus the probability.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Log-odds of p, in nats.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            1 minus the probability, with all its digits where the probability rounds to 1.
+        """
         return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
@@ -40,7 +63,20 @@ class Beta:
 
 
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
-    """Return ln p and -ln(1 - p), (2, n), of the (n,) log-odds of p, with p moved into [least, 1 - least]."""
+    """Return ln p and -ln(1 - p), with p moved into [least, 1 - least].
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n_rows,)
+        Log-odds of p, in nats.
+    least : float
+        Bound of p.
+
+    Returns
+    -------
+    ndarray of shape (2, n_rows)
+        Rows ln p and -ln(1 - p), in nats.
+    """
     most = np.log1p(-least) - np.log(least)
     s = np.clip(log_odds, -most, most)
     tail = np.log1p(np.exp(-np.abs(s)))
@@ -55,11 +91,29 @@ def fit_beta(
     targets: Targets = "labels",
     least: float = _LEAST,
 ) -> Beta:
-    """Return the beta map of least cross entropy (Kull, Silva Filho & Flach 2017, Algorithm 1).
+    """Fit the beta map of least cross entropy (Kull, Silva Filho & Flach 2017, Algorithm 1).
 
-    ``log_odds``: (n,) of the predicted probability. ``positive``: (n,) bool. ``weights``: (n,) above 0, or None.
-    ``parameters`` and ``targets`` as in BetaCalibrator. A negative a or b would make the map fall. It is set to 0 and
-    the others are fitted again, as the paper does.
+    A negative a or b would make the map fall. It is set to 0 and the others are fitted again, as the paper does.
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n_rows,)
+        Log-odds of the predicted probability, in nats.
+    positive : ndarray of bool of shape (n_rows,)
+        True for the rows of the positive class.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows, above 0. None means equal weights.
+    parameters : {"abm", "am", "ab"}, default="abm"
+        Fitted parameters, as in BetaCalibrator.
+    targets : {"smoothed", "labels"}, default="labels"
+        Targets of the fit: Platt's targets or 0 and 1, as in BetaCalibrator. The bound of p is ``least`` for both.
+    least : float, default=2.2e-16
+        Bound of p, which is moved into [least, 1 - least].
+
+    Returns
+    -------
+    Beta
+        The fitted map.
     """
     weights = np.ones(len(log_odds)) if weights is None else weights
     target = smoothed_targets(positive, weights) if targets == "smoothed" else positive.astype(np.float64)
@@ -84,18 +138,25 @@ class BetaCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, which is read as log-odds.
-    parameters : the fitted parameters of the map. ``"abm"`` fits all three. ``"am"`` sets a = b. ``"ab"`` sets c = (a -
-        b) ln 2, so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
-    targets : ``"smoothed"``: Platt's targets, (n1 + 1) / (n1 + 2) and 1 / (n0 + 2), and p within [1 / 2n, 1 - 1 / 2n]
-        for n rows. The map is finite even if the classes are separated, and a few wrong predictions of 0 or 1 do not
-        flatten it. ``"labels"``: 0 and 1, and p within [2.2e-16, 1 - 2.2e-16], as the authors' package betacal. Scores
-        have no such bound.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities, or any real scores, which are read as log-odds.
+    parameters : {"abm", "am", "ab"}, default="abm"
+        Fitted parameters of the map. ``"abm"`` fits all three. ``"am"`` sets a = b. ``"ab"`` sets c = (a - b) ln 2, so
+        that 1/2 stays 1/2. (m is the p that becomes 1/2.)
+    targets : {"smoothed", "labels"}, default="smoothed"
+        Targets of the fit. ``"smoothed"``: Platt's targets, (n1 + 1) / (n1 + 2) and 1 / (n0 + 2), and p within
+        [1 / (2n), 1 - 1 / (2n)] for n rows. The map is finite even if the classes are separated, and a few wrong
+        predictions of 0 or 1 do not flatten it. ``"labels"``: 0 and 1, and p within [2.2e-16, 1 - 2.2e-16], as in the
+        authors' package betacal. With ``input="score"`` neither choice bounds p in this way.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted maps with ``a``, ``b`` and ``c``: one for the second of two classes, or one for each of several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Beta
+        Fitted maps with ``a``, ``b`` and ``c``: one for the second of two classes, or one for each of several.
     """
 
     def __init__(
@@ -110,7 +171,13 @@ class BetaCalibrator(OneAgainstRestCalibrator):
         self.targets = targets
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input``, ``parameters`` or ``targets`` is not one of its choices.
+        """
         super().check_parameters()
         check_choices(self, {"parameters": ("abm", "am", "ab"), "targets": ("smoothed", "labels")})
 
@@ -126,16 +193,39 @@ class BetaCalibrationClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    parameters, targets : as in BetaCalibrator.
-    scores : ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read
-        as log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    parameters : {"abm", "am", "ab"}, default="abm"
+        Fitted parameters of the map, as in BetaCalibrator.
+    targets : {"smoothed", "labels"}, default="smoothed"
+        Targets of the fit, as in BetaCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read as
+        log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the BetaCalibrator of each: one per fold, or only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of BetaCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : BetaCalibrator
+        The fitted map, if there is only one.
     """
 
     prefers = "predict_proba"
@@ -171,7 +261,15 @@ class BetaCalibrationClassifier(CalibratedMethod):
 
 @dataclass(frozen=True, eq=False)
 class Polynomial:
-    """Map (n,) log-odds s to 1 / (1 + exp(-(c0 + c1 s + c2 s^2))), with s first cut to +-``most``."""
+    """Map log-odds s to 1 / (1 + exp(-(c0 + c1 s + c2 s^2))).
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (3,)
+        The numbers c0, c1 and c2.
+    most : float
+        Bound of s, which is first cut to +-``most``.
+    """
 
     coefficients: np.ndarray
     most: float
@@ -180,7 +278,18 @@ class Polynomial:
         return np.asarray(expit(self._log_odds(scores)))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        """Compute 1 minus the probability.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Log-odds s, in nats.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            1 minus the probability, with all its digits where the probability rounds to 1.
+        """
         return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
@@ -194,13 +303,21 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``.
-    targets : as in BetaCalibrator.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities, or any real scores, which are read as log-odds.
+    targets : {"smoothed", "labels"}, default="smoothed"
+        Targets of the fit and bound of p, as in BetaCalibrator. With ``input="score"``, s is cut to the largest
+        absolute score of ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted maps with ``coefficients``, (3,): one for the second of two classes, or one for each of several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Polynomial
+        Fitted maps with ``coefficients``, an ndarray of shape (3,): one for the second of two classes, or one for each
+        of several.
     """
 
     def __init__(self, input: Input = "probability", *, targets: Targets = "smoothed") -> None:
@@ -208,7 +325,13 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
         self.targets = targets
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input`` or ``targets`` is not one of its choices.
+        """
         super().check_parameters()
         check_choices(self, {"targets": ("smoothed", "labels")})
 
@@ -227,16 +350,37 @@ class QuadraticClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    scores : ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The
-        other choices are those of SigmoidClassifier.
-    targets : as in BetaCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    targets : {"smoothed", "labels"}, default="smoothed"
+        Targets of the fit, as in QuadraticCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the QuadraticCalibrator of each: one per fold, or only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of QuadraticCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : QuadraticCalibrator
+        The fitted map, if there is only one.
     """
 
     prefers = "predict_proba"

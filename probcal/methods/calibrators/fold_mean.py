@@ -32,16 +32,23 @@ class FoldMeanClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba`` or ``decision_function``. The latter is read as log-odds.
-    scores : ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The
-        other choices are those of SigmoidClassifier, all read as log-odds.
-    cv : as in SigmoidClassifier.
-    random_state : seed of the classifiers and of the folds.
+    estimator : classifier
+        Has ``predict_proba`` or ``decision_function``. The latter is read as log-odds. A ``FrozenEstimator`` is fitted
+        already, so its own probabilities are predicted.
+    scores : {"auto", "decision_function", "log_odds"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier, all read as log-odds.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds, as in SigmoidClassifier.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the folds. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_ : the fitted classifiers, one per fold.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers, one per fold.
     """
 
     score_choices = ("auto", "decision_function", "log_odds")

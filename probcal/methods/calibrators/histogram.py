@@ -19,7 +19,15 @@ _PRIOR_ROWS = 4
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Map (n,) probabilities to ``frequencies``, (n_bins,), of the bins between ``edges``, (n_bins - 1,)."""
+    """Map probabilities to the smoothed frequency of their bin.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_bins - 1,)
+        Rising edges between the bins. A probability at an edge belongs to the bin above it.
+    frequencies : ndarray of shape (n_bins,)
+        Smoothed frequency of the positive class in each bin.
+    """
 
     edges: np.ndarray
     frequencies: np.ndarray
@@ -31,23 +39,32 @@ class Histogram:
 class HistogramBinningCalibrator(OneAgainstRestCalibrator):
     """Map p to the smoothed frequency of its bin (Zadrozny & Elkan 2001, section 3.1).
 
-    They take ten bins of equally many rows and no smoothing: ``n_bins=10, bins="quantile"``. Some smoothing is always
-    on, because a frequency may be 0 or 1. Use histogram binning as a reference for other calibrators. It is coarse.
+    Zadrozny and Elkan take ten bins of equally many rows and no smoothing: ``n_bins=10, bins="quantile"``. Here some
+    smoothing is always on, because a frequency may be 0 or 1. Use histogram binning as a reference for other
+    calibrators. It is coarse.
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, read as log-odds.
-    n_bins : number of bins. Equal predictions fall into one bin, so there may be fewer.
-    bins : ``"balanced"``: bins of equal weight, where each class has half of the weight. A rare class has as many bins
-        as a common one. ``"quantile"``: bins of equally many rows. ``"uniform"``: bins of equal width.
-    smoothing : ``"prediction"``: (positive rows + 4 m) / (rows + 4), where m is the mean prediction of the bin's rows.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities, or any real scores, which are read as log-odds.
+    n_bins : int, default=15
+        Number of bins. Equal predictions fall into one bin, so there may be fewer.
+    bins : {"balanced", "quantile", "uniform"}, default="balanced"
+        ``"balanced"``: bins of equal weight, where each class has half of the weight. A rare class has as many bins as
+        a common one. ``"quantile"``: bins of equally many rows. ``"uniform"``: bins of equal width.
+    smoothing : {"prediction", "laplace"}, default="prediction"
+        ``"prediction"``: (positive rows + 4 m) / (rows + 4), where m is the mean prediction of the bin's rows. This
+        mean is moved into [1 / (2n), 1 - 1 / (2n)] for n rows. A bin without rows has the middle of the bin as m.
         ``"laplace"``: (positive rows + 1) / (rows + 2).
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted maps with ``edges`` and ``frequencies``: one for the second of two classes, or one for each of
-        several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Histogram
+        Fitted maps with ``edges`` and ``frequencies``: one for the second of two classes, or one for each of several.
     """
 
     def __init__(
@@ -64,7 +81,14 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         self.smoothing = smoothing
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input``, ``bins`` or ``smoothing`` is not one of its choices, or ``n_bins`` is not a whole number from
+            1.
+        """
         super().check_parameters()
         check_counts(self, "n_bins")
         check_choices(self, {"bins": ("balanced", "quantile", "uniform"), "smoothing": ("prediction", "laplace")})
@@ -108,17 +132,41 @@ class HistogramBinningClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    n_bins, bins, smoothing : as in HistogramBinningCalibrator.
-    scores : ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read
-        as log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    n_bins : int, default=15
+        Number of bins, as in HistogramBinningCalibrator.
+    bins : {"balanced", "quantile", "uniform"}, default="balanced"
+        Kind of bins, as in HistogramBinningCalibrator.
+    smoothing : {"prediction", "laplace"}, default="prediction"
+        Smoothing of the frequencies, as in HistogramBinningCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read as
+        log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the HistogramBinningCalibrator of each: one per fold, or
-        only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of HistogramBinningCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : HistogramBinningCalibrator
+        The fitted map, if there is only one.
     """
 
     prefers = "predict_proba"

@@ -15,16 +15,27 @@ from probcal.methods.direct import RescaledClassifier
 
 
 def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the slopes z_i, (n,), of the greatest convex minorant of (cumulative weight, cumulative positive weight).
+    """Return the slopes z_i of the greatest convex minorant of (cumulative weight, cumulative positive weight).
 
-    This is isotonic regression by a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1). ``positive``: (n,)
-    float64 positive weight at each distinct score, in rising order of the scores. ``weight``: (n,) its total weight,
-    above 0. The z_i are the nondecreasing values of least weighted squared error to positive / weight. Over every run
-    of equal z the sum of weight * z equals that of ``positive``.
+    This is isotonic regression by a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1). The z_i are the
+    nondecreasing values of least weighted squared error to positive / weight. Over every run of equal z the sum of
+    weight * z equals that of ``positive``.
 
     SciPy's isotonic_regression is not used, because the result must be exact. SciPy averages averages, while here each
     edge of the hull is one quotient of two sums. Without weights those sums are whole numbers. Equal slopes are then
     found equal, and each z is the float64 nearest to the true value.
+
+    Parameters
+    ----------
+    positive : ndarray of shape (n_scores,)
+        Positive weight at each distinct score, in rising order of the scores.
+    weight : ndarray of shape (n_scores,)
+        Total weight at each distinct score, above 0.
+
+    Returns
+    -------
+    ndarray of shape (n_scores,)
+        The z_i, which do not fall.
     """
     # an edge of the hull is as wide as its weight and rises by its positive weight. A new point is merged with
     # the edges before it while they are at least as steep.
@@ -45,9 +56,16 @@ def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Isotonic:
-    """Interpolate linearly between the knots, stay constant beyond them, and clip to ``clip``.
+    """Interpolate linearly between knots, and stay constant beyond them.
 
-    ``scores``: (n_knots,) rising. ``probabilities``: (n_knots,) not falling.
+    Parameters
+    ----------
+    scores : ndarray of shape (n_knots,)
+        Rising scores of the knots.
+    probabilities : ndarray of shape (n_knots,)
+        Probabilities of the knots, which do not fall.
+    clip : tuple of (low, high)
+        Range that the result is clipped to.
     """
 
     scores: np.ndarray
@@ -66,21 +84,28 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"`` or any real ``"score"``. Only the order counts, and the distances
-        between two fitted scores. Those of probabilities are measured in log-odds.
-    clip : ``"rows"``: a probability is never 0 or 1. Where w rows of one class have the lowest or the highest scores,
-        it is 1 / (w + 2) or 1 - 1 / (w + 2), Laplace's rule of succession, or that of the next run of rows if this is
-        nearer to 0 or 1. ``(low, high)``: the function is clipped to
-        this range. ``(0, 1)`` is the paper's function, which can be exactly 0 or 1. The cross entropy of a row with the
-        other label is then infinite. Its empirical calibration error on the calibration rows is 0 (Claim 5).
-    centered : fit Oron & Flournoy's (2017) centered isotonic regression. The function goes through the mean score of
-        each run of equal probabilities, and rises strictly between them. A run that is 0 or 1 stays flat.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities or any real scores. Only their order counts, and
+        the distances between two fitted scores. The distances of probabilities are measured in log-odds.
+    clip : "rows" or tuple of (low, high), default="rows"
+        Range that the function is clipped to. ``"rows"``: a probability is never 0 or 1. Where w rows of one class have
+        the lowest or the highest scores, it is 1 / (w + 2) or 1 - 1 / (w + 2), Laplace's rule of succession. It is that
+        of the next run of rows if this is nearer to 0 or 1. ``(0, 1)`` gives the paper's function, which can be exactly
+        0 or 1. The cross entropy of a row with the other label is then infinite. The empirical calibration error of
+        this function on the calibration rows is 0 (Claim 5).
+    centered : bool, default=False
+        If True, fit the centered isotonic regression of Oron & Flournoy (2017). The function goes through the mean
+        score of each run of equal probabilities, and rises strictly between them. A run that is 0 or 1 stays flat.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted functions: one for the second of two classes, or one for each of several. Each has its knots
-        ``scores`` and ``probabilities``, (n_knots,).
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Isotonic
+        Fitted functions: one for the second of two classes, or one for each of several. Each has its knots ``scores``
+        and ``probabilities``, which are ndarrays of shape (n_knots,).
     """
 
     def __init__(
@@ -95,7 +120,14 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
         self.centered = centered
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input`` is not one of its choices, or ``centered`` is not a bool.
+            If ``clip`` is neither ``"rows"`` nor two rising numbers within [0, 1].
+        """
         super().check_parameters()
         check_flag(self, "centered")
         check_clip(self.clip, or_rows=True)
@@ -113,25 +145,48 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
 
 
 class IsotonicClassifier(CalibratedMethod):
-    """Calibrate a learner by isotonic regression (Gao, Parameswaran & Peng 2017, Algorithm 1) on cross-validated
-    scores.
+    """Calibrate a learner by isotonic regression on cross-validated scores.
+
+    The isotonic regression is Algorithm 1 of Gao, Parameswaran & Peng (2017).
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier. The paper keeps 2000
-        rows to calibrate on.
-    scores : as in SigmoidClassifier, and ``"rescaled"``. This stretches the scores of ``"auto"`` to [0, 1] over the
-        training rows, as RescaledClassifier does. Mainly their order counts. The values matter only between two fitted
-        scores, and for the stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns
-        these scores.
-    clip, centered : as in IsotonicCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    scores : {"auto", "decision_function", "log_odds", "probability", "rescaled"}, default="auto"
+        ``"rescaled"`` stretches the scores of ``"auto"`` to [0, 1] over the training rows, as RescaledClassifier does.
+        The other choices are those of SigmoidClassifier. Mainly the order of the scores counts. Their values matter
+        only between two fitted scores, and for the stage before calibration of ``staged_predict_proba``. With
+        ``"rescaled"`` this stage returns the rescaled scores.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map. The paper keeps 2000 rows.
+    clip : "rows" or tuple of (low, high), default="rows"
+        Range that the function is clipped to, as in IsotonicCalibrator.
+    centered : bool, default=False
+        If True, fit the centered isotonic regression, as in IsotonicCalibrator.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the IsotonicCalibrator of each: one per fold, or only one.
-        With ``scores="rescaled"`` the classifiers are the RescaledClassifier around each.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one. With ``scores="rescaled"`` each is the RescaledClassifier around
+        the learner.
+    calibrators_ : list of IsotonicCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : IsotonicCalibrator
+        The fitted map, if there is only one.
     """
 
     score_choices = (*SCORES, "rescaled")
@@ -176,11 +231,26 @@ class IsotonicClassifier(CalibratedMethod):
 def rule_of_succession(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """Return the (low, high) that w rows of one class at an end of the scores allow: 1 / (w + 2) and 1 - 1 / (w + 2).
+    """Return the bounds that the rows of one class at each end of the scores allow: 1 / (w + 2) and 1 - 1 / (w + 2).
 
     ``w`` is the weight of the rows below the lowest positive score, or above the highest negative one. A row of either
-    class at that score belongs to a run that has both. An end without such rows needs no bound. Arguments are those of
-    ``fit_isotonic``.
+    class at that score belongs to a run that has both. An end without such rows needs no bound.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Finite scores, higher for the positive class.
+    positive : ndarray of bool of shape (n_rows,)
+        True for the rows of the positive class.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows, above 0. None means equal weights.
+
+    Returns
+    -------
+    low : float
+        Bound at the lowest scores. It is 0 if no bound is needed.
+    high : float
+        Bound at the highest scores. It is 1 if no bound is needed.
     """
     weights = np.ones(len(scores)) if weights is None else weights
     below = weights[scores < scores[positive].min()].sum()
@@ -191,10 +261,25 @@ def rule_of_succession(
 def fit_isotonic(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the knots of g, two arrays (n_knots,): rising scores, and probabilities that do not fall.
+    """Return the knots of isotonic regression.
 
-    ``scores``: (n_rows,) finite floats, higher for the positive class. ``positive``: (n_rows,) bool. ``weights``:
-    (n_rows,) above 0, or None for 1 each. A run of equal probabilities is stored as its two ends.
+    A run of equal probabilities is stored as its two ends.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Finite scores, higher for the positive class.
+    positive : ndarray of bool of shape (n_rows,)
+        True for the rows of the positive class.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows, above 0. None means equal weights.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_knots,)
+        Rising scores of the knots.
+    probabilities : ndarray of shape (n_knots,)
+        Probabilities of the knots, which do not fall.
     """
     distinct, place = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
     weights = np.ones(len(scores)) if weights is None else weights
@@ -207,10 +292,26 @@ def fit_isotonic(
 def fit_centered_isotonic(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the knots of centered isotonic regression (Oron & Flournoy 2017, section 3), two arrays (n_knots,).
+    """Return the knots of centered isotonic regression (Oron & Flournoy 2017, section 3).
 
     Each run of equal probabilities becomes one knot at the weighted mean of its scores. A run of 0 or 1 keeps its two
-    ends, because a probability cannot lie beyond them. Arguments are those of ``fit_isotonic``.
+    ends, because a probability cannot lie beyond them.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Finite scores, higher for the positive class.
+    positive : ndarray of bool of shape (n_rows,)
+        True for the rows of the positive class.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows, above 0. None means equal weights.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_knots,)
+        Rising scores of the knots.
+    probabilities : ndarray of shape (n_knots,)
+        Probabilities of the knots, which rise except within a run of 0 or 1.
     """
     distinct, place = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
     weights = np.ones(len(scores)) if weights is None else weights

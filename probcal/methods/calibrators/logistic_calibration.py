@@ -20,14 +20,20 @@ class LogisticCalibrator(SigmoidCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, which is read as log-odds.
-    clip : as in SigmoidCalibrator. ``(0, 1)`` changes nothing, as in the paper.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities, or any real scores, which are read as log-odds.
+    clip : "rows" or tuple of (low, high), default="rows"
+        Range that the function is clipped to, as in SigmoidCalibrator. ``(0, 1)`` changes nothing, as in the paper.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted sigmoids, with ``slope`` A and ``intercept`` B: one for the second of two classes, or one for
-        each of several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Sigmoid
+        Fitted sigmoids, with ``slope`` A and ``intercept`` B: one for the second of two classes, or one for each of
+        several.
     """
 
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
@@ -46,17 +52,41 @@ class LogisticCalibrationClassifier(SigmoidClassifier):
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    scores : ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read
-        as log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
-    clip : as in LogisticCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read as
+        log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    clip : "rows" or tuple of (low, high), default="rows"
+        Range that the function is clipped to, as in LogisticCalibrator.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the LogisticCalibrator of each: one per fold, or only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
-    slope_, intercept_ : as in SigmoidClassifier.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of LogisticCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : LogisticCalibrator
+        The fitted map, if there is only one.
+    slope_ : float or ndarray of shape (n_classes,)
+        A of the only calibrator. It is a float for two classes and an array for several.
+    intercept_ : float or ndarray of shape (n_classes,)
+        B of the only calibrator. It is a float for two classes and an array for several.
     """
 
     prefers = "predict_proba"

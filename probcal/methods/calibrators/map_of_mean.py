@@ -49,19 +49,28 @@ class MapOfMeanClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``, or with ``decision_function``, read as log-odds.
-    map : ``"platt_logits"`` is a logistic regression on the log-odds. ``"platt_probs"`` is Platt's sigmoid of the
-        probability itself. ``"isotonic"`` and ``"centered"`` may predict 0 and 1. ``"beta"`` and ``"quadratic"`` are
-        fitted to the labels 0 and 1. ``"histogram"`` has ten bins of equally many rows. ``"vector_scaling"`` and
-        ``"matrix_scaling"`` have no penalty. ``"temperature"``, ``"spline"``, ``"venn_abers"`` and ``"dirichlet"`` are
-        those of this package.
-    cv : as in SigmoidClassifier.
-    random_state : seed of the classifiers and of the folds.
+    estimator : classifier
+        Has ``predict_proba``, or ``decision_function``, which is read as log-odds. A ``FrozenEstimator`` is fitted
+        already, so all rows calibrate it.
+    map : str, default="temperature"
+        Name of the map. ``"platt_logits"`` is a logistic regression on the log-odds. ``"platt_probs"`` is Platt's
+        sigmoid of the probability itself. ``"isotonic"`` and ``"centered"`` may predict 0 and 1. ``"beta"`` and
+        ``"quadratic"`` are fitted to the labels 0 and 1. ``"histogram"`` has ten bins of equally many rows.
+        ``"vector_scaling"`` and ``"matrix_scaling"`` have no penalty. ``"temperature"``, ``"spline"``, ``"venn_abers"``
+        and ``"dirichlet"`` are those of this package.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds, as in SigmoidClassifier.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the folds. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrator_ : the fitted classifiers, one per fold, and the fitted map.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers, one per fold.
+    calibrator_ : Calibrator
+        The fitted map.
     """
 
     prefers = "predict_proba"
@@ -84,13 +93,37 @@ class MapOfMeanClassifier(CalibratedMethod):
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Predict the map of the mean score of the classifiers.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If ``X`` has other columns than ``fit`` got.
+        """
         self._before_predicting(X)
         scores = np.mean([self._scores(learner, X)[0] for learner in self.estimators_], axis=0)
         return np.asarray(self.calibrator_.predict_proba(scores))
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``map`` is not one of its choices, or ``cv`` is invalid.
+        """
         check_choices(self, {"map": get_args(MapName)})
         super().check_parameters()
 

@@ -21,24 +21,35 @@ MapName = Literal["logistic", "isotonic", "beta", "beta_am", "beta_ab"]
 class MeanMapClassifier(CalibratedMethod):
     """Calibrate one classifier of all rows with the mean of one map per fold (Kull, Silva Filho & Flach 2017).
 
-    Each fold's map is fitted on the scores of a classifier that was trained on the other folds. A further classifier
-    is trained on all rows, its score goes through every map, and the prediction is the mean. ``ensemble=False`` of the
+    Each fold's map is fitted on the scores of a classifier that was trained on the other folds. A further classifier is
+    trained on all rows, its score goes through every map, and the prediction is the mean. ``ensemble=False`` of the
     other calibrators fits one map on the scores of all folds instead. Most tables of the longer paper (Electronic
     Journal of Statistics) were made in this way.
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``, or with ``decision_function``, read as log-odds.
-    map : ``"logistic"`` as in LogisticCalibrator, ``"beta"``, ``"beta_am"`` and ``"beta_ab"`` as in BetaCalibrator with
-        ``targets="labels"``, or ``"isotonic"``: isotonic regression of the probability, which may be 0 and 1.
-    cv : as in SigmoidClassifier.
-    random_state : seed of the classifiers and of the folds.
+    estimator : classifier
+        Has ``predict_proba``, or ``decision_function``, which is read as log-odds. A ``FrozenEstimator`` is fitted
+        already, so one map is fitted on all rows.
+    map : {"logistic", "isotonic", "beta", "beta_am", "beta_ab"}, default="beta"
+        ``"logistic"`` is the map of LogisticCalibrator with ``clip=(0, 1)``. ``"beta"``, ``"beta_am"`` and
+        ``"beta_ab"`` are those of BetaCalibrator with ``targets="labels"``. ``"isotonic"`` is isotonic regression of
+        the probability. It may predict 0 and 1.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds, as in SigmoidClassifier.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the folds. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_ : the classifier of all rows, once for each fold.
-    calibrators_ : the map of each fold.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        The classifier of all rows, once for each fold.
+    calibrators_ : list of Calibrator
+        Fitted map of each fold.
+    estimator_ : classifier
+        The classifier of all rows.
     """
 
     prefers = "predict_proba"
@@ -63,14 +74,53 @@ class MeanMapClassifier(CalibratedMethod):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifiers of the folds, their maps, and the classifier of all rows.
 
-        Arguments and errors are those of SigmoidClassifier.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to learn from. The classifier gets them unchanged. They may also be a sparse matrix or texts, if the
+            classifier accepts these.
+        y : array-like of shape (n_rows,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. The classifiers and the maps use them. A row of weight 2 counts as two
+            rows. None means equal weights.
+        groups : array-like of shape (n_rows,), default=None
+            Group of each row. The rows of one group fall into one fold.
+
+        Returns
+        -------
+        object
+            This method, fitted.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, the labels or the weights are invalid, or the estimator is no classifier.
+            If a class is too rare for the folds.
+            If weights are given for a learner that takes none.
+            If the learner has no scores, or a score is missing or infinite.
+            If a classifier that is fitted already knows other classes than ``y`` holds.
+        NotFittedError
+            If a classifier that must be fitted already is not.
+
+        Warns
+        -----
+        UserWarning
+            If a class has fewer rows (or groups) than ``cv``. There are then as many folds as the class has rows
+            (or groups).
         """
         super().fit(X, y, sample_weight, groups)
         self.estimators_ = self.estimators_ * len(self.calibrators_)
         return self
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``map`` is not one of its choices, or ``cv`` is invalid.
+        """
         check_choices(self, {"map": get_args(MapName)})
         super().check_parameters()
 

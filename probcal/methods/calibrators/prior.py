@@ -20,15 +20,21 @@ class PriorCalibrator(Calibrator):
 
     Parameters
     ----------
-    base_rate : share of the second of two classes where the probabilities will be used, or a mapping from each class to
-        its share. None: the shares in ``y``, so nothing changes.
-    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, read as log-odds. No probability is read as
-        less than 1 / 2n for n rows.
+    base_rate : float or mapping of label to float, default=None
+        Share of the second of two classes where the probabilities will be used, or a mapping from each class to its
+        share. None takes the shares in ``y``, so nothing changes.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities, or any real scores, which are read as log-odds.
+        No probability is read as less than 1 / (2n) for n rows.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    factors_ : (n_classes,) base rate over share in ``y``.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    factors_ : ndarray of shape (n_classes,)
+        Base rate of each class over its share in ``y``.
     """
 
     def __init__(self, base_rate: float | Mapping[Any, float] | None = None, *, input: Input = "probability") -> None:
@@ -68,16 +74,26 @@ class PriorCorrectedClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``.
-    base_rate : as in PriorCalibrator.
-    calibration : ``"train"``: fit the learner on all rows, whose shares are those to correct. ``"prefit"``:
-        ``estimator`` is fitted already, on rows with the shares of ``y``.
-    random_state : seed of the classifier.
+    estimator : classifier
+        Has ``predict_proba``.
+    base_rate : float or mapping of label to float, default=None
+        Share of the second of two classes in the rows to come, or a mapping from each class to its share, as in
+        PriorCalibrator.
+    calibration : {"train", "prefit", "cross_val", "holdout"}, default="train"
+        ``"train"``: fit the learner on all rows, whose shares are those to correct. ``"prefit"``: ``estimator`` is
+        fitted already, on rows with the shares of ``y``. The other choices are those of SigmoidClassifier, with its
+        default folds and holdout.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifier. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimator_, calibrator_ : the fitted classifier and its PriorCalibrator.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimator_ : classifier
+        The fitted classifier.
+    calibrator_ : PriorCalibrator
+        The fitted correction.
     """
 
     needs_one_of = ("predict_proba",)

@@ -25,19 +25,25 @@ _MOST_POWER = 6
 class TemperatureCalibrator(Calibrator):
     """Map logits z to softmax(z / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017).
 
+    No calibrated probability is below 1 / (2n) for n rows, before rows are divided by their sums.
+
     Parameters
     ----------
-    input : what ``fit`` gets. ``"probability"``: z is ln p. ``"score"``: z itself, or for two classes its log-odds in
-        one column. A given p below a bound is read as the bound. For n rows this is (1 / 2n)^k with the k from 1 to 6
-        that fits the rows best. Scores have no bound.
-
-    No calibrated probability is below 1 / 2n, before rows are divided by their sums.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get. ``"probability"``: z is ln p. ``"score"``: z itself, or for two classes
+        its log-odds in one column. A given p below a bound is read as the bound. For n rows this is (1 / (2n))^k with
+        the k from 1 to 6 that fits the rows best. Scores have no bound.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    temperature_ : T. Above 1 it makes predictions less certain.
-    bound_ : the bound of p, 0 for scores.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    temperature_ : float
+        T. Above 1 it makes predictions less certain.
+    bound_ : float
+        The bound of p, 0 for scores.
     """
 
     def __init__(self, input: Input = "probability") -> None:
@@ -74,7 +80,13 @@ class _AffineScaling(Calibrator):
     penalty: Penalty
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input`` or ``penalty`` is not one of its choices.
+        """
         super().check_parameters()
         check_choices(self, {"penalty": ("structured", "none")})
 
@@ -98,16 +110,32 @@ class _AffineScaling(Calibrator):
 class VectorScalingCalibrator(_AffineScaling):
     """Map logits z to softmax(v z + b), a factor and a shift for each class (Guo et al. 2017, section 4.2).
 
+    Targets are smoothed. A row of a class with n_c rows has the target (n_c + 1) / (n_c + 2) for this class. The other
+    classes share the rest equally. No calibrated probability is below 1 / (2n)^2 for n rows, before rows are divided by
+    their sums.
+
     Parameters
     ----------
-    input : as in TemperatureCalibrator.
-    penalty : ``"structured"``: temperature scaling first, then v and b under a penalty of k / n for k classes and n
-        rows, on |v - 1|^2 and |b|^2 (structured vector scaling, Berta et al. 2025). ``"none"``: the plain map.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get. ``"probability"``: z is ln p. A given p below 1 / (2n) for n rows is
+        read as 1 / (2n). ``"score"``: z itself, or for two classes its log-odds in one column. Scores have no bound.
+    penalty : {"structured", "none"}, default="structured"
+        ``"structured"`` applies temperature scaling first. Then it fits v and b under a penalty of k / n on |v - 1|^2
+        and |b|^2, for k classes and n rows (structured vector scaling, Berta et al. 2025). ``"none"`` fits the plain
+        map.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    temperature_, matrix_, intercept_ : T, W and b of softmax(W z / T + b). W is diagonal.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    temperature_ : float
+        T of softmax(W z / T + b). It is 1 with ``penalty="none"``.
+    matrix_ : ndarray of shape (n_classes, n_classes)
+        W. It is diagonal.
+    intercept_ : ndarray of shape (n_classes,)
+        The intercept b.
     """
 
     form = "vector"
@@ -120,17 +148,32 @@ class VectorScalingCalibrator(_AffineScaling):
 class MatrixScalingCalibrator(_AffineScaling):
     """Map logits z to softmax(W z + b) with a full matrix W (Guo et al. 2017, section 4.2).
 
+    Targets are smoothed. A row of a class with n_c rows has the target (n_c + 1) / (n_c + 2) for this class. The other
+    classes share the rest equally. No calibrated probability is below 1 / (2n)^2 for n rows, before rows are divided by
+    their sums.
+
     Parameters
     ----------
-    input : as in TemperatureCalibrator.
-    penalty : ``"structured"``: temperature scaling first, then W and b under a penalty of k / n for k classes and n
-        rows, on |b|^2 and |diag W - 1|^2, and of k (k - 1) / n on the other entries of W (structured matrix scaling,
-        Berta et al. 2025). ``"none"``: the plain map, which needs many rows.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get. ``"probability"``: z is ln p. A given p below 1 / (2n) for n rows is
+        read as 1 / (2n). ``"score"``: z itself, or for two classes its log-odds in one column. Scores have no bound.
+    penalty : {"structured", "none"}, default="structured"
+        ``"structured"`` applies temperature scaling first. Then it fits W and b under a penalty, for k classes and n
+        rows (structured matrix scaling, Berta et al. 2025). The penalty is k / n on |b|^2 and |diag W - 1|^2, and
+        k (k - 1) / n on the squares of the other entries of W. ``"none"`` fits the plain map, which needs many rows.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    temperature_, matrix_, intercept_ : T, W and b of softmax(W z / T + b).
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    temperature_ : float
+        T of softmax(W z / T + b). It is 1 with ``penalty="none"``.
+    matrix_ : ndarray of shape (n_classes, n_classes)
+        W.
+    intercept_ : ndarray of shape (n_classes,)
+        The intercept b.
     """
 
     form = "matrix"
@@ -141,20 +184,36 @@ class MatrixScalingCalibrator(_AffineScaling):
 
 
 class DirichletCalibrator(_AffineScaling):
-    """Map p to softmax(W ln p + b), Dirichlet calibration (Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach
-    2019).
+    """Map p to softmax(W ln p + b), Dirichlet calibration (Kull et al. 2019).
+
+    The paper is by Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach.
+
+    Targets are smoothed. A row of a class with n_c rows has the target (n_c + 1) / (n_c + 2) for this class. The other
+    classes share the rest equally. No calibrated probability is below 1 / (2n)^2 for n rows, before rows are divided by
+    their sums.
 
     Parameters
     ----------
-    input : as in TemperatureCalibrator.
-    penalty : ``"structured"``: the off-diagonal entries of W and b are pulled to 0 (ODIR, section 3), with strengths of
-        k (k - 1) / n and k / n for k classes and n rows. The paper chooses them by cross-validation. ``"none"``: the
-        plain map.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get. ``"probability"``: z is ln p. A given p below 1 / (2n) for n rows is
+        read as 1 / (2n). ``"score"``: z itself, or for two classes its log-odds in one column. Scores have no bound.
+    penalty : {"structured", "none"}, default="structured"
+        ``"structured"`` pulls the off-diagonal entries of W and b to 0 (ODIR, section 3). The strengths are
+        k (k - 1) / n and k / n for k classes and n rows. The paper chooses them by cross-validation. ``"none"`` fits
+        the plain map.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    matrix_, intercept_ : W and b.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    matrix_ : ndarray of shape (n_classes, n_classes)
+        W.
+    intercept_ : ndarray of shape (n_classes,)
+        The intercept b.
+    temperature_ : float
+        Always 1.
     """
 
     form = "dirichlet"
@@ -172,15 +231,35 @@ class TemperatureClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier. ``"auto"`` is
-        the predicted probability if the learner has one, and the decision function otherwise.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the TemperatureCalibrator of each: one per fold, or only
-        one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of TemperatureCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : TemperatureCalibrator
+        The fitted map, if there is only one.
     """
 
     prefers = "predict_proba"
@@ -223,12 +302,37 @@ class VectorScalingClassifier(_AffineScalingClassifier):
 
     Parameters
     ----------
-    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in TemperatureClassifier.
-    penalty : as in VectorScalingCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    penalty : {"structured", "none"}, default="structured"
+        Penalty of the fit, as in VectorScalingCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_, estimators_, calibrators_, estimator_, calibrator_ : as in TemperatureClassifier.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of VectorScalingCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : VectorScalingCalibrator
+        The fitted map, if there is only one.
     """
 
     def _calibrator(self, read_as: Input) -> VectorScalingCalibrator:
@@ -236,16 +340,41 @@ class VectorScalingClassifier(_AffineScalingClassifier):
 
 
 class MatrixScalingClassifier(_AffineScalingClassifier):
-    """Calibrate a learner with matrix scaling (Guo et al. 2017; Berta et al. 2025) on cross-validated probabilities.
+    """Calibrate a learner with matrix scaling (Guo et al. 2017, Berta et al. 2025) on cross-validated probabilities.
 
     Parameters
     ----------
-    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in TemperatureClassifier.
-    penalty : as in MatrixScalingCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    penalty : {"structured", "none"}, default="structured"
+        Penalty of the fit, as in MatrixScalingCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_, estimators_, calibrators_, estimator_, calibrator_ : as in TemperatureClassifier.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of MatrixScalingCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : MatrixScalingCalibrator
+        The fitted map, if there is only one.
     """
 
     def _calibrator(self, read_as: Input) -> MatrixScalingCalibrator:
@@ -257,12 +386,37 @@ class DirichletClassifier(_AffineScalingClassifier):
 
     Parameters
     ----------
-    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in TemperatureClassifier.
-    penalty : as in DirichletCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    penalty : {"structured", "none"}, default="structured"
+        Penalty of the fit, as in DirichletCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_, estimators_, calibrators_, estimator_, calibrator_ : as in TemperatureClassifier.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of DirichletCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : DirichletCalibrator
+        The fitted map, if there is only one.
     """
 
     def _calibrator(self, read_as: Input) -> DirichletCalibrator:

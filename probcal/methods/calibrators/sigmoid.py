@@ -17,9 +17,18 @@ from probcal.methods.calibrators._regression import fit_logistic, smoothed_targe
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """Map (n,) scores to 1 / (1 + exp(slope * score + intercept)), clipped to ``clip``.
+    """Map scores to 1 / (1 + exp(slope * score + intercept)).
 
-    With ``of_probability`` the scores are log-odds, and the formula gets their probability.
+    Parameters
+    ----------
+    slope : float
+        A of Platt (1999).
+    intercept : float
+        B of Platt (1999).
+    clip : tuple of (low, high), default=(0.0, 1.0)
+        Range that the probability is clipped to.
+    of_probability : bool, default=False
+        If True, the scores are log-odds, and the formula gets their probability as the score.
     """
 
     slope: float
@@ -31,7 +40,18 @@ class Sigmoid:
         return np.asarray(np.clip(expit(-self._exponent(scores)), *self.clip))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        """Compute 1 minus the probability.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Scores of the positive class.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            1 minus the probability, with all its digits where the probability rounds to 1.
+        """
         low, high = self.clip
         return np.asarray(np.clip(expit(self._exponent(scores)), 1 - high, 1 - low))
 
@@ -44,19 +64,26 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets. ``"probability"``: predictions. They are first moved into [1 / 2n, 1 - 1 / 2n]
-        for n rows, because a single wrong prediction of 0 or 1 would flatten the sigmoid. The score is their log-odds,
-        or the probability itself if this fits the rows better. ``"score"``: any real scores, such as a decision
-        function. A is fitted to them as they are. Give probabilities as scores to have the sigmoid of a probability.
-    clip : the sigmoid is clipped to this range. ``"rows"`` is from 1 / 2n to 1 - 1 / 2n, for n rows. ``(0, 1)`` changes
-        nothing, as in the paper. With more than two classes each class's sigmoid is clipped before rows are divided by
-        their sums.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get. ``"probability"``: predicted probabilities. They are first moved into
+        [1 / (2n), 1 - 1 / (2n)] for n rows, because a single wrong prediction of 0 or 1 would flatten the sigmoid. The
+        score is their log-odds, or the probability itself if this fits the rows better. ``"score"``: any real scores,
+        such as a decision function. A is fitted to them as they are. Give probabilities as scores to have the sigmoid
+        of a probability.
+    clip : "rows" or tuple of (low, high), default="rows"
+        Range that the sigmoid is clipped to. ``"rows"`` is from 1 / (2n) to 1 - 1 / (2n), for n rows. ``(0, 1)``
+        changes nothing, as in the paper. With more than two classes each class's sigmoid is clipped first, and then
+        each row is divided by its sum.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted sigmoids, with ``slope`` A and ``intercept`` B, and ``of_probability``: True if the score is the
-        probability itself. One for the second of two classes, or one for each of several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Sigmoid
+        Fitted sigmoids: one for the second of two classes, or one for each of several. Each has ``slope`` A and
+        ``intercept`` B. Its ``of_probability`` is True if the score is the probability itself.
     """
 
     def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
@@ -64,7 +91,14 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
         self.clip = clip
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input`` is not one of its choices, or ``clip`` is neither ``"rows"`` nor two rising numbers within
+            [0, 1].
+        """
         super().check_parameters()
         check_clip(self.clip, or_rows=True)
 
@@ -87,34 +121,54 @@ class SigmoidClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that
-        is fitted already: all rows are used to calibrate it.
-    scores : the scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one.
-        Otherwise it is the log-odds of the predicted probability, or this itself, as SigmoidCalibrator says.
-        ``"decision_function"`` is the learner's. ``"log_odds"`` is that of the predicted probability (Bennett 2000, for
-        naive Bayes), in nats and within +-708. ``"probability"`` is the probability itself, as in scikit-learn's
-        CalibratedClassifierCV. It suits few learners.
-    calibration : which rows the sigmoid is fitted on. ``"cross_val"``: every row, scored by a classifier that was
-        trained without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
-        ``"train"``: the classifier's own training rows, like Weka's SMO -M. Their scores are too good for most
-        learners. ``"prefit"``: all rows. ``estimator`` is fitted already.
-    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
-        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
-        scikit-learn's CalibratedClassifierCV. ``"auto"``: one classifier per fold, one map for the scores of all folds,
-        and the mean of the mapped probabilities. Each fold has a map of its own if this predicts better: half of each
-        fold's rows fits the maps, the other half judges them by log loss, and the other way round.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
-        learn from, rows to calibrate on).
-    holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
-    clip : as in SigmoidCalibrator.
-    random_state : seed of the classifiers and of the split.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        Scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one. Otherwise it
+        is the log-odds of the predicted probability, or this probability itself, as SigmoidCalibrator says.
+        ``"decision_function"`` is that of the learner. ``"log_odds"`` is the log-odds of the predicted probability
+        (Bennett 2000, for naive Bayes), in nats and within +-708. ``"probability"`` is the probability itself, as in
+        scikit-learn's CalibratedClassifierCV. It suits few learners.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the sigmoid is fitted. ``"cross_val"``: every row, scored by a classifier that was trained without
+        the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see. ``"train"``:
+        the classifier's own training rows, like Weka's SMO -M. Their scores are too good for most learners.
+        ``"prefit"``: all rows. ``estimator`` is fitted already.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits. True fits one classifier and one map per fold, and
+        predicts the mean of their probabilities. False fits one map on the scores of all folds, and one classifier on
+        all rows. Both are as in scikit-learn's CalibratedClassifierCV. ``"auto"`` fits one classifier per fold and one
+        map on the scores of all folds, and predicts the mean of the mapped probabilities. But each fold gets a map of
+        its own if this predicts better. To decide this, half of each fold's rows fits the maps and the other half
+        judges them by log loss. Then the two halves change places.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``. An int from 2 is the number of stratified shuffled folds. The alternatives
+        are a splitter of scikit-learn and a list of (rows to learn from, rows to calibrate on).
+    holdout_size : float or int, default=0.25
+        Rows that ``calibration="holdout"`` keeps to fit the sigmoid. A float is a share, such as 0.25. An int is a
+        number, such as 2000.
+    clip : "rows" or tuple of (low, high), default="rows"
+        Range that the sigmoid is clipped to, as in SigmoidCalibrator.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the SigmoidCalibrator of each: one per fold, or only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
-    slope_, intercept_ : A and B of the only calibrator. Each is a float for two classes and (n_classes,) for several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of SigmoidCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : SigmoidCalibrator
+        The fitted map, if there is only one.
+    slope_ : float or ndarray of shape (n_classes,)
+        A of the only calibrator. It is a float for two classes and an array for several.
+    intercept_ : float or ndarray of shape (n_classes,)
+        B of the only calibrator. It is a float for two classes and an array for several.
     """
 
     def __init__(
@@ -142,12 +196,34 @@ class SigmoidClassifier(CalibratedMethod):
 
     @property
     def slope_(self) -> float | np.ndarray:
-        """Return A of 1 / (1 + exp(A score + B)), a float for two classes and (n_classes,) for several."""
+        """Return A of 1 / (1 + exp(A score + B)).
+
+        Returns
+        -------
+        float or ndarray of shape (n_classes,)
+            A of the only calibrator: a float for two classes, and an array for several.
+
+        Raises
+        ------
+        AttributeError
+            If there is one calibrator per fold. See ``calibrators_``.
+        """
         return self._of_maps("slope")
 
     @property
     def intercept_(self) -> float | np.ndarray:
-        """Return B of 1 / (1 + exp(A score + B)), a float for two classes and (n_classes,) for several."""
+        """Return B of 1 / (1 + exp(A score + B)).
+
+        Returns
+        -------
+        float or ndarray of shape (n_classes,)
+            B of the only calibrator: a float for two classes, and an array for several.
+
+        Raises
+        ------
+        AttributeError
+            If there is one calibrator per fold. See ``calibrators_``.
+        """
         return self._of_maps("intercept")
 
     def _calibrator(self, read_as: Input) -> SigmoidCalibrator:
@@ -159,13 +235,26 @@ class SigmoidClassifier(CalibratedMethod):
 
 
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
-    """Return (A, B) of Platt (1999), by Newton's method with backtracking (as Lin, Lin & Weng 2007).
-
-    ``scores``: (n_rows,) finite floats, higher for the positive class. ``positive``: (n_rows,) bool. ``weights``:
-    (n_rows,) above 0, or None for 1 each.
+    """Return A and B of Platt (1999), found by Newton's method with backtracking (as Lin, Lin & Weng 2007).
 
     Targets are smoothed as Platt does: (n1 + 1) / (n1 + 2) for positive rows and 1 / (n0 + 2) for the others. n1 and n0
-    are the total weights of each, so a row of weight 2 equals the row twice. If all scores are equal, A is 0.
+    are the total weights of each, so a row of weight 2 equals the row twice.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Finite scores, higher for the positive class.
+    positive : ndarray of bool of shape (n_rows,)
+        True for the rows of the positive class.
+    weights : ndarray of shape (n_rows,), default=None
+        Weights of the rows, above 0. None means equal weights.
+
+    Returns
+    -------
+    slope : float
+        A. It is 0 if all scores are equal.
+    intercept : float
+        B.
     """
     weights = np.ones(len(scores)) if weights is None else weights
     shift, slope = fit_logistic(scores[None], smoothed_targets(positive, weights), weights).tolist()

@@ -18,10 +18,22 @@ _QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)
 
 
 def natural_spline(scores: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    """Return s and the nonlinear terms, (n_knots - 1, n), of a cubic spline that is linear beyond its outer knots.
+    """Return s and the nonlinear terms of a cubic spline that is linear beyond its outer knots.
 
     This is the truncated power basis of Harrell (2015), equation 2.25, divided by the squared range of the knots.
-    ``knots``: (n_knots,) rising. With fewer than three knots there is no nonlinear term.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        The scores s.
+    knots : ndarray of shape (n_knots,)
+        Rising knots. With fewer than three there is no nonlinear term.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_rows)
+        The scores s in the first row, and the nonlinear terms in the others. ``n_features`` is n_knots - 1, but at
+        least 1.
     """
     if len(knots) <= 2:
         return scores[None]
@@ -39,7 +51,19 @@ def natural_spline(scores: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Spline:
-    """Map (n,) scores s to 1 / (1 + exp(-f(s))), f a natural cubic spline of the scores cut to [low, high]."""
+    """Map scores s to 1 / (1 + exp(-f(s))), with a natural cubic spline f.
+
+    Parameters
+    ----------
+    knots : ndarray of shape (n_knots,)
+        Rising knots of f.
+    coefficients : ndarray of shape (n_features + 1,)
+        Intercept, and coefficients of the features of ``natural_spline``.
+    low : float
+        Lower bound that s is cut to.
+    high : float
+        Upper bound that s is cut to.
+    """
 
     knots: np.ndarray
     coefficients: np.ndarray
@@ -50,7 +74,18 @@ class Spline:
         return np.asarray(expit(self._log_odds(scores)))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        """Compute 1 minus the probability.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Scores s.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            1 minus the probability, with all its digits where the probability rounds to 1.
+        """
         return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
@@ -66,16 +101,21 @@ class SplineCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets. ``"probability"``: it becomes log-odds, after it was moved into [1 / 2n, 1 - 1 / 2n] for
-        n rows. ``"score"``: any real scores, taken as they are.
-    penalty : half the sum of squares of the spline's nonlinear coefficients, each for a term of variance 1, is
-        multiplied by this number and added to the loss in nats. 0: no penalty.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get. ``"probability"``: a predicted probability is moved into
+        [1 / (2n), 1 - 1 / (2n)] for n rows, and becomes log-odds. ``"score"``: any real scores, taken as they are.
+    penalty : float, default=1.0
+        Strength of the penalty, from 0. Half the sum of squares of the spline's nonlinear coefficients is multiplied by
+        this number and added to the loss in nats. Each coefficient is for a term of variance 1. 0 means no penalty.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted maps with ``knots`` and ``coefficients``: one for the second of two classes, or one for each of
-        several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of Spline
+        Fitted maps with ``knots`` and ``coefficients``: one for the second of two classes, or one for each of several.
     """
 
     def __init__(self, input: Input = "probability", *, penalty: float = 1.0) -> None:
@@ -83,7 +123,13 @@ class SplineCalibrator(OneAgainstRestCalibrator):
         self.penalty = penalty
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If ``input`` is not one of its choices, or ``penalty`` is not a finite number from 0.
+        """
         super().check_parameters()
         if not isinstance(self.penalty, int | float | np.number) or not 0 <= self.penalty < np.inf:
             raise ValueError(f"penalty must be a number from 0, not {self.penalty!r}")
@@ -108,16 +154,37 @@ class SplineClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    scores : ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The
-        other choices are those of SigmoidClassifier.
-    penalty : as in SplineCalibrator.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    penalty : float, default=1.0
+        Strength of the penalty, as in SplineCalibrator.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
+        choices are those of SigmoidClassifier.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the SplineCalibrator of each: one per fold, or only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of SplineCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : SplineCalibrator
+        The fitted map, if there is only one.
     """
 
     prefers = "predict_proba"

@@ -70,7 +70,19 @@ def _compiled() -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class VennAbers:
-    """Hold p0 and p1 at each distinct calibration score, divided by ``scale`` and rounded: (m,) each."""
+    """Hold p0 and p1 at each distinct calibration score.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_scores,)
+        Rising distinct scores, divided by ``scale`` and rounded.
+    p0 : ndarray of shape (n_scores,)
+        Probability of the positive class at each score, if the predicted row is negative.
+    p1 : ndarray of shape (n_scores,)
+        Probability of the positive class at each score, if the predicted row is positive.
+    scale : float
+        Largest absolute score of the calibration rows, or 1 if that is 0.
+    """
 
     scores: np.ndarray
     p0: np.ndarray
@@ -79,7 +91,22 @@ class VennAbers:
 
     @classmethod
     def fit(cls, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> VennAbers:
-        """Fit the predictor. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
+        """Fit the predictor.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Finite scores, higher for the positive class.
+        positive : ndarray of bool of shape (n_rows,)
+            True for the rows of the positive class.
+        weights : ndarray of shape (n_rows,), default=None
+            Weights of the rows, above 0. None means equal weights.
+
+        Returns
+        -------
+        VennAbers
+            The fitted predictor.
+        """
         scale = float(np.abs(scores).max()) or 1.0
         rounded = np.round(scores / scale, _DIGITS)
         order = np.argsort(rounded)
@@ -92,7 +119,20 @@ class VennAbers:
         return cls(distinct, 1 - sweep(width[::-1], (width - rise)[::-1])[::-1], sweep(width, rise), scale)
 
     def interval(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return p0 and p1, (n,) each, of (n,) scores."""
+        """Return p0 and p1 of scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Scores to predict, not divided by ``scale``.
+
+        Returns
+        -------
+        p0 : ndarray of shape (n_rows,)
+            Probability of the positive class, if the row is negative.
+        p1 : ndarray of shape (n_rows,)
+            Probability of the positive class, if the row is positive.
+        """
         with np.errstate(over="ignore"):  # beyond the largest score of the fit, the size of a score does not matter
             rounded = np.round(np.clip(scores / self.scale, -2, 2), _DIGITS)
         order = np.argsort(rounded)  # a search in rising order reads the memory in order, and is several times faster
@@ -117,29 +157,63 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"`` or any real ``"score"``. Only the order counts. Scores that differ by
-        less than about 1e-10 of the largest one are equal.
+    input : {"probability", "score"}, default="probability"
+        What ``fit`` and ``predict_proba`` get: predicted probabilities or any real scores. Only the order counts.
+        Scores that differ by less than about 1e-10 of the largest one are equal.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted predictors: one for the second of two classes, or one for each of several.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    smallest_ : float
+        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+    maps_ : list of VennAbers
+        Fitted predictors: one for the second of two classes, or one for each of several.
     """
 
     def __init__(self, input: Input = "probability") -> None:
         self.input = input
 
     def predict_interval(self, scores: Any) -> np.ndarray:
-        """Return p0 and p1 of the second of two classes, (n_rows, 2), with p0 <= p1.
+        """Predict p0 and p1 of the second of two classes.
 
-        Raises ValueError for more than two classes.
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,), (n_rows, 1) or (n_rows, n_classes)
+            Predictions of the classifier, in the form that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Columns p0 and p1, with p0 <= p1.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two classes, or the scores are invalid.
         """
         if len(self.maps_) > 1:
             raise ValueError(f"predict_interval is for two classes only, and y had {len(self.classes_)}")
         return np.column_stack(self.intervals(scores)[0])
 
     def intervals(self, scores: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return (p0, p1), (n_rows,) each, of each map."""
+        """Return p0 and p1 of each map.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,), (n_rows, 1) or (n_rows, n_classes)
+            Predictions of the classifier, in the form that ``fit`` got.
+
+        Returns
+        -------
+        list of tuples of two ndarrays of shape (n_rows,)
+            A pair (p0, p1) for each element of ``maps_``.
+
+        Raises
+        ------
+        ValueError
+            If the scores are invalid.
+        """
         columns = self._columns(self._read(self._as_matrix(scores)))
         return [one.interval(columns[:, number]) for number, one in enumerate(self.maps_)]
 
@@ -156,25 +230,80 @@ class VennAbersClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    scores : as in SigmoidClassifier. Only their order counts.
+    estimator : classifier
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
+        it.
+    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
+        Scores that are calibrated, as in SigmoidClassifier. Only their order counts.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    random_state : int, RandomState or None, default=None
+        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the VennAbersCalibrator of each: one per fold, or only one.
-    estimator_, calibrator_ : the only ones, if there is one of each.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of VennAbersCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : VennAbersCalibrator
+        The fitted map, if there is only one.
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``. None of them is 0 or 1."""
+        """Predict the calibrated probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. None of them is 0 or 1.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If ``X`` has other columns than ``fit`` got.
+        """
         return combine_classes([upper / (1 - lower + upper) for lower, upper in self._merged(X)])
 
     def predict_interval(self, X: Any) -> np.ndarray:
-        """Return p0 and p1 of the second of two classes, (n_rows, 2), with p0 <= p1. The probability lies between them.
+        """Predict p0 and p1 of the second of two classes.
 
-        With several folds they are 1 - GM(1 - p0) and GM(p1), the smaller first. The former can be the larger, if folds
-        differ by more than their p0 and p1 do. Raises ValueError for more than two classes.
+        The predicted probability lies between them. With several folds they are 1 - GM(1 - p0) and GM(p1), the smaller
+        first. The former can be the larger, if folds differ by more than their p0 and p1 do.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Columns p0 and p1, with p0 <= p1.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If there are more than two classes, or ``X`` has other columns than ``fit`` got.
         """
         merged = self._merged(X)
         if len(merged) > 1:
