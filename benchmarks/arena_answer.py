@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from tabulate import tabulate
 
-from probcal.analysis.leaderboard import Scores, scores
 from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
+from probcal.reporting.comparison.leaderboard import Scores, scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 

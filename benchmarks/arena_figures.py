@@ -18,8 +18,8 @@ from matplotlib.ticker import FuncFormatter
 
 from benchmarks.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
 from benchmarks.arena_answer import by_rows as rows_of
-from probcal.analysis.leaderboard import Scores, leaderboard, scores
 from probcal.analysis.paired_wins import mean_of_known
+from probcal.reporting.comparison.leaderboard import Scores, leaderboard, scores
 from probcal.reporting.drawing import COLOURS, GREY, look, save
 from probcal.store.folder import Store
 from probcal.store.outline import Outline

@@ -23,8 +23,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 from tabulate import tabulate
 
-from probcal.analysis.leaderboard import Scores, scores
 from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
+from probcal.reporting.comparison.leaderboard import Scores, scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 

@@ -14,9 +14,6 @@ import pandas as pd
 from reproduction_tables import TABLES
 from speed import ROOT
 
-from probcal.analysis.claim_support import ClaimSupport, Comparison, compare
-from probcal.analysis.comparison_tables import wins_text
-from probcal.analysis.pairs import Pair, p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.audit import Audit, audit
@@ -24,6 +21,9 @@ from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
 from probcal.papers.check.power_text import percent
+from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, compare
+from probcal.reporting.comparison.comparison_tables import wins_text
+from probcal.reporting.comparison.pairs import Pair, p_text
 from probcal.store.folder import Store
 
 

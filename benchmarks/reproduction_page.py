@@ -11,7 +11,7 @@ import re
 from reproduction_blocks import asked
 from speed import ROOT
 
-from probcal.analysis.ranks_figure import draw_ranks
+from probcal.reporting.comparison.ranks_figure import draw_ranks
 from probcal.store.folder import Store
 
 PAGES = (

@@ -9,14 +9,14 @@ from speed import ROOT
 from tabulate import tabulate
 
 from probcal import load_results
-from probcal.analysis.claim_support import ClaimSupport, ResampledVerdict
-from probcal.analysis.comparison_tables import draws_text, grids, wins_text
-from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Finding
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, published_tallies
 from probcal.papers.check.power_text import agreement_rows, percent
+from probcal.reporting.comparison.claim_support import ClaimSupport, ResampledVerdict
+from probcal.reporting.comparison.comparison_tables import draws_text, grids, wins_text
+from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import markdown
 
 SHORT = {

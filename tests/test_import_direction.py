@@ -21,14 +21,15 @@ MAY_IMPORT = {
     "store": {"metrics", "config.plugins"},
     "runner": {"config", "data", "learners", "methods", "metrics", "fast_paths", "store"},
     "reporting": {"metrics", "plots", "papers", "store", "config.yaml_file"},
-    "papers.check": {"papers", "reporting", "store", "metrics", "analysis.rank_tests"},
-    "analysis": {"papers", "papers.check", "reporting", "store", "metrics"},
-    "reporting.html": {"reporting", "papers", "papers.check", "analysis", "store", "metrics"},
+    "analysis": set(),
+    "papers.check": {"papers", "reporting", "store", "metrics", "analysis"},
+    "reporting.comparison": {"papers", "papers.check", "reporting", "store", "metrics", "analysis"},
+    "reporting.html": {"reporting", "reporting.comparison", "papers", "papers.check", "analysis", "store", "metrics"},
     "try_table": {
         "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
-    "notebook": {"config", "data", "runner", "store", "reporting", "analysis"},
+    "notebook": {"config", "data", "runner", "store", "reporting", "reporting.comparison"},
     "measure": {"data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""

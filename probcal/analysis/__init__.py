@@ -1,1 +1,1 @@
-"""Statistical comparison of methods for ``probcal compare``: ranks, tests, bootstrap and support of claims."""
+"""Ranks, significance tests and intervals. Arrays go in, numbers come out."""

@@ -47,8 +47,8 @@ def compare(
     If predictions are stored, a summary of them is written to FOLDER/compare.json. A warning names the data sets whose
     cards or files have changed since the results were made.
     """
-    from probcal.analysis.claim_support import compare
-    from probcal.analysis.comparison_tables import text
+    from probcal.reporting.comparison.claim_support import compare
+    from probcal.reporting.comparison.comparison_tables import text
 
     stores = selected.stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)

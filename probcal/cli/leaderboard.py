@@ -75,7 +75,7 @@ def leaderboard(
 
     A method without a number for a table and learner is left out there. With -m, the learner alone is still shown.
     """
-    from probcal.analysis.leaderboard_tables import experiment_boards, text
+    from probcal.reporting.comparison.leaderboard_tables import experiment_boards, text
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)

@@ -54,7 +54,7 @@ def plot(
     made.
     """
     require("matplotlib", "probcal plot")
-    from probcal.analysis.ranks_figure import draw_ranks
+    from probcal.reporting.comparison.ranks_figure import draw_ranks
     from probcal.reporting.figures import FigureError
     from probcal.reporting.figures import plot as draw
     from probcal.store.outline import Outline

@@ -143,8 +143,8 @@ class ExperimentResults:
         ProbcalError
             If no two methods have results of one data set.
         """
-        from probcal.analysis.claim_support import compare
-        from probcal.analysis.comparison_tables import grids
+        from probcal.reporting.comparison.claim_support import compare
+        from probcal.reporting.comparison.comparison_tables import grids
 
         return Tables(self.title, grids(compare(self._store)))
 

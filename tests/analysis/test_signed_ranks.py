@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from probcal.analysis.hypothesis_tests import holm, wilcoxon
-from tests.analysis.test_ranks import TABLE_6
+from tests.reporting.comparison.test_ranks import TABLE_6
 
 
 def test_wilcoxon_equals_the_example_of_demsar():

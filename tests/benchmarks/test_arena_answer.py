@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probcal.analysis.leaderboard import Scores, Table
+from probcal.reporting.comparison.leaderboard import Scores, Table
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "arena_answer.py"))
 METHODS = ("direct", "isotonic", "probing.fits20", "bagging.fits20", "as_calarena.beta")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.analysis.leaderboard import scores
+from probcal.reporting.comparison.leaderboard import scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 

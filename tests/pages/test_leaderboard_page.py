@@ -32,7 +32,7 @@ def test_taus_equal_the_output_of_the_script():
 
 
 def test_every_kind_of_group_is_on_the_page():
-    from probcal.analysis import leaderboard
+    from probcal.reporting.comparison import leaderboard
 
     assert {*KINDS} == {*leaderboard.KINDS}
     assert all(f"`--by {kind}`" in PAGE for kind in KINDS)

@@ -117,7 +117,7 @@ def test_table_states_repetitions_and_folds(bench):
 
 
 def test_comparison_uses_the_test_share_of_folds(bench):
-    from probcal.analysis.split_results import split_values
+    from probcal.reporting.comparison.split_results import split_values
     from probcal.store.folder import Store
     from probcal.store.outline import Outline
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from probcal.analysis.leaderboard import KINDS, Leaderboard, leaderboards, scores, shown_metrics
-from probcal.analysis.leaderboard_tables import board_grid
+from probcal.reporting.comparison.leaderboard import KINDS, Leaderboard, leaderboards, scores, shown_metrics
+from probcal.reporting.comparison.leaderboard_tables import board_grid
 from probcal.reporting.grid import Grid
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline

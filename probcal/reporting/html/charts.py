@@ -14,12 +14,12 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from probcal.analysis.claim_support import ComparisonError, compare
-from probcal.analysis.comparison_tables import grids
-from probcal.analysis.ranks import Ranks, ranks
 from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.registry import Metric
 from probcal.papers.published import Published
+from probcal.reporting.comparison.claim_support import ComparisonError, compare
+from probcal.reporting.comparison.comparison_tables import grids
+from probcal.reporting.comparison.ranks import Ranks, ranks
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
@@ -300,7 +300,7 @@ def picture_in_look(name: str, figure: Callable[[], Figure]) -> Picture | None:
 
 
 def _ranks_figure(metric_ranks: Ranks) -> Figure:
-    from probcal.analysis.ranks_figure import ranks_figure
+    from probcal.reporting.comparison.ranks_figure import ranks_figure
 
     return ranks_figure(metric_ranks)
 

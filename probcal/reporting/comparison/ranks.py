@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
-from probcal.analysis.split_results import first_reading_rows, split_values
+from probcal.reporting.comparison.split_results import first_reading_rows, split_values
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline
 from probcal.store.summary import Results

@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
-from probcal.analysis.split_results import SplitValues, column_id, first_reading_rows, split_values
+from probcal.reporting.comparison.bootstrap import Bootstrap
+from probcal.reporting.comparison.split_results import SplitValues, column_id, first_reading_rows, split_values
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test
-from probcal.analysis.pairs import p_text, pairs
-from probcal.analysis.split_results import CompareData
 from probcal.papers.check.findings import CheckedResults
+from probcal.reporting.comparison.bootstrap import Bootstrap
+from probcal.reporting.comparison.pairs import p_text, pairs
+from probcal.reporting.comparison.split_results import CompareData
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 INF = math.inf

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.hypothesis_tests import inflation
-from probcal.analysis.ranks import labels_of
-from probcal.analysis.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
 from probcal.papers.check.findings import CheckedResults, Splits
+from probcal.reporting.comparison.ranks import labels_of
+from probcal.reporting.comparison.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
 from probcal.reporting.grid import DECIMALS
 from probcal.reporting.metric_table import best_of, table_4_order
 from probcal.store.cell_result import shown_metric

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from probcal.analysis.hypothesis_tests import ROW_METRICS
-from probcal.analysis.split_results import SAMPLES, compare_data
 from probcal.errors import StoreError
 from probcal.metrics import cross_entropy, rms_error, roc_auc
+from probcal.reporting.comparison.split_results import SAMPLES, compare_data
 from probcal.store.folder import COMPARISON as FILE
 from probcal.store.folder import CellResult
 from probcal.store.outline import Outline

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from probcal.analysis.bootstrap import Bootstrap, BootstrapDraw, _resampled
 from probcal.analysis.hypothesis_tests import corrected_interval
-from probcal.analysis.split_results import SAMPLES, CompareData
 from probcal.papers.check.findings import CheckedResults
+from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, _resampled
+from probcal.reporting.comparison.split_results import SAMPLES, CompareData
 from probcal.store.outline import Row
 from tests.reporting.conftest import cxe, small  # noqa: F401
 

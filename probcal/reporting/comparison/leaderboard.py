@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from probcal.analysis.paired_wins import elo, mean_of_known, weighted_mean, wins
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
-from probcal.analysis.split_results import finished, first_reading_rows, split_values
+from probcal.reporting.comparison.split_results import finished, first_reading_rows, split_values
 from probcal.store.cell_result import CellResult, shown_metric
 from probcal.store.outline import Outline, Row
 from probcal.store.summary import Results

@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from probcal.analysis.leaderboard import Scores, Table, leaderboard, leaderboards, scores, shown_metrics
 from probcal.analysis.paired_wins import bradley_terry, elo, weighted_mean, wins
-from probcal.analysis.ranks import ranked
+from probcal.reporting.comparison.leaderboard import Scores, Table, leaderboard, leaderboards, scores, shown_metrics
+from probcal.reporting.comparison.ranks import ranked
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
-from tests.analysis.test_ranks import NAMES, TABLE_6
 from tests.commands import probcal, refused
+from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 COLUMNS = ("j48.direct", "j48.bagging", "j48.probing")

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from probcal._io import Field, counted, csv_text
-from probcal.analysis.leaderboard import (
+from probcal.errors import ProbcalError, unknown_name
+from probcal.papers.check.check_text import json_of
+from probcal.reporting.comparison.leaderboard import (
     Estimate,
     Leaderboard,
     LeaderboardEntry,
@@ -17,9 +19,7 @@ from probcal.analysis.leaderboard import (
     scores,
     shown_metrics,
 )
-from probcal.analysis.pairs import p_text
-from probcal.errors import ProbcalError, unknown_name
-from probcal.papers.check.check_text import json_of
+from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store

@@ -9,10 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
-from probcal.analysis.pairs import Pair, pairs
-from probcal.analysis.ranks import Ranks, ranks
-from probcal.analysis.split_results import SAMPLES, CompareData, compare_data
 from probcal.errors import ProbcalError
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import (
@@ -26,6 +22,10 @@ from probcal.papers.check.judged_claims import (
     outcomes,
 )
 from probcal.papers.published import Claim, Published
+from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
+from probcal.reporting.comparison.pairs import Pair, pairs
+from probcal.reporting.comparison.ranks import Ranks, ranks
+from probcal.reporting.comparison.split_results import SAMPLES, CompareData, compare_data
 from probcal.reporting.grid import in_order
 from probcal.store.folder import Store
 from probcal.store.summary import Results

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from probcal.analysis.rank_tests import critical_difference, friedman
-from probcal.analysis.ranks import labels_of, ranked, ranks
+from probcal.reporting.comparison.ranks import labels_of, ranked, ranks
 from probcal.store.outline import Outline
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
@@ -126,7 +126,7 @@ def test_ranks_depend_only_on_order_within_data_sets(table):
 
 def test_groups_are_maximal_and_not_nested():
     """Check groups of ranks for a critical difference of 1.25 by hand."""
-    from probcal.analysis.ranks import _groups
+    from probcal.reporting.comparison.ranks import _groups
 
     assert _groups(list("abcd"), [1.0, 2.0, 2.2, 3.4], 1.25) == [("a", "b", "c"), ("c", "d")]
     assert _groups(list("abc"), [1.0, 1.1, 3.0], 1.25) == [("a", "b")]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal._io import printable
-from probcal.analysis.ranks import Ranks, ranks
+from probcal.reporting.comparison.ranks import Ranks, ranks
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
 from probcal.reporting.grid import in_order
 from probcal.reporting.metric_table import with_paper

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probcal.analysis.bootstrap import _resampled
+from probcal.reporting.comparison.bootstrap import _resampled
 from probcal.store.outline import Row
 
-PAGE = Path(__file__).parents[2] / "docs/statistics.md"
+PAGE = Path(__file__).parents[3] / "docs/statistics.md"
 SHARE, SPLITS, DATASETS, TIMES = 0.34, 10, 12, 60
 MOST = DATASETS // 2 + 1
 

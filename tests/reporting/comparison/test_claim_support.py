@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from probcal.analysis.bootstrap import Bootstrap, first_places
-from probcal.analysis.claim_support import supported_claims
-from probcal.analysis.pairs import pairs
-from probcal.analysis.split_results import CompareData
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import Published
+from probcal.reporting.comparison.bootstrap import Bootstrap, first_places
+from probcal.reporting.comparison.claim_support import supported_claims
+from probcal.reporting.comparison.pairs import pairs
+from probcal.reporting.comparison.split_results import CompareData
 from tests.reporting.conftest import small, ten_columns  # noqa: F401
 
 NAME = "langford-zadrozny-2005"

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from probcal.analysis.ranks import ranked
-from probcal.analysis.ranks_figure import draw_ranks, ranks_figure
+from probcal.reporting.comparison.ranks import ranked
+from probcal.reporting.comparison.ranks_figure import draw_ranks, ranks_figure
 from probcal.reporting.drawing import look, save
-from tests.analysis.test_ranks import NAMES, TABLE_6
+from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 
