@@ -94,6 +94,8 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         ValueError
             If a parameter is invalid, ``X`` holds missing or infinite values, or a weight is invalid. Also if the rows
             of positive weight do not have exactly two classes.
+        TypeError
+            If ``X`` is sparse.
         """
         check_choices(self, {"algorithm": ("discrete", "real")})
         if not is_count(self.n_estimators):

@@ -73,8 +73,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``weights`` is invalid, ``X`` holds infinite values, a row weight is invalid, or ``y`` does not hold
-            exactly two classes.
+            If ``weights`` or a row weight is invalid, or ``y`` does not hold exactly two classes. Also if a numeric
+            column holds infinite values or text.
         """
         if self.weights not in ("counts", "shares"):
             raise ValueError(f"weights must be 'counts' or 'shares', not {self.weights!r}")

@@ -48,9 +48,9 @@ class Stump(NamedTuple):
 class StumpSearch:
     """Find the split of scikit-learn's ``DecisionTreeClassifier(max_depth=1)`` for one weighting after another.
 
-    The best split has the largest purity: the sum over both sides of the squared weights of the two classes, divided by
-    the weight of the side. Among equally good columns the first in a drawn order wins. It is the order of scikit-learn
-    for the same seed. Within a column the lowest limit wins.
+    The best split has the largest purity. A side has the sum of the squared weights of the two classes, divided by the
+    weight of the side. The purity is the sum over both sides. Among equally good columns the first in a
+    drawn order wins. It is the order of scikit-learn for the same seed. Within a column the lowest limit wins.
 
     Parameters
     ----------

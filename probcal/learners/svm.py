@@ -169,8 +169,10 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``C`` is not above 0, or ``X`` is sparse or holds missing or infinite values. Also if ``y`` does not hold
-            exactly two classes, a weight is invalid, or all weights of a class are 0.
+            If ``C`` is not above 0, or ``X`` holds missing or infinite values. Also if ``y`` does not hold exactly two
+            classes, a weight is invalid, or all weights of a class are 0.
+        TypeError
+            If ``X`` is sparse.
         """
         solution = self._path(X, y, sample_weight).solve(np.array([self.C, self.C]))
         if not solution.converged:

@@ -175,7 +175,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If a column is neither numbers nor categories.
+            If a column is neither numbers nor categories, or ``X`` is sparse.
         ValueError
             If ``X`` is empty, holds infinite values, or has two columns of one name.
         """
@@ -206,7 +206,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         ValueError
             If a parameter or a weight is invalid, ``X`` holds infinite values, or ``y`` has fewer than two classes.
         TypeError
-            If a column is neither numbers nor categories.
+            If a column is neither numbers nor categories, or ``X`` is sparse.
         CompilerMissing
             If the optional package is missing.
         """

@@ -229,7 +229,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If a parameter, a label or a weight is invalid, or ``X`` is empty or holds infinite values.
         TypeError
-            If a column of a frame is neither numbers nor categories.
+            If a column of a frame is neither numbers nor categories, or ``X`` is sparse.
         """
         self.check_parameters()
         table = checked_frame(self, X, fitting=True)
