@@ -22,7 +22,14 @@ _COLUMNS = 4
 class Sample:
     """Hold training rows and test rows.
 
-    ``X``: (n_rows, 4) numbers. ``y``: (n_rows,) labels 0, 1, ... ``X_test``: (n_test, 4).
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, 4)
+        Training rows.
+    y : ndarray of shape (n_rows,)
+        Labels 0, 1, ... of the training rows.
+    X_test : ndarray of shape (n_test, 4)
+        Test rows.
     """
 
     X: np.ndarray
@@ -87,14 +94,24 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 
 class Failed(AssertionError):
-    """A check failed. The message holds what was expected, what happened, and what to do."""
+    """Report that a check failed. The message holds what was expected, what happened, and what to do.
+
+    Parameters
+    ----------
+    expected : str
+        What was expected.
+    actual : str
+        What happened.
+    advice : str
+        What to do.
+    """
 
     def __init__(self, expected: str, actual: str, advice: str) -> None:
         super().__init__(f"expected {expected}; {actual}; {advice}")
 
 
 class DoesNotApply(SkipTest):
-    """The check does not apply to the component, for the given reason. pytest shows it as skipped."""
+    """Report that the check does not apply to the component, for the given reason. pytest shows it as skipped."""
 
 
 ROUNDING = 1e-6
@@ -104,7 +121,13 @@ _NOISE_FACTOR = 3
 
 
 class Subject:
-    """Hold one unfitted learner or method. Every fit is a fit of a fresh copy."""
+    """Hold one unfitted learner or method. Every fit is a fit of a fresh copy.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted learner or method.
+    """
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -230,25 +253,83 @@ def _difference_text(one: np.ndarray, other: np.ndarray) -> str:
 
 
 class FrameSpy(ClassifierMixin, BaseEstimator):
-    """Fit a small tree on the codes of the categories. Raises Failed for a frame that is not rows of ``known``."""
+    """Fit a small tree on the codes of the categories.
+
+    Parameters
+    ----------
+    known : DataFrame
+        All rows that the learner may get.
+    """
 
     def __init__(self, known: pd.DataFrame) -> None:
         self.known = known
 
     def fit(self, X: pd.DataFrame, y: np.ndarray, sample_weight: np.ndarray | None = None) -> FrameSpy:
-        """Fit the tree. X: rows of ``known``, in any order. y: (n_rows,). sample_weight: (n_rows,)."""
+        """Fit the tree.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows of ``known``, in any order.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        FrameSpy
+            The classifier itself.
+
+        Raises
+        ------
+        Failed
+            If ``X`` does not consist of rows of ``known``.
+        """
         self.tree_ = DecisionTreeClassifier(max_depth=3, random_state=0)
         self.tree_.fit(self._codes(X, "fit"), y, sample_weight)
         self.classes_ = self.tree_.classes_
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """Return the tree's probabilities, (n_rows, n_classes)."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows of ``known``, in any order.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities of the tree.
+
+        Raises
+        ------
+        Failed
+            If ``X`` does not consist of rows of ``known``.
+        """
         probabilities: np.ndarray = self.tree_.predict_proba(self._codes(X, "predict_proba"))
         return probabilities
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """Return the predicted labels, (n_rows,)."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows of ``known``, in any order.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+
+        Raises
+        ------
+        Failed
+            If ``X`` does not consist of rows of ``known``.
+        """
         labels: np.ndarray = self.tree_.predict(self._codes(X, "predict"))
         return labels
 

@@ -51,7 +51,17 @@ PROMISES: tuple[Promise, ...] = (
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """Hold the result of a check. ``reason`` and ``traceback`` are empty if it passed."""
+    """Hold the result of a check.
+
+    Parameters
+    ----------
+    status : {"passed", "failed", "does not apply"}
+        Result of the check.
+    reason : str, default=""
+        Why the check failed or does not apply. It is empty if the check passed.
+    traceback : str, default=""
+        Where the check failed. It is empty unless the check failed.
+    """
 
     status: Literal["passed", "failed", "does not apply"]
     reason: str = ""
@@ -60,7 +70,15 @@ class CheckOutcome:
 
 @dataclass(frozen=True)
 class Check:
-    """Hold one check and its component. Call it: it raises what is wrong."""
+    """Hold one check and its component. Call it: it raises what is wrong.
+
+    Parameters
+    ----------
+    promise : callable
+        Function of the check. It takes the subject and raises what is wrong.
+    subject : Subject
+        The component.
+    """
 
     promise: Promise
     subject: Subject
@@ -73,16 +91,34 @@ class Check:
         return self.promise.__name__.replace("_", " ")
 
     def __call__(self) -> None:
-        """Run the check. It raises Failed, DoesNotApply, or whatever the component raises. Warnings are ignored."""
+        """Run the check. Warnings are ignored.
+
+        Raises
+        ------
+        Failed
+            If the component does not keep the promise.
+        DoesNotApply
+            If the check does not apply to the component.
+        Exception
+            Whatever the component raises.
+        """
         # on so few rows the threads of BLAS would only wait for each other
         with warnings.catch_warnings(), _libraries().limit(limits=1):
             warnings.simplefilter("ignore")
             self.promise(self.subject)
 
     def outcome(self) -> CheckOutcome:
-        """Return the result of the check. An unexpected exception is a failure with its type and message.
+        """Run the check and return its result. An unexpected exception is a failure with its type and message.
 
-        Raises ProbcalError if the component cannot be tried at all, such as Weka's without the extra.
+        Returns
+        -------
+        CheckOutcome
+            Status, reason and traceback.
+
+        Raises
+        ------
+        ProbcalError
+            If the component cannot be tried at all, such as Weka's without the extra.
         """
         try:
             self()
@@ -110,16 +146,18 @@ def contract_checks(estimator: Any) -> list[Check]:
 
     Parameters
     ----------
-    estimator : unfitted learner, or a method around a learner such as ``MyMethod(LogisticRegression())``.
+    estimator : estimator
+        Unfitted learner, or a method around a learner such as ``MyMethod(LogisticRegression())``.
 
     Returns
     -------
     list of Check
+        A check for each promise.
 
     Raises
     ------
     ValueError
-        For a class, and for anything that is no estimator.
+        If ``estimator`` is a class, or has no ``fit`` or no ``get_params``.
     """
     if inspect.isclass(estimator) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         raise ValueError(

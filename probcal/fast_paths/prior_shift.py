@@ -22,7 +22,15 @@ LogOdds = Callable[..., tuple[np.ndarray, np.ndarray | float]]
 class ShiftedClassifier(ClassifierMixin, BaseEstimator):
     """Shift the log-odds of a fitted classifier, as other weights of its two classes would.
 
-    ``log_odds``: the function for ``base``. ``shift``: in nats.
+    Parameters
+    ----------
+    base : classifier
+        Fitted classifier.
+    log_odds : callable
+        Takes ``base`` and ``X``. It returns the log-odds of the second class in nats, of shape (n_rows,), and their
+        possible rounding errors.
+    shift : float
+        Shift of the log-odds, in nats.
     """
 
     def __init__(self, base: Any, log_odds: LogOdds, shift: float) -> None:
@@ -32,20 +40,60 @@ class ShiftedClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
+        """Return the labels in sorted order.
+
+        Returns
+        -------
+        ndarray of shape (2,)
+            Labels of ``base``.
+        """
         classes: np.ndarray = self.base.classes_
         return classes
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class, (n_rows,) in nats."""
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Whatever ``base`` accepts.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log-odds in nats.
+        """
         return self.log_odds(self.base, X)[0] + self.shift
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Whatever ``base`` accepts.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+        """
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, (n_rows,). The first class wins a tie."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Whatever ``base`` accepts.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie.
+        """
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
 
 
@@ -56,9 +104,16 @@ def _always(X: Any, first: float, second: float) -> bool:
 class PriorShift:
     """Fit once for all class weights.
 
-    ``log_odds``: the function for the learner, fitted on the rows without class weights. ``log_prior_odds``: from the
-    total weights of the two classes to what a fit with them adds to the log-odds, in nats. ``holds``: from X and these
-    weights to whether the weights change nothing else. By default it always holds.
+    Parameters
+    ----------
+    log_odds : callable
+        Takes the learner, fitted on the rows without class weights, and ``X``. It returns the log-odds of the second
+        class in nats, of shape (n_rows,), and their possible rounding errors: a float, or of shape (n_rows,).
+    log_prior_odds : callable
+        Takes the total weights of the first and of the second class. It returns what a fit with them adds to the
+        log-odds, in nats.
+    holds : callable, optional
+        Takes ``X`` and these weights. It returns whether the weights change nothing else. The default returns True.
     """
 
     def __init__(
@@ -74,9 +129,25 @@ class PriorShift:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[ShiftedClassifier | None]:
-        """Return a ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2).
+        """Fit the learner once, and shift it for each pair of class weights.
 
-        It is None if ``holds`` is False or a class has total weight 0.
+        Parameters
+        ----------
+        estimator : classifier
+            Unfitted learner, whose ``fit`` takes ``sample_weight``.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Whatever the estimator accepts.
+        labels : ndarray of shape (n_rows,)
+            Labels of two classes.
+        class_weights : ndarray of shape (k, 2)
+            Weights of the first and of the second class.
+        row_weights : ndarray of shape (n_rows,) or None
+            Weights of the rows. None means weight 1 for each row.
+
+        Returns
+        -------
+        list of ShiftedClassifier or None, of length k
+            None stands for weights for which ``holds`` is False. All are None if a class has total weight 0.
         """
         if self._totals is None:
             weights = np.ones(len(labels)) if row_weights is None else row_weights
@@ -96,7 +167,22 @@ class PriorShift:
         ]
 
     def margins(self, classifiers: list[ShiftedClassifier], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
-        """Return ((n_rows, k) log-odds, their possible rounding errors)."""
+        """Return the log-odds of all classifiers as margins, and their possible errors.
+
+        Parameters
+        ----------
+        classifiers : list of ShiftedClassifier, of length k
+            Classifiers that ``fit`` returned.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Whatever the estimator accepts.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_rows, k)
+            Log-odds of the second class, in nats.
+        errors : ndarray of shape (n_rows, 1) or (1, 1)
+            Possible rounding errors of the log-odds.
+        """
         log_odds, error = self.log_odds(classifiers[0].base, X)
         shifts = np.array([one.shift for one in classifiers])
         return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))

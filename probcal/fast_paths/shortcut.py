@@ -26,28 +26,58 @@ class Shortcut(Protocol):
 
     Your own learner can declare a shortcut by an attribute ``class_weight_shortcut``. It is None or a function without
     arguments that returns a shortcut, for instance its class.
+
+    An optional method ``rows(classifiers, X)`` returns what is cut into blocks for ``margins``, and rejects an invalid
+    ``X``. Without it ``X`` itself is cut.
     """
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[Any]:
-        """Return a classifier for each row of ``class_weights``, (k, 2), the weights of the first and the second class.
+        """Fit a classifier for each pair of class weights.
 
-        Each has ``predict``. It must predict for every row the same label as ``estimator``, fitted on the same rows
-        with ``sample_weight``. There the weight of a row is that of its class, times ``row_weights``, (n_rows,), if
-        given.
+        The method is called again with other class weights and the same rows, as they are needed.
 
-        None in place of a classifier means that this cannot be guaranteed. The learner itself is then fitted. The
-        method is called again with other class weights and the same rows, as they are needed.
+        Parameters
+        ----------
+        estimator : classifier
+            Unfitted learner.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Training rows.
+        labels : ndarray of shape (n_rows,)
+            Labels of two classes.
+        class_weights : ndarray of shape (k, 2)
+            Weights of the first and of the second class.
+        row_weights : ndarray of shape (n_rows,) or None
+            Weights of the rows. None means weight 1 for each row.
+
+        Returns
+        -------
+        list of classifier or None, of length k
+            Each classifier has ``predict``. It must predict for every row the same label as ``estimator``, fitted on
+            the same rows with ``sample_weight``. There the weight of a row is that of its class, times its row weight.
+            None means that this cannot be guaranteed. The learner itself is then fitted.
         """
         ...
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
-        """Return ((n_rows, k) margins, their possible errors). A margin above 0 predicts the second class.
+        """Return the margins of all classifiers, and their possible errors.
 
-        If the margin of a training row may be off by more than its size, the learner itself is fitted instead. X comes
-        in blocks of rows. An optional method ``rows(classifiers, X)`` returns what is cut into blocks, and rejects an
-        invalid X. Without it X itself is cut.
+        If the margin of a training row may be off by more than its size, the learner itself is fitted instead.
+
+        Parameters
+        ----------
+        classifiers : list of classifier, of length k
+            Classifiers that ``fit`` returned.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            A block of rows.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_rows, k)
+            A margin above 0 predicts the second class.
+        errors : float or ndarray
+            Possible errors of the margins, not negative. An array has a shape that broadcasts to that of the margins.
         """
         ...
 

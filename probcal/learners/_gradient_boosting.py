@@ -10,7 +10,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
-    """Pass everything to the classifier of another library. Subclasses define ``_classifier``."""
+    """Pass everything to the classifier of another library. Subclasses define ``_classifier``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    classifier_ : object
+        Fitted classifier of the library.
+    """
 
     classifier_: Any
 
@@ -19,20 +27,50 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns) floats.
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), or None for 1 each.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means weight 1 for each row.
+
+        Returns
+        -------
+        Self
+            The classifier itself.
         """
         self.classifier_ = self._classifier().fit(np.asarray(X), y, sample_weight=sample_weight)
         self.classes_ = np.asarray(self.classifier_.classes_)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
         return np.asarray(self.classifier_.predict_proba(np.asarray(X)), dtype=np.float64)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable label of each row, (n_rows,)."""
+        """Predict the most probable label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie.
+        """
         labels: np.ndarray = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
 

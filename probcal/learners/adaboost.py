@@ -25,27 +25,40 @@ _CERTAIN = 2.0
 class StumpBoosting(ClassifierMixin, BaseEstimator):
     """Boost decision stumps. The decision function is the log-odds of the predicted probability.
 
-    ``"discrete"`` (Freund & Schapire 1997): stump t predicts -1 or 1 with weighted error e and adds ln((1 - e) / e)
-    times that. It stops at the first stump with error 0, which adds 2, or with error 1/2 or more, which adds nothing.
+    ``"discrete"`` (Freund & Schapire 1997): stump t predicts -1 or 1 with weighted error e. The log-odds are the sum of
+    ln((1 - e) / e) times the predictions. Boosting stops at the first stump with error 0, which adds 2. It also stops
+    at the first stump with error 1/2 or more, which adds nothing.
+
     ``"real"`` (Friedman, Hastie & Tibshirani 2000; SAMME.R): the log-odds are the mean over the stumps of the log-odds
-    that each predicts. A row's weight is multiplied by exp(-1/2 times the log-odds of its label). It stops at the first
-    stump with error 0. Kull, Silva Filho & Flach (2017) call the two "adao" and "adas". AdaBoostClassifier of
-    scikit-learn had the real form as ``algorithm="SAMME.R"`` until version 1.6.
+    that each predicts. A row's weight is multiplied by exp(-1/2 times the log-odds of its label). Boosting stops at the
+    first stump with error 0.
+
+    Kull, Silva Filho & Flach (2017) call the two forms "adao" and "adas". AdaBoostClassifier of scikit-learn had the
+    real form as ``algorithm="SAMME.R"`` until version 1.6.
 
     Parameters
     ----------
-    algorithm : ``"discrete"`` or ``"real"``.
-    n_estimators : most stumps.
-    random_state : seed of the stumps, which decides between equally good columns. It decides as in scikit-learn's trees
-        of depth 1, whose stumps these are.
+    algorithm : {"discrete", "real"}, default="real"
+        Form of AdaBoost.
+    n_estimators : int, default=200
+        Largest number of stumps.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the stumps, which decides between equally good columns. It decides as in scikit-learn's trees of depth
+        1, whose stumps these are.
 
     Attributes
     ----------
-    classes_ : (2,) labels in sorted order.
-    stumps_ : (n_stumps, 4) column, limit, and the votes of rows up to the limit and above it. A vote of the real form
-        is a log-odds in nats.
-    weights_ : (n_stumps,) what each stump's vote, or its log-odds, is multiplied by.
-    n_features_in_, feature_names_in_ : number and names of the columns of X.
+    classes_ : ndarray of shape (2,)
+        Labels in sorted order.
+    stumps_ : ndarray of shape (n_stumps, 4)
+        Column, limit, the vote of rows up to the limit, and the vote of rows above it. A vote of the real form is a
+        log-odds in nats.
+    weights_ : ndarray of shape (n_stumps,)
+        Factor of each stump's vote, or of its log-odds.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of ``X``, if it has names.
     """
 
     def __init__(
@@ -64,14 +77,25 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : numbers, (n_rows, n_columns).
-        y : labels of two classes, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers. They are compared in single precision, as in scikit-learn's trees.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. None means equal weights.
+
+        Returns
+        -------
+        Self
+            The classifier itself.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, and unless there are two classes, finite numbers and valid weights.
+            If a parameter is invalid, ``X`` holds missing or infinite values, or a weight is invalid. Also if the rows
+            of positive weight do not have exactly two classes.
+        TypeError
+            If ``X`` is sparse.
         """
         check_choices(self, {"algorithm": ("discrete", "real")})
         if not is_count(self.n_estimators):
@@ -108,7 +132,18 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class, (n_rows,), in nats."""
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log-odds in nats.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
         columns, limits, low, high = self.stumps_.T  # a call of each stump would take twenty times as long
@@ -119,12 +154,34 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         return np.concatenate(parts)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+        """
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the more probable class of each row, (n_rows,)."""
+        """Predict the more probable label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie.
+        """
         positive = self.decision_function(X) > 0
         return np.asarray(self.classes_[positive.astype(int)])
 

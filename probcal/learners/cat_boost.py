@@ -13,17 +13,21 @@ if _FOUND:  # now and not in a fit: the import changes the process, and a worker
 
 
 class CatBoost(GradientBoosting):
-    """Gradient boosting of CatBoost (Prokhorenkova et al. 2018), with its defaults but for the number of trees.
+    """Fit the gradient boosting of CatBoost (Prokhorenkova et al. 2018), with its defaults except the number of trees.
 
     Parameters
     ----------
-    iterations : number of trees. CatBoost's own default is 1,000, and it chooses its learning rate for the number.
-    random_state : seed.
+    iterations : int, default=100
+        Number of trees. CatBoost's own default is 1,000, and it chooses its learning rate for the number.
+    random_state : int, default=None
+        Seed.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    classifier_ : the fitted ``catboost.CatBoostClassifier``.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    classifier_ : catboost.CatBoostClassifier
+        Fitted classifier of the library.
     """
 
     def __init__(self, iterations: int = 100, *, random_state: int | None = None) -> None:
@@ -32,7 +36,13 @@ class CatBoost(GradientBoosting):
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return what is missing, or None."""
+        """Return how to install CatBoost if it is missing.
+
+        Returns
+        -------
+        str or None
+            What is missing, with the line that installs it. None if nothing is missing.
+        """
         return missing("catboost", _FOUND)
 
     def _classifier(self) -> Any:

@@ -50,14 +50,25 @@ class KernelDensity:
     of the precision, as in Weka's KernelEstimator. Weka stops summing kernels when the rest weighs less than 1 %. Here
     the relative error stays below 1e-8.
 
-    Kernels and bins lie on the same lattice. So one table of a kernel, by distance in bins, serves all of them.
+    Kernels and bins lie on the same lattice. So one table of a kernel, by distance in bins, serves all of them. The
+    density needs memory for all bins between the lowest and the highest value.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite values.
+    weights : ndarray of shape (n,)
+        Weights of the values, not negative.
+    precision : float
+        Rounding step, in the units of the values. A step below 1e-6 counts as 1e-6.
+
+    Attributes
+    ----------
+    precision : float
+        The rounding step that is used.
     """
 
     def __init__(self, values: np.ndarray, weights: np.ndarray, precision: float) -> None:
-        """Fit the density. ``values``: (n,) finite. ``weights``: (n,) not negative. ``precision``: rounding step.
-
-        It needs memory for all bins between the lowest and the highest value.
-        """
         values, weights = values[weights > 0], weights[weights > 0]
         self._is_empty = not len(values)
         if self._is_empty:  # Weka's estimator without values has one kernel at 0
@@ -84,7 +95,18 @@ class KernelDensity:
         return float(max((len(self._shares) - 1) / np.sqrt(self._total), 1 / 6))
 
     def reweighted(self, factor: float) -> KernelDensity:
-        """Return the density for weights multiplied by ``factor``, above 0. It shares the sums of the weights."""
+        """Return the density for weights that are multiplied by a factor. It shares the sums of the weights.
+
+        Parameters
+        ----------
+        factor : float
+            Factor above 0.
+
+        Returns
+        -------
+        KernelDensity
+            The density itself if the factor is 1 or it has no values, and otherwise another one.
+        """
         if factor == 1 or self._is_empty:
             return self
         made = copy(self)
@@ -92,7 +114,18 @@ class KernelDensity:
         return made
 
     def mass(self, bins: np.ndarray) -> np.ndarray:
-        """Return the masses of distinct ``bins``, (n,) in [0, 1]."""
+        """Return the masses of bins.
+
+        Parameters
+        ----------
+        bins : ndarray of shape (n,)
+            Distinct numbers of bins.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Masses in [0, 1].
+        """
         n_bins, edge = len(self._shares), np.ceil(_ZERO_DISTANCE * self._width) + 1
         places = np.clip(bins - self._first, -edge, n_bins - 1 + edge)
         stride = max(1, int(min(self._width, n_bins) / _NODES_PER_WIDTH))

@@ -29,20 +29,25 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
     The method is that of John & Langley (1995), Estimating continuous distributions in Bayesian classifiers, as
     implemented in Weka's NaiveBayes -K.
 
-    It takes frames with numeric and categorical columns, or numeric arrays, and two classes. Missing values (NaN) are
-    left out of the product, in training and in prediction. So are levels that the training frame did not declare.
+    It takes frames with numeric and categorical columns, or numeric arrays, and two classes. Missing values (NaN)
+    are left out of the product, in training and in prediction. Levels that the training frame did not declare are left
+    out, too.
 
     Parameters
     ----------
-    weights : ``"counts"`` treats a row of weight w as w rows, like Weka. A class of more weight then has narrower
-        kernels and less smoothed frequencies. ``"shares"`` uses the weights as shares within a class. Weights of whole
-        classes then change only the prior, and Probing needs a single fit.
+    weights : {"counts", "shares"}, default="counts"
+        ``"counts"`` treats a row of weight w as w rows, like Weka. A class of more weight then has narrower kernels and
+        less smoothed frequencies. ``"shares"`` uses the weights as shares within a class. Weights of whole classes then
+        change only the prior, and Probing needs a single fit.
 
     Attributes
     ----------
-    classes_ : (2,) labels in sorted order.
-    log_prior_ : (2,) log prior probabilities, in nats.
-    n_features_in_ : number of columns of X.
+    classes_ : ndarray of shape (2,)
+        Labels in sorted order.
+    log_prior_ : ndarray of shape (2,)
+        Log prior probabilities, in nats. 1 is added to the weight of each class.
+    n_features_in_ : int
+        Number of columns of ``X``.
     """
 
     def __init__(self, *, weights: Literal["counts", "shares"] = "counts") -> None:
@@ -53,14 +58,23 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None for 1 each.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers. Columns of a frame may also be categorical. NaN is missing.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. None means weight 1 for each row.
+
+        Returns
+        -------
+        KernelNaiveBayes
+            The classifier itself.
 
         Raises
         ------
         ValueError
-            For infinite values, invalid weights, and any number of classes but two.
+            If ``weights`` or a row weight is invalid, or ``y`` does not hold exactly two classes. Also if a numeric
+            column holds infinite values or text.
         """
         if self.weights not in ("counts", "shares"):
             raise ValueError(f"weights must be 'counts' or 'shares', not {self.weights!r}")
@@ -78,9 +92,19 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def reweighted(self, first: float, second: float) -> KernelNaiveBayes:
-        """Return the classifier fitted with the weights of each class multiplied by a factor above 0.
+        """Return the classifier that a fit with other class weights would give. It needs ``weights="counts"``.
 
-        It needs ``weights="counts"``.
+        Parameters
+        ----------
+        first : float
+            Factor above 0 of the weights of the first class.
+        second : float
+            Factor above 0 of the weights of the second class.
+
+        Returns
+        -------
+        KernelNaiveBayes
+            Another fitted classifier.
         """
         factors = (first, second)
         made = copy(self)
@@ -89,9 +113,23 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         return made
 
     def coded(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the distinct points of each column of ``X``, and the number of each row's point, (n_rows,) intp.
+        """Return the distinct points of each column, and which of them each row has.
 
-        The number of a missing value is -1. Raises ValueError for other columns than in ``fit``.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        list of tuple (points, codes), of length n_columns
+            ``points`` has shape (n_points,): levels of a nominal column, and bins of a numeric one. ``codes`` has shape
+            (n_rows,) and type intp: the number of each row's point, and -1 for a missing value.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``.
         """
         check_is_fitted(self)
         columns, names = _columns(X), _names(X)
@@ -103,28 +141,79 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         return [learned.coded(column) for learned, column in zip(self.columns_, columns, strict=True)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class, (n_rows,) in nats.
+        """Return the log-odds of the second class.
 
-        Raises ValueError for other columns than in ``fit``.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log-odds in nats.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``.
         """
         rows = LogOdds([self], self.coded(X), len(X))
         log_odds: np.ndarray = rows[:][:, 0]
         return log_odds
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``.
+        """
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, (n_rows,). The first class wins a tie, as in Weka."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie, as in Weka.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``.
+        """
         is_second = self.decision_function(X) > 0
         labels: np.ndarray = self.classes_[is_second.astype(int)]
         return labels
 
     @property
     def class_weight_shortcut(self) -> Callable[[], PriorShift | ColumnSums]:
-        """Return the function that makes the shortcut for many class weights. See ``probcal.fast_paths``."""
+        """Return the function that makes the shortcut for many class weights. See ``probcal.fast_paths``.
+
+        Returns
+        -------
+        callable
+            Takes no arguments. It makes a ``PriorShift`` for ``weights="shares"``, and a ``ColumnSums`` otherwise.
+        """
         if self.weights == "shares":
             return lambda: PriorShift(_log_odds, _log_prior_odds)
         return lambda: ColumnSums(_LOG_ODDS_ERROR)

@@ -19,17 +19,27 @@ class LogisticSVC(SVC):
     uncalibrated probability. With more than two classes, each class's score against the rest is read so, and a row is
     divided by its sum.
 
-    Parameters
-    ----------
-    C, kernel, gamma, ... : as in ``sklearn.svm.SVC``.
+    The parameters, such as ``C``, ``kernel`` and ``gamma``, are those of ``sklearn.svm.SVC``.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Whatever ``sklearn.svm.SVC`` accepts.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
         scores = np.asarray(self.decision_function(X))
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])

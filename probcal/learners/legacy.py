@@ -19,27 +19,65 @@ class LegacyGaussianNB(GaussianNB):
     """Add the likelihoods of the classes before their logarithm is taken.
 
     Newer versions of SciPy take the logarithm of 1 plus the smaller ones, which has more digits.
+
+    The parameters are those of ``sklearn.naive_bayes.GaussianNB``.
     """
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) natural logarithms of probabilities in the order of ``classes_``."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Log probabilities in nats, in the order of ``classes_``.
+        """
         joint = np.asarray(self.predict_joint_log_proba(X))
         most = joint.max(axis=1, keepdims=True)
         return np.asarray(joint - (np.log(np.exp(joint - most).sum(axis=1, keepdims=True)) + most))
 
 
 class LegacyLogisticRegression(LogisticRegression):
-    """Add the terms of a row's log-odds one after another, so that equal rows have equal scores. For two classes.
+    """Add the terms of a row's log-odds one after another, so that equal rows have equal scores.
 
-    A product of matrices may round a row in another way at another place of the table.
+    A product of matrices may round a row in another way at another place of the table. The class is for two
+    classes.
+
+    The parameters are those of ``sklearn.linear_model.LogisticRegression``.
     """
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class, (n_rows,), in nats."""
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log-odds in nats.
+        """
         return np.asarray((np.asarray(X) * self.coef_[0]).cumsum(axis=1)[:, -1] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities, in the order of ``classes_``.
+        """
         with np.errstate(over="ignore"):
             positive = 1 / (1 + np.exp(-self.decision_function(X)))
         return np.column_stack([1 - positive, positive])
@@ -49,10 +87,27 @@ class LegacyForestClassifier(RandomForestClassifier):
     """Round the limits of the trees to half of a number of single precision, which is where they were until 2018.
 
     A test row that lies on a limit may go to the other side.
+
+    The parameters are those of ``sklearn.ensemble.RandomForestClassifier``.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the forest, as ``sklearn.ensemble.RandomForestClassifier`` does."""
+        """Fit the forest, as ``sklearn.ensemble.RandomForestClassifier`` does.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+
+        Returns
+        -------
+        Self
+            The forest itself.
+        """
         super().fit(X, y, sample_weight)
         for one in self.estimators_:
             inner = one.tree_.children_left >= 0

@@ -13,17 +13,21 @@ if _FOUND:  # now and not in a fit: the import changes the process, and a worker
 
 
 class LightGBM(GradientBoosting):
-    """Gradient boosting of LightGBM (Ke et al. 2017), with its defaults.
+    """Fit the gradient boosting of LightGBM (Ke et al. 2017), with its defaults.
 
     Parameters
     ----------
-    n_estimators : number of trees, for each class if there are more than two.
-    random_state : seed.
+    n_estimators : int, default=100
+        Number of trees, for each class if there are more than two.
+    random_state : int, default=None
+        Seed.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    classifier_ : the fitted ``lightgbm.LGBMClassifier``.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    classifier_ : lightgbm.LGBMClassifier
+        Fitted classifier of the library.
     """
 
     def __init__(self, n_estimators: int = 100, *, random_state: int | None = None) -> None:
@@ -32,7 +36,13 @@ class LightGBM(GradientBoosting):
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return what is missing, or None."""
+        """Return how to install LightGBM if it is missing.
+
+        Returns
+        -------
+        str or None
+            What is missing, with the line that installs it. None if nothing is missing.
+        """
         return missing("lightgbm", _FOUND)
 
     def _classifier(self) -> Any:

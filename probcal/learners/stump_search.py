@@ -16,27 +16,48 @@ _LARGEST = 2**31 - 1
 
 
 class Stump(NamedTuple):
-    """Hold the column, and the limit up to which a row goes left. Trees compare in single precision."""
+    """Hold the split of a decision stump.
+
+    Attributes
+    ----------
+    column : int
+        Number of the column.
+    limit : float
+        Largest value that goes left. Trees compare in single precision.
+    """
 
     column: int
     limit: float
 
     def goes_left(self, rows: np.ndarray) -> np.ndarray:
-        """Return (n_rows,) bool for (n_rows, n_columns) float32 values."""
+        """Return which rows go left.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_columns)
+            Numbers of type float32.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,)
+            Whether the value of the column is at most the limit.
+        """
         return np.asarray(rows[:, self.column] <= self.limit)
 
 
 class StumpSearch:
     """Find the split of scikit-learn's ``DecisionTreeClassifier(max_depth=1)`` for one weighting after another.
 
-    A split is the better, the larger its purity: the sum over both sides of the squared weights of the two classes,
-    divided by the weight of the side. Among equally good columns the first in a drawn order wins. It is the order of
-    scikit-learn for the same seed. Within a column the lowest limit wins.
+    The best split has the largest purity. A side has the sum of the squared weights of the two classes, divided by the
+    weight of the side. The purity is the sum over both sides. Among equally good columns the first in a
+    drawn order wins. It is the order of scikit-learn for the same seed. Within a column the lowest limit wins.
 
     Parameters
     ----------
-    rows : finite numbers, (n_rows, n_columns) float32.
-    second : (n_rows,) bool, the rows of the second class.
+    rows : ndarray of shape (n_rows, n_columns)
+        Finite numbers of type float32.
+    second : ndarray of bool of shape (n_rows,)
+        Whether each row is of the second class.
     """
 
     def __init__(self, rows: np.ndarray, second: np.ndarray) -> None:
@@ -47,9 +68,21 @@ class StumpSearch:
         self._find_cuts()
 
     def best(self, weights: np.ndarray, seed: int) -> Stump | None:
-        """Return the best split for ``weights``, (n_rows,).
+        """Return the best split for some weights.
 
-        It is None if no column can be cut, or one class has all weight. Rows of weight 0 are left out, also later.
+        Rows of weight 0 are left out, also in later calls.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_rows,)
+            Weights of the rows.
+        seed : int
+            Seed of the order in which equally good columns are drawn.
+
+        Returns
+        -------
+        Stump or None
+            The split. None if no column can be cut, or one class has all weight.
         """
         listed = np.count_nonzero(weights)
         if listed < self._order.shape[1]:

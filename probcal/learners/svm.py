@@ -32,11 +32,31 @@ class HingeSVMShortcut:
         class_weights: np.ndarray,
         row_weights: np.ndarray | None,
     ) -> list[HingeSVM | None]:
-        """Return a fitted HingeSVM for each row of ``class_weights``, (k, 2), or None if its labels are not certain.
+        """Fit a HingeSVM for each pair of class weights.
 
-        X: (n_rows, n_columns) frame or array. labels: (n_rows,) of two classes. row_weights: (n_rows,) or None.
-        ``margin_error_`` of each is the largest error of the margin of a training row. Raises ValueError as
-        ``HingeSVM.fit`` does.
+        Parameters
+        ----------
+        estimator : HingeSVM
+            Learner whose ``C`` is used.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers.
+        labels : ndarray of shape (n_rows,)
+            Labels of two classes.
+        class_weights : ndarray of shape (k, 2)
+            Weights of the first and of the second class.
+        row_weights : ndarray of shape (n_rows,) or None
+            Weights of the rows, not negative. None means weight 1 for each row.
+
+        Returns
+        -------
+        list of HingeSVM or None, of length k
+            None stands for a classifier whose labels are not certain. ``margin_error_`` of the others is the largest
+            error of the margin of a training row.
+
+        Raises
+        ------
+        ValueError
+            As ``HingeSVM.fit``.
         """
         if self._path is None:
             self._template = clone(estimator)
@@ -51,13 +71,38 @@ class HingeSVMShortcut:
         return solved
 
     def rows(self, classifiers: list[HingeSVM], X: Any) -> Any:
-        """Return X as HingeSVM itself checks it for prediction, with its errors and warnings."""
+        """Check ``X`` as HingeSVM itself does for prediction, with its errors and warnings.
+
+        Parameters
+        ----------
+        classifiers : list of HingeSVM
+            Classifiers that ``fit`` returned.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+            The checked rows.
+        """
         return validate_data(classifiers[0], X, dtype=np.float64, reset=False)
 
     def margins(self, classifiers: list[HingeSVM], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the (n_rows, k) margins of the rows of X, (n_rows, n_columns), and their errors (k,).
+        """Return the margins of all classifiers, and their possible errors.
 
-        The learner's own fit may be off by the same error, so it counts twice.
+        Parameters
+        ----------
+        classifiers : list of HingeSVM, of length k
+            Classifiers that ``fit`` returned.
+        X : ndarray of shape (n_rows, n_columns)
+            Rows that ``rows`` has checked.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_rows, k)
+            Margins. They are above 0 for the second class.
+        errors : ndarray of shape (k,)
+            Twice ``margin_error_``, because the learner's own fit may be off by the same error.
         """
         coefficients = np.concatenate([one.coef_ for one in classifiers])
         intercepts = np.concatenate([one.intercept_ for one in classifiers])
@@ -73,15 +118,23 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : number above 0, the cost of a margin that is 1 too small.
+    C : float, default=1.0
+        Cost of a margin that is 1 too small, above 0.
 
     Attributes
     ----------
-    classes_ : (2,) labels in sorted order.
-    coef_ : (1, n_columns) weights.
-    intercept_ : (1,) intercept.
-    n_iter_ : Newton steps.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    classes_ : ndarray of shape (2,)
+        Labels in sorted order.
+    coef_ : ndarray of shape (1, n_columns)
+        Coefficients w of the columns.
+    intercept_ : ndarray of shape (1,)
+        Intercept b.
+    n_iter_ : int
+        Number of Newton steps.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of ``X``, if it has names.
     """
 
     classes_: np.ndarray
@@ -101,15 +154,25 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None for 1 each.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers, not sparse.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. None means weight 1 for each row.
+
+        Returns
+        -------
+        HingeSVM
+            The classifier itself.
 
         Raises
         ------
         ValueError
-            For a C not above 0, missing or infinite values, sparse X, invalid weights or a class without weight, and
-            any number of classes but two.
+            If ``C`` is not above 0, or ``X`` holds missing or infinite values. Also if ``y`` does not hold exactly two
+            classes, a weight is invalid, or all weights of a class are 0.
+        TypeError
+            If ``X`` is sparse.
         """
         solution = self._path(X, y, sample_weight).solve(np.array([self.C, self.C]))
         if not solution.converged:
@@ -140,14 +203,36 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the margins, (n_rows,). They are above 0 for the second class."""
+        """Return the margin of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers, in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Margins. They are above 0 for the second class.
+        """
         check_is_fitted(self)
         checked = validate_data(self, X, dtype=np.float64, reset=False)
         margins: np.ndarray = checked @ self.coef_[0] + self.intercept_[0]
         return margins
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, (n_rows,). A margin of 0 goes to the first class."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Finite numbers, in the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. A margin of 0 goes to the first class.
+        """
         is_second = self.decision_function(X) > 0
         labels: np.ndarray = self.classes_[is_second.astype(int)]
         return labels

@@ -29,15 +29,17 @@ _FAILED_COLUMNS = ["dataset", "learner", "method", "repetition", "status", "erro
 
 
 def load_results(folder: Path | str) -> ExperimentResults:
-    """Return the results that ``probcal run`` stored in ``folder``.
+    """Return the results that ``probcal run`` stored in a folder.
 
     Parameters
     ----------
-    folder : folder of one experiment, such as ``results/uci``.
+    folder : Path or str
+        Folder of one experiment, such as ``results/uci``.
 
     Returns
     -------
     ExperimentResults
+        Frame, tables and figures of the results.
 
     Raises
     ------
@@ -49,7 +51,15 @@ def load_results(folder: Path | str) -> ExperimentResults:
 
 @dataclass(frozen=True)
 class Tables:
-    """Hold tables with a title. A notebook shows them as HTML, and ``print`` as Markdown."""
+    """Hold tables with a title. A notebook shows them as HTML, and ``print`` as Markdown.
+
+    Parameters
+    ----------
+    title : str
+        Title of all tables.
+    grids : list of Grid
+        Header, rows and notes of each table.
+    """
 
     title: str
     grids: list[Grid]
@@ -63,7 +73,13 @@ class Tables:
 
 @dataclass(frozen=True)
 class Figures:
-    """Hold figures of matplotlib, which a notebook shows below one another."""
+    """Hold figures of matplotlib, which a notebook shows below one another.
+
+    Parameters
+    ----------
+    figures : list of matplotlib Figure
+        The figures, over which you can iterate.
+    """
 
     figures: list[Figure]
 
@@ -82,7 +98,13 @@ class ExperimentResults:
 
     Parameters
     ----------
-    folder : folder of one experiment, such as ``results/uci``.
+    folder : Path or str
+        Folder of one experiment, such as ``results/uci``.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder.
 
     Raises
     ------
@@ -111,8 +133,12 @@ class ExperimentResults:
     def frame(self) -> pd.DataFrame:
         """Return one row for each metric of each finished cell that the experiment plans.
 
-        The columns are ``dataset``, ``learner``, ``method``, ``label`` (the header of the column in tables),
-        ``repetition`` (the number of the split, from 0), ``metric`` and ``value``. ``value`` may be infinite or NaN.
+        Returns
+        -------
+        DataFrame
+            The columns are ``dataset``, ``learner``, ``method``, ``label`` (the header of the column in tables),
+            ``repetition`` (the number of the split, from 0), ``metric`` and ``value``. ``value`` may be infinite or
+            NaN.
         """
         outline, results = self._outline, self._store.results()
         rows = [
@@ -126,17 +152,35 @@ class ExperimentResults:
 
     @property
     def failed(self) -> pd.DataFrame:
-        """Return one row for each planned cell that failed, with the type and message of its error."""
+        """Return one row for each planned cell that failed.
+
+        Returns
+        -------
+        DataFrame
+            The columns are ``dataset``, ``learner``, ``method``, ``repetition``, ``status``, and ``error_type`` and
+            ``message`` of the error.
+        """
         found = census(self._outline, self._store.results()).failed
         rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in found]
         return pd.DataFrame(rows, columns=_FAILED_COLUMNS)
 
     def table(self) -> Tables:
-        """Return the tables of ``probcal table``: one for each metric, with published numbers where there are any."""
+        """Return the tables of ``probcal table``.
+
+        Returns
+        -------
+        Tables
+            A table for each metric, with published numbers where there are any.
+        """
         return Tables(self.title, tables(self._store))
 
     def compare(self) -> Tables:
         """Return the ranks and tests of ``probcal compare``.
+
+        Returns
+        -------
+        Tables
+            Ranks and tests.
 
         Raises
         ------
@@ -158,7 +202,8 @@ class ExperimentResults:
 
         Parameters
         ----------
-        datasets, learners, methods : names of those to draw, one or several. None selects all.
+        datasets, learners, methods : str or sequence of str, default=()
+            Names of those to draw, one or several. An empty sequence selects all.
 
         Returns
         -------
@@ -168,7 +213,8 @@ class ExperimentResults:
         Raises
         ------
         ProbcalError
-            If a name is unknown, or neither predictions nor a summary of them are stored.
+            If a name is unknown, or neither predictions nor a summary of them are stored. Also if matplotlib is not
+            installed.
         """
         require("matplotlib", "a reliability diagram")
         from probcal.reporting.figures import prediction_figures_of

@@ -55,28 +55,41 @@ def run(
 
     Parameters
     ----------
-    config : a mapping with the keys of an experiment file, the path of such a file, or the name of a shipped one.
-    output : folder of the results. None means ``results/NAME``.
-    jobs : number of cells at a time.
-    datasets, learners, methods : names of those to run. None selects all.
-    seed : seed of splits and fits. None means the one of the experiment.
-    data_dir : folder of original data files. None means PROBCAL_DATA_DIR.
-    small : whether to run one repetition on 1,000 rows with 10 probes, as ``--quick``.
-    timeout : seconds after which a cell is stopped. None means no limit.
-    retry_failed : whether failed cells run again.
-    fail_fast : whether to stop at the first cell that fails.
-    trust : names below which classes may be imported, such as ``my_module``. Your modules may lie in this folder.
-    say : receives each line. None prints to stderr.
+    config : mapping, Path or str
+        A mapping with the keys of an experiment file, the path of such a file, or the name of a shipped one.
+    output : Path or str, default=None
+        Folder of the results. None means ``results/NAME``.
+    jobs : int, default=1
+        Number of cells at a time.
+    datasets, learners, methods : sequence of str, default=()
+        Names of those to run. An empty sequence selects all.
+    seed : int, default=None
+        Seed of splits and fits. None means the seed of the experiment.
+    data_dir : Path or str, default=None
+        Folder of original data files. None means the folder in PROBCAL_DATA_DIR, if it is set.
+    small : bool, default=False
+        Whether to run one repetition on at most 1,000 rows with 10 probes, as ``--quick``. NAME then ends with
+        ``-quick``.
+    timeout : float, default=None
+        Seconds after which a cell is stopped. None means no limit.
+    retry_failed : bool, default=False
+        Whether failed cells run again.
+    fail_fast : bool, default=False
+        Whether to stop at the first cell that fails.
+    trust : sequence of str, default=()
+        Names below which classes may be imported, such as ``my_module``. Your modules may lie in the current folder.
+    say : callable, default=None
+        Receives each line as str. None prints to stderr.
 
     Returns
     -------
     ExperimentResults
-        ``failed`` lists the cells that failed.
+        Results in the folder. ``failed`` lists the cells that failed.
 
     Raises
     ------
     ProbcalError
-        For a mistake in the config or the data, or a missing package. No result was changed.
+        If the config or the data have a mistake, or a package is missing. No result was changed.
     ValueError
         If ``jobs`` is below 1, or ``timeout`` is not positive.
     """

@@ -29,12 +29,20 @@ def positive_class_text(pos_label: Any) -> str:
 
 
 class PositiveClass(NamedTuple):
-    """Hold what a display needs of an estimator."""
+    """Hold what a display needs of an estimator.
+
+    Attributes
+    ----------
+    is_positive : ndarray of bool of shape (n_rows,)
+        Whether each label is the positive one.
+    p : ndarray of shape (n_rows,)
+        Predicted probability of the positive class.
+    label : object
+        Label of the positive class.
+    """
 
     is_positive: np.ndarray
-    """Whether each label is the positive one, (n,)."""
     p: np.ndarray
-    """Predicted probability of the positive class, (n,)."""
     label: Any
 
 

@@ -22,15 +22,21 @@ class DecisionCurveDisplay:
 
     Parameters
     ----------
-    curve : what to draw, from ``probcal.metrics.decision_curve``.
-    estimator_name : name in the legend, or None for no legend entry.
-    pos_label : label of the positive class, for the name of the x axis.
+    curve : DecisionCurve
+        Net benefits, from ``probcal.metrics.decision_curve``.
+    estimator_name : str, default=None
+        Name in the legend. None means no legend entry.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for the name of the x axis.
 
     Attributes
     ----------
-    line_ : the curve, a matplotlib line.
-    ax_ : the axes.
-    figure_ : the figure.
+    line_ : matplotlib Line2D
+        The curve.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
 
     Examples
     --------
@@ -63,26 +69,42 @@ class DecisionCurveDisplay:
 
         Parameters
         ----------
-        estimator : a fitted classifier with ``predict_proba``.
-        X : held-out rows, (n, n_columns).
-        y : their labels, (n,).
-        thresholds : numbers of at least 0 and below 1. None for .01, .02, ... .99.
-        sample_weight : weights of the rows, (n,), or None.
-        pos_label : label of the positive class. None for the second of two classes. Of several classes it is compared
-            with all others.
-        name : name in the legend. None for that of the estimator's class.
-        ref_line, ax, **kwargs : as in ``plot``.
+        estimator : classifier
+            Fitted. It has ``predict_proba``.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Held-out rows.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        thresholds : array-like of shape (n_thresholds,), default=None
+            Numbers of at least 0 and below 1. None means .01, .02, ... .99.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+        pos_label : int, float, bool or str, default=None
+            Label of the positive class. None means the second of two classes. Of several classes it is compared with
+            all others.
+        name : str, default=None
+            Name in the legend. None means the name of the estimator's class.
+        ref_line : bool, default=True
+            Whether to draw "Treat all" and "Treat none". They are drawn once on each axes.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Settings of the curve, for ``matplotlib.axes.Axes.plot``.
 
         Returns
         -------
         DecisionCurveDisplay
+            The drawn display.
 
         Raises
         ------
         TypeError
-            If the estimator has no ``predict_proba``.
+            If the estimator has no ``predict_proba`` or no ``classes_``.
+        NotFittedError
+            If the estimator is not fitted.
         ValueError
-            For more than two classes without ``pos_label``, a label that is no class, and as for ``from_predictions``.
+            If there are more than two classes and no ``pos_label``, or ``pos_label`` or a label of ``y`` is no class.
+            Also if ``probcal.metrics.decision_curve`` refuses an argument.
         """
         positive = predictions_of(estimator, X, y, pos_label)
         curve = decision_curve(positive.is_positive, positive.p, thresholds, sample_weight)
@@ -107,22 +129,34 @@ class DecisionCurveDisplay:
 
         Parameters
         ----------
-        y_true : labels, (n,), of two classes.
-        y_prob : predicted probabilities, (n,) of the positive class, or (n, 2).
-        thresholds : numbers of at least 0 and below 1. None for .01, .02, ... .99.
-        sample_weight : weights of the rows, (n,), or None.
-        pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
-        name : name in the legend. None for "Classifier".
-        ref_line, ax, **kwargs : as in ``plot``.
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_prob : array-like of shape (n_rows,) or (n_rows, 2)
+            Predicted probabilities of the positive class, or of both classes.
+        thresholds : array-like of shape (n_thresholds,), default=None
+            Numbers of at least 0 and below 1. None means .01, .02, ... .99.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+        pos_label : int, float, bool or str, default=None
+            Label of the positive class. None if ``y_true`` holds 0 and 1.
+        name : str, default=None
+            Name in the legend. None means "Classifier".
+        ref_line : bool, default=True
+            Whether to draw "Treat all" and "Treat none". They are drawn once on each axes.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Settings of the curve, for ``matplotlib.axes.Axes.plot``.
 
         Returns
         -------
         DecisionCurveDisplay
+            The drawn display.
 
         Raises
         ------
         ValueError
-            As for ``probcal.metrics.decision_curve``.
+            If ``probcal.metrics.decision_curve`` refuses an argument.
         """
         curve = decision_curve(y_true, y_prob, thresholds, sample_weight, pos_label=pos_label)
         return cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label).plot(
@@ -136,15 +170,24 @@ class DecisionCurveDisplay:
 
         Parameters
         ----------
-        ax : matplotlib axes to draw on. None for a new figure.
-        name : name in the legend. None for ``estimator_name``.
-        ref_line : whether to draw "Treat all" and "Treat none". They are drawn once on each axes.
-        **kwargs : settings of the curve, for ``matplotlib.axes.Axes.plot``.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            Name in the legend. None means ``estimator_name``.
+        ref_line : bool, default=True
+            Whether to draw "Treat all" and "Treat none". They are drawn once on each axes.
+        **kwargs : dict
+            Settings of the curve, for ``matplotlib.axes.Axes.plot``.
 
         Returns
         -------
         DecisionCurveDisplay
-            Itself, with ``line_``, ``ax_`` and ``figure_``.
+            The display itself, with ``line_``, ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        MissingPackage
+            If ``ax`` is None and matplotlib is not installed.
         """
         ax = axes_or_new(ax)
         thresholds, benefit, treat_all = self.curve

@@ -23,21 +23,33 @@ class ReliabilityDisplay:
 
     Parameters
     ----------
-    curve : what to draw, from ``probcal.metrics.reliability_curve``.
-    estimator_name : name in the legend, or None for no legend entry.
-    pos_label : label of the positive class, for the names of the axes.
+    curve : ReliabilityCurve
+        Bins, curves and limits, from ``probcal.metrics.reliability_curve``.
+    estimator_name : str, default=None
+        Name in the legend. None means no legend entry.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for the names of the axes.
 
     Attributes
     ----------
-    prob_true : observed frequency of each bin, (n_bins,).
-    prob_pred : mean prediction of each bin, (n_bins,).
-    line_ : the points of the bins, a matplotlib line.
-    curve_line_ : the isotonic curve, or None.
-    bars_ : the bars of the bins, or None.
-    band_ : the band of the curve, or None.
-    histogram_ : the histogram below the diagram, or None.
-    ax_ : the axes of the diagram.
-    figure_ : the figure.
+    prob_true : ndarray of shape (n_points,)
+        Observed frequency of each bin. Empty bins are left out.
+    prob_pred : ndarray of shape (n_points,)
+        Mean predicted probability of each bin.
+    line_ : matplotlib Line2D
+        The points of the bins.
+    curve_line_ : matplotlib Line2D or None
+        The isotonic curve.
+    bars_ : matplotlib LineCollection or None
+        The bars of the bins.
+    band_ : matplotlib PolyCollection or None
+        The band of the curve.
+    histogram_ : matplotlib StepPatch or None
+        The histogram below the diagram.
+    ax_ : matplotlib Axes
+        The axes of the diagram.
+    figure_ : matplotlib Figure
+        The figure.
 
     Examples
     --------
@@ -82,26 +94,58 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        estimator : a fitted classifier with ``predict_proba``.
-        X : held-out rows, (n, n_columns).
-        y : their labels, (n,).
-        n_bins, strategy, isotonic, bands, level, n_resamples, random_state : as in ``from_predictions``.
-        sample_weight : weights of the rows, (n,), or None.
-        pos_label : label of the positive class. None for the second of two classes. Of several classes it is compared
-            with all others.
-        name : name in the legend. None for that of the estimator's class.
-        ref_line, histogram, ax, **kwargs : as in ``plot``.
+        estimator : classifier
+            Fitted. It has ``predict_proba``.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Held-out rows.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        n_bins : int, default=10
+            Largest number of points.
+        strategy : {"quantile", "uniform"}, default="quantile"
+            ``"quantile"`` makes bins of nearly equal weight. ``"uniform"`` makes bins of equal width.
+        isotonic : bool, default=True
+            Whether to draw the isotonic (CORP) curve too.
+        bands : {"consistency", "confidence"} or None, default="consistency"
+            ``"consistency"`` shows where points and curve would lie if the predictions were calibrated.
+            ``"confidence"`` shows how certain they are. None draws neither.
+        level : float, default=0.95
+            Probability of the bars and of the band, at each prediction.
+        n_resamples : int, default=200
+            Number of the resamples that the bands come from.
+        random_state : int, numpy.random.Generator or None, default=0
+            Seed of the resamples. None draws other ones each time.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+        pos_label : int, float, bool or str, default=None
+            Label of the positive class. None means the second of two classes. Of several classes it is compared with
+            all others.
+        name : str, default=None
+            Name in the legend. None means the name of the estimator's class.
+        ref_line : bool, default=True
+            Whether to draw the diagonal. It is drawn once on each axes.
+        histogram : bool, default=True
+            Whether to draw the histogram of the predictions below the diagram. Its largest bin is as high as the strip,
+            for each model.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Settings of the points, for ``matplotlib.axes.Axes.plot``. ``color`` holds for all parts.
 
         Returns
         -------
         ReliabilityDisplay
+            The drawn display.
 
         Raises
         ------
         TypeError
-            If the estimator has no ``predict_proba``.
+            If the estimator has no ``predict_proba`` or no ``classes_``.
+        NotFittedError
+            If the estimator is not fitted.
         ValueError
-            For more than two classes without ``pos_label``, a label that is no class, and as for ``from_predictions``.
+            If there are more than two classes and no ``pos_label``, or ``pos_label`` or a label of ``y`` is no class.
+            Also if ``probcal.metrics.reliability_curve`` refuses an argument.
         """
         positive = predictions_of(estimator, X, y, pos_label)
         curve = reliability_curve(
@@ -137,28 +181,50 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        y_true : labels, (n,), of two classes.
-        y_prob : predicted probabilities, (n,) of the positive class, or (n, 2).
-        n_bins : largest number of points.
-        strategy : ``"quantile"`` for bins of nearly equal weight, ``"uniform"`` for bins of equal width.
-        isotonic : whether to draw the isotonic (CORP) curve too.
-        bands : ``"consistency"``: where points and curve would lie if the predictions were calibrated.
-            ``"confidence"``: how certain they are. None for neither.
-        level : probability of the bars and of the band, at each prediction.
-        n_resamples, random_state : number and seed of the resamples that the bands come from.
-        sample_weight : weights of the rows, (n,), or None.
-        pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
-        name : name in the legend. None for "Classifier".
-        ref_line, histogram, ax, **kwargs : as in ``plot``.
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_prob : array-like of shape (n_rows,) or (n_rows, 2)
+            Predicted probabilities of the positive class, or of both classes.
+        n_bins : int, default=10
+            Largest number of points.
+        strategy : {"quantile", "uniform"}, default="quantile"
+            ``"quantile"`` makes bins of nearly equal weight. ``"uniform"`` makes bins of equal width.
+        isotonic : bool, default=True
+            Whether to draw the isotonic (CORP) curve too.
+        bands : {"consistency", "confidence"} or None, default="consistency"
+            ``"consistency"`` shows where points and curve would lie if the predictions were calibrated.
+            ``"confidence"`` shows how certain they are. None draws neither.
+        level : float, default=0.95
+            Probability of the bars and of the band, at each prediction.
+        n_resamples : int, default=200
+            Number of the resamples that the bands come from.
+        random_state : int, numpy.random.Generator or None, default=0
+            Seed of the resamples. None draws other ones each time.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+        pos_label : int, float, bool or str, default=None
+            Label of the positive class. None if ``y_true`` holds 0 and 1.
+        name : str, default=None
+            Name in the legend. None means "Classifier".
+        ref_line : bool, default=True
+            Whether to draw the diagonal. It is drawn once on each axes.
+        histogram : bool, default=True
+            Whether to draw the histogram of the predictions below the diagram. Its largest bin is as high as the strip,
+            for each model.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Settings of the points, for ``matplotlib.axes.Axes.plot``. ``color`` holds for all parts.
 
         Returns
         -------
         ReliabilityDisplay
+            The drawn display.
 
         Raises
         ------
         ValueError
-            As for ``probcal.metrics.reliability_curve``.
+            If ``probcal.metrics.reliability_curve`` refuses an argument.
         """
         curve = reliability_curve(
             y_true, y_prob,
@@ -181,17 +247,27 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        ax : matplotlib axes to draw on. None for a new figure.
-        name : name in the legend. None for ``estimator_name``.
-        ref_line : whether to draw the diagonal. It is drawn once on each axes.
-        histogram : whether to draw the histogram of the predictions below the diagram. Its largest bin is as high
-            as the strip, for each model.
-        **kwargs : settings of the points, for ``matplotlib.axes.Axes.plot``. ``color`` holds for all parts.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            Name in the legend. None means ``estimator_name``.
+        ref_line : bool, default=True
+            Whether to draw the diagonal. It is drawn once on each axes.
+        histogram : bool, default=True
+            Whether to draw the histogram of the predictions below the diagram. Its largest bin is as high as the strip,
+            for each model.
+        **kwargs : dict
+            Settings of the points, for ``matplotlib.axes.Axes.plot``. ``color`` holds for all parts.
 
         Returns
         -------
         ReliabilityDisplay
-            Itself, with the attributes that end with ``_``.
+            The display itself, with the attributes that end with ``_``.
+
+        Raises
+        ------
+        MissingPackage
+            If ``ax`` is None and matplotlib is not installed.
         """
         ax = axes_or_new(ax)
         label = self.estimator_name if name is None else name

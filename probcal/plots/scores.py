@@ -23,16 +23,23 @@ class ScoreHistogramDisplay:
 
     Parameters
     ----------
-    histogram : what to draw, from ``probcal.metrics.score_histogram``.
-    estimator_name : title of the axes, or None.
-    pos_label : label of the positive class, for the name of the x axis.
+    histogram : ScoreHistogram
+        Numbers of rows in bins, from ``probcal.metrics.score_histogram``.
+    estimator_name : str, default=None
+        Title of the axes. None means no title.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for the name of the x axis.
 
     Attributes
     ----------
-    positive_ : the bars upwards.
-    negative_ : the bars downwards.
-    ax_ : the axes.
-    figure_ : the figure.
+    positive_ : matplotlib BarContainer
+        The bars upwards.
+    negative_ : matplotlib BarContainer
+        The bars downwards.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
 
     Examples
     --------
@@ -64,26 +71,40 @@ class ScoreHistogramDisplay:
 
         Parameters
         ----------
-        estimator : a fitted classifier with ``predict_proba``.
-        X : held-out rows, (n, n_columns).
-        y : their labels, (n,).
-        n_bins : number of bins.
-        sample_weight : weights of the rows, (n,), or None.
-        pos_label : label of the positive class. None for the second of two classes. Of several classes it is compared
-            with all others.
-        name : title of the axes. None for that of the estimator's class.
-        ax, **kwargs : as in ``plot``.
+        estimator : classifier
+            Fitted. It has ``predict_proba``.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Held-out rows.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        n_bins : int, default=20
+            Number of bins.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+        pos_label : int, float, bool or str, default=None
+            Label of the positive class. None means the second of two classes. Of several classes it is compared with
+            all others.
+        name : str, default=None
+            Title of the axes. None means the name of the estimator's class.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Settings of all bars, for ``matplotlib.axes.Axes.bar``.
 
         Returns
         -------
         ScoreHistogramDisplay
+            The drawn display.
 
         Raises
         ------
         TypeError
-            If the estimator has no ``predict_proba``.
+            If the estimator has no ``predict_proba`` or no ``classes_``.
+        NotFittedError
+            If the estimator is not fitted.
         ValueError
-            For more than two classes without ``pos_label``, a label that is no class, and as for ``from_predictions``.
+            If there are more than two classes and no ``pos_label``, or ``pos_label`` or a label of ``y`` is no class.
+            Also if ``probcal.metrics.score_histogram`` refuses an argument.
         """
         positive = predictions_of(estimator, X, y, pos_label)
         found = score_histogram(positive.is_positive, positive.p, n_bins, sample_weight)
@@ -107,22 +128,32 @@ class ScoreHistogramDisplay:
 
         Parameters
         ----------
-        y_true : labels, (n,), of two classes.
-        y_prob : predicted probabilities, (n,) of the positive class, or (n, 2).
-        n_bins : number of bins.
-        sample_weight : weights of the rows, (n,), or None.
-        pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
-        name : title of the axes, or None.
-        ax, **kwargs : as in ``plot``.
+        y_true : array-like of shape (n_rows,)
+            Labels of two classes.
+        y_prob : array-like of shape (n_rows,) or (n_rows, 2)
+            Predicted probabilities of the positive class, or of both classes.
+        n_bins : int, default=20
+            Number of bins.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. None means equal weights.
+        pos_label : int, float, bool or str, default=None
+            Label of the positive class. None if ``y_true`` holds 0 and 1.
+        name : str, default=None
+            Title of the axes. None means no title.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        **kwargs : dict
+            Settings of all bars, for ``matplotlib.axes.Axes.bar``.
 
         Returns
         -------
         ScoreHistogramDisplay
+            The drawn display.
 
         Raises
         ------
         ValueError
-            As for ``probcal.metrics.score_histogram``.
+            If ``probcal.metrics.score_histogram`` refuses an argument.
         """
         found = score_histogram(y_true, y_prob, n_bins, sample_weight, pos_label=pos_label)
         return cls(found, estimator_name=name, pos_label=pos_label).plot(ax=ax, **kwargs)
@@ -132,14 +163,22 @@ class ScoreHistogramDisplay:
 
         Parameters
         ----------
-        ax : matplotlib axes to draw on. None for a new figure.
-        name : title of the axes. None for ``estimator_name``.
-        **kwargs : settings of all bars, for ``matplotlib.axes.Axes.bar``.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None makes a new figure.
+        name : str, default=None
+            Title of the axes. None means ``estimator_name``.
+        **kwargs : dict
+            Settings of all bars, for ``matplotlib.axes.Axes.bar``.
 
         Returns
         -------
         ScoreHistogramDisplay
-            Itself, with ``positive_``, ``negative_``, ``ax_`` and ``figure_``.
+            The display itself, with ``positive_``, ``negative_``, ``ax_`` and ``figure_``.
+
+        Raises
+        ------
+        MissingPackage
+            If ``ax`` is None and matplotlib is not installed.
         """
         ax = axes_or_new(ax)
         edges, negative, positive = self.histogram

@@ -19,10 +19,32 @@ class Calibrators(Protocol):
     """Apply a finite family of functions from probabilities to probabilities, in a fixed order, to read-only input."""
 
     def apply(self, p: np.ndarray) -> np.ndarray:
-        """Map (n,) values of P(y = 1) to (n, n_calibrators), and (n, n_classes) to (n, n_calibrators, n_classes)."""
+        """Apply all functions to many predictions.
+
+        Parameters
+        ----------
+        p : ndarray of shape (n,) or (n, n_classes)
+            Values of P(y = 1), or probabilities of more than two classes.
+
+        Returns
+        -------
+        ndarray of shape (n, n_calibrators) or (n, n_calibrators, n_classes)
+            Values of the functions.
+        """
 
     def apply_one(self, p: float) -> list[float]:
-        """Map one value of P(y = 1) to n_calibrators values."""
+        """Apply all functions to one prediction.
+
+        Parameters
+        ----------
+        p : float
+            Value of P(y = 1).
+
+        Returns
+        -------
+        list of float, of length n_calibrators
+            Values of the functions.
+        """
 
 
 @dataclass(frozen=True)
@@ -32,12 +54,21 @@ class Quadratic:
     For more than two classes there is f_{k, eps}(p) = p + eps p_k (e_k - p) for every class k and every eps but 0,
     where e_k is certain of class k. Class k gains eps p_k (1 - p_k), and the others lose it in proportion. For two
     classes these are the f_eps above.
+
+    Parameters
+    ----------
+    eps : tuple of float, default=(0.0, 1.0, -1.0, 0.5, -0.5)
+        Numbers within [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        If ``eps`` is empty or holds anything but numbers within [-1, 1].
     """
 
     eps: tuple[float, ...] = (0.0, 1.0, -1.0, 0.5, -0.5)
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless ``eps`` holds numbers within [-1, 1]."""
         eps = tuple(map(as_number, items(self.eps, "eps")))
         if not eps or not all(-1 <= one <= 1 for one in eps):
             raise ValueError(f"eps must be one or more numbers within [-1, 1], not {self.eps!r}")
@@ -46,7 +77,18 @@ class Quadratic:
     # p + eps p (1 - p) is computed as p (p + (1 + eps) (1 - p)), without cancellation: p^2 at eps = -1, however small
 
     def apply(self, p: np.ndarray) -> np.ndarray:
-        """Map (n,) probabilities to (n, n_eps), and (n, k) of k classes to (n, n_calibrators, k)."""
+        """Apply all functions to many predictions.
+
+        Parameters
+        ----------
+        p : ndarray of shape (n,) or (n, n_classes)
+            Values of P(y = 1), or probabilities of more than two classes.
+
+        Returns
+        -------
+        ndarray of shape (n, n_eps) or (n, n_calibrators, n_classes)
+            Values of the functions.
+        """
         if p.ndim == 1:
             values = np.multiply.outer([1 + eps for eps in self.eps], 1 - p)  # each calibrator is contiguous in memory
             values += p
@@ -60,19 +102,40 @@ class Quadratic:
         return np.concatenate(parts, axis=1)
 
     def apply_one(self, p: float) -> list[float]:
-        """Map one value of P(y = 1) to one value per eps."""
+        """Apply all functions to one prediction.
+
+        Parameters
+        ----------
+        p : float
+            Value of P(y = 1).
+
+        Returns
+        -------
+        list of float, of length n_eps
+            Values of the functions.
+        """
         rest = 1 - p
         return [p * (p + (1 + eps) * rest) for eps in self.eps]
 
 
 @dataclass(frozen=True)
 class Cox:
-    """Apply f(p) = p^b e^a / (p^b e^a + (1 - p)^b) for pairs (a, b) and two classes (Cox 1958, Biometrika 45)."""
+    """Apply f(p) = p^b e^a / (p^b e^a + (1 - p)^b) for pairs (a, b) and two classes (Cox 1958, Biometrika 45).
+
+    Parameters
+    ----------
+    pairs : tuple of tuple (float, float)
+        Pairs (a, b), with a from -100 to 100 and b from 0 to 100. Larger numbers would overflow.
+
+    Raises
+    ------
+    ValueError
+        If ``pairs`` is empty or holds anything but such pairs.
+    """
 
     pairs: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless ``pairs`` holds pairs of numbers up to 100. Larger ones would overflow."""
         pairs = [tuple(map(as_number, items(pair, "each of pairs"))) for pair in items(self.pairs, "pairs")]
         sound = all(len(pair) == 2 and abs(pair[0]) <= _MOST and 0 <= pair[1] <= _MOST for pair in pairs)
         if not pairs or not sound:
@@ -80,7 +143,23 @@ class Cox:
         object.__setattr__(self, "pairs", tuple(pairs))
 
     def apply(self, p: np.ndarray) -> np.ndarray:
-        """Map (n,) probabilities to (n, n_pairs). Raises ValueError for more than two classes."""
+        """Apply all functions to many predictions.
+
+        Parameters
+        ----------
+        p : ndarray of shape (n,)
+            Values of P(y = 1).
+
+        Returns
+        -------
+        ndarray of shape (n, n_pairs)
+            Values of the functions.
+
+        Raises
+        ------
+        ValueError
+            If ``p`` is for more than two classes.
+        """
         if p.ndim > 1:
             raise ValueError("Cox calibrators are for two classes; for more use 'quadratic' or your own functions")
         values = np.empty((len(self.pairs), len(p)))
@@ -91,7 +170,18 @@ class Cox:
         return values.T
 
     def apply_one(self, p: float) -> list[float]:
-        """Map one value of P(y = 1) to one value per pair."""
+        """Apply all functions to one prediction.
+
+        Parameters
+        ----------
+        p : float
+            Value of P(y = 1).
+
+        Returns
+        -------
+        list of float, of length n_pairs
+            Values of the functions.
+        """
         powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
         odds = [(powers[b][0] * math.exp(a), powers[b][1]) for a, b in self.pairs]
         return [odds_for / (odds_for + against) for odds_for, against in odds]

@@ -11,7 +11,7 @@ from probcal.protection.stream_input import as_number, is_whole, numbers
 
 
 def first_alarm(log10_martingale: Any, level: float) -> int | None:
-    """Return the first row, counted from 0, after whose label S has reached ``level``, or None if it never does.
+    """Return the first row after whose label S has reached a level.
 
     Suppose the base forecaster is right: the label of every row is drawn with its predicted probability, given the
     past. Then S is a martingale of expectation 1. By Ville's inequality P(S_n >= c for some n) <= 1 / c. So at most one
@@ -20,17 +20,20 @@ def first_alarm(log10_martingale: Any, level: float) -> int | None:
 
     Parameters
     ----------
-    log10_martingale : (n,) log10 S_1, ..., log10 S_n, as ``protect`` returns them.
-    level : number above 1.
+    log10_martingale : array-like of shape (n,)
+        Values log10 S_1, ..., log10 S_n, as ``protect`` returns them.
+    level : float
+        Level c of S, above 1.
 
     Returns
     -------
     int or None
+        Number of the row, counted from 0. None if S never reaches the level.
 
     Raises
     ------
     ValueError
-        For a ``level`` that is not above 1, and for a ``log10_martingale`` of another shape.
+        If ``level`` is not a finite number above 1, or ``log10_martingale`` has another shape or missing values.
     """
     least = log10_level(level)
     log10 = numbers(log10_martingale, "log10_martingale")
@@ -61,19 +64,24 @@ def regret_bound(n: int, n_calibrators: int, jump_rate: float, switches: int = 0
 
     Parameters
     ----------
-    n : number of labels.
-    n_calibrators : size of the family, |E|.
-    jump_rate : J, in (0, 1].
-    switches : k, from 0 to n - 1.
+    n : int
+        Number of labels, at least 1.
+    n_calibrators : int
+        Size of the family, |E|, at least 1.
+    jump_rate : float
+        J, in (0, 1].
+    switches : int, default=0
+        Number k of changes of the calibrator, from 0 to n - 1.
 
     Returns
     -------
     float
+        Largest difference of the cumulative log10 losses.
 
     Raises
     ------
     ValueError
-        For a number that is out of its range.
+        If a number is out of its range.
     """
     counts = is_whole(n, 1) and is_whole(n_calibrators, 1) and is_whole(switches, 0, n - 1)
     if not counts or not 0 < as_number(jump_rate) <= 1:

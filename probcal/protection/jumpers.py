@@ -26,7 +26,21 @@ _BELOW_1 = 1 - 2**-53
 
 
 class Protector:
-    """Run Simple Jumpers in parallel, each with a share of the capital, and a passive share on the base itself."""
+    """Run Simple Jumpers in parallel, each with a share of the capital, and a passive share on the base itself.
+
+    Parameters
+    ----------
+    calibrators : str, Calibrators or sequence of callable
+        Calibrating functions, as in ``SimpleJumper``.
+    jump_rates : sequence of float
+        Jump rates of the Simple Jumpers, which have equal weights.
+    passive_weight : float
+        Weight of the base, at least 0 and below 1.
+    start : {"uniform", "first"}
+        Where the capital lies at first, as in ``SimpleJumper``.
+    truncation : float or None
+        Least distance of base probabilities from 0 and 1, as in ``SimpleJumper``.
+    """
 
     _parameters: tuple[str, ...]
 
@@ -55,17 +69,35 @@ class Protector:
 
     @property
     def calibrators(self) -> Any:
-        """Return the calibrators as they were given. They are read-only, like all parameters."""
+        """Return the calibrators as they were given. They are read-only, like all parameters.
+
+        Returns
+        -------
+        str, Calibrators or sequence of callable
+            The parameter ``calibrators``.
+        """
         return self._calibrators
 
     @property
     def start(self) -> str:
-        """Return where the capital lies at first, ``"uniform"`` or ``"first"``."""
+        """Return where the capital lies at first.
+
+        Returns
+        -------
+        {"uniform", "first"}
+            The parameter ``start``.
+        """
         return self._start
 
     @property
     def truncation(self) -> float | None:
-        """Return the least distance of base probabilities from 0 and 1, or None for no truncation."""
+        """Return the least distance of base probabilities from 0 and 1.
+
+        Returns
+        -------
+        float or None
+            The parameter ``truncation``. None means no truncation.
+        """
         return self._truncation
 
     @property
@@ -75,37 +107,61 @@ class Protector:
         After ``protect`` it is the gain of the returned predictions over the base in cumulative log10 loss, even if
         labels arrive late. ``learn_one`` computes S with the prediction that the row would get now. That equals the
         gain of ``predict_one`` if each label arrives before the next prediction, and not if labels arrive late.
+
+        Returns
+        -------
+        float
+            Current value of log10 S.
         """
         return self._progress.log10.value
 
     def has_reached(self, level: float) -> bool:
-        """Return whether S has reached ``level`` so far, after a label of ``learn_one`` or a row of ``protect``.
+        """Return whether S has reached a level so far, after a label of ``learn_one`` or a row of ``protect``.
 
         Suppose the base forecaster is right: the label of every row is drawn with its predicted probability, given the
         past. Then P(S_n >= c for some n) <= 1 / c (Ville's inequality). So at most one stream in a hundred has a false
         alarm at level 100, however long it is and however often you call this. It takes constant time and memory, and
         the state includes it.
 
-        Raises ValueError for a ``level`` that is not above 1.
-        """
-        return self._progress.highest >= log10_level(level)
-
-    def predict_one(self, p: Any, labelled: bool = True) -> Any:
-        """Return the protected probability of one row.
-
-        It is a float for ``p`` = P(y = 1), and (n_classes,) for a row of more classes. It takes constant time and
-        memory, and changes nothing.
-
         Parameters
         ----------
-        p : base probability P(y = 1), or (n_classes,) probabilities.
-        labelled : False for a row that will never get its label. The capital does not jump before such a row, as in the
-            authors' code. A label that arrives late is a label.
+        level : float
+            Level c of S, above 1.
+
+        Returns
+        -------
+        bool
+            Whether the highest value of S so far is at least ``level``.
 
         Raises
         ------
         ValueError
-            For an invalid probability.
+            If ``level`` is not a finite number above 1.
+        """
+        return self._progress.highest >= log10_level(level)
+
+    def predict_one(self, p: Any, labelled: bool = True) -> Any:
+        """Predict the protected probability of one row.
+
+        It takes constant time and memory, and changes nothing.
+
+        Parameters
+        ----------
+        p : float or array-like of shape (n_classes,)
+            Base probability P(y = 1), or probabilities of three or more classes.
+        labelled : bool, default=True
+            False for a row that will never get its label. The capital does not jump before such a row, as in the
+            authors' code. A label that arrives late is a label.
+
+        Returns
+        -------
+        float or ndarray of shape (n_classes,)
+            Protected P(y = 1), or protected probabilities of three or more classes.
+
+        Raises
+        ------
+        ValueError
+            If ``p`` is invalid, or is for another number of classes than the stream so far.
         """
         base = self._base(p)
         passive, weights = self._weights(self._jumpers_for(base), labelled)
@@ -116,13 +172,23 @@ class Protector:
         return np.minimum(passive * base[0] + np.array(weights) @ values, np.maximum(base[0], _BELOW_1))
 
     def learn_one(self, p: Any, y: int) -> None:
-        """Learn the label ``y`` of a row with base probability ``p``, whenever it arrives.
+        """Learn the label of a row, whenever it arrives.
 
         S is computed with the prediction that the row would get now. If labels arrive late, S is therefore that of the
-        stream without the delay. It takes constant time and memory.
+        stream without the delay. It takes constant time and memory. After an error the stream is unchanged.
 
-        Raises ValueError for an invalid probability or label, and for a label of base probability 0. The stream does
-        not change then.
+        Parameters
+        ----------
+        p : float or array-like of shape (n_classes,)
+            Base probability of the row, as for ``predict_one``.
+        y : int
+            Label, 0 or 1, or 0 to n_classes - 1.
+
+        Raises
+        ------
+        ValueError
+            If ``p`` or ``y`` is invalid, or the base gives the label probability 0. Also if no calibrator with capital
+            gives the label a positive probability.
         """
         base = self._base(p)
         n_classes = _classes(base)
@@ -153,13 +219,15 @@ class Protector:
         progress.highest = max(progress.highest, progress.log10.value)
 
     def protect(self, p: Any, y: Any, *, delay: int = 0, every: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Return the protected probabilities of rows in order, in the shape of ``p``, and log10 S after each, (n,).
+        """Predict the protected probabilities of rows in order, and log10 S after each row.
 
         log10 S_n is the sum over the rows up to n of log10 B_p'({y}) - log10 B_p({y}), with p truncated and p' the
         returned prediction. So its last value is the log10 loss of the base minus that of p'. Rows whose labels the
         Jumper never sees count as well.
 
         The stream continues from the end of the last call, with its row numbers and the labels that have not arrived.
+        After an error the stream is unchanged.
+
         The results equal those of ``predict_one`` and ``learn_one`` for each row to a relative 1e-12, some thirty times
         faster. Without truncation that holds for base probabilities of 0 and from 1e-290. A mixture weighs its Jumpers
         by their log10 S, which a float stores to a relative 1e-16. That gives 1e-12 while these stay within some
@@ -167,16 +235,27 @@ class Protector:
 
         Parameters
         ----------
-        p : (n,) base probabilities P(y = 1), or (n, n_classes) of three or more classes.
-        y : (n,) labels 0 and 1, or 0 to n_classes - 1. The prediction of row i uses no label of row i or later.
-        delay : number of rows by which labels arrive late. Row i knows the labels of rows before i - delay.
-        every : only rows whose number, from 0, is a multiple of it get their label.
+        p : array-like of shape (n,) or (n, n_classes)
+            Base probabilities P(y = 1), or probabilities of three or more classes.
+        y : array-like of shape (n,)
+            Labels 0 and 1, or 0 to n_classes - 1. The prediction of row i uses no label of row i or later.
+        delay : int, default=0
+            Number of rows by which labels arrive late. Row i knows the labels of rows before i - delay.
+        every : int, default=1
+            Only rows whose number, from 0, is a multiple of it get their label.
+
+        Returns
+        -------
+        protected : ndarray of shape (n,) or (n, n_classes)
+            Protected probabilities, in the shape of ``p``.
+        log10_martingale : ndarray of shape (n,)
+            Value of log10 S after each row.
 
         Raises
         ------
         ValueError
-            For an invalid probability or label, and for a label of base probability 0 (with its row). The stream does
-            not change then.
+            If an argument is invalid, or the base gives a label probability 0. The message then names the row. Also if
+            no calibrator with capital gives a label a positive probability.
         """
         p, y = inputs.stream(p, y)
         inputs.check_feedback(delay, every)
@@ -195,9 +274,13 @@ class Protector:
         return protected, log10
 
     def state(self) -> dict[str, Any]:
-        """Return all that the stream depends on, as plain dicts, lists and numbers that JSON stores exactly.
+        """Return all that the stream depends on. ``from_state`` continues from it.
 
-        ``from_state`` continues from it. Of the user's own functions it holds only the names.
+        Returns
+        -------
+        dict
+            Plain dicts, lists and numbers that JSON stores exactly. Of the user's own functions it holds only the
+            names.
         """
         parameters = {name: getattr(self, name) for name in self._parameters} | {
             "calibrators": saved_calibrators(self._calibrators)
@@ -209,18 +292,25 @@ class Protector:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], calibrators: Any = None) -> Self:
-        """Return a stream that continues from ``state``, as ``state()`` returned it or as JSON restores it.
+        """Return a stream that continues from a saved state.
 
         Parameters
         ----------
-        state : the saved state.
-        calibrators : those of the stream, if they are the user's own functions or family. Only their number and names
-            are checked. All other calibrators are in the state.
+        state : dict
+            The saved state, as ``state()`` returned it or as JSON restores it.
+        calibrators : Calibrators or sequence of callable, default=None
+            Calibrators of the stream, if they are the user's own functions or family. Only their number and names are
+            checked. All other calibrators are in the state.
+
+        Returns
+        -------
+        Self
+            A Jumper of this class.
 
         Raises
         ------
         ValueError
-            For an invalid state of this class, and if the calibrators are missing or differ.
+            If ``state`` is no valid state of this class, or the calibrators are missing or differ.
         """
         try:
             entries(state, "it", ("parameters", *StreamProgress().state()))
@@ -344,16 +434,27 @@ class SimpleJumper(Protector):
 
     Parameters
     ----------
-    calibrators : ``"quadratic"``, p + eps p (1 - p) with eps in {0, 1, -1, .5, -.5}. ``"cox"``, the nine functions of
-        the authors' notebook. ``"cox_slipped"``, those that the notebook runs, which uses list positions instead of
-        values (the first is the constant 1/2). ``Quadratic(eps)`` or ``Cox(pairs)``. Or a list of functions, each from
-        a copy of (n,) or (n, n_classes) probabilities to as many. The Cox families are for two classes.
-    jump_rate : J, from 1e-12 to 1.
-    start : ``"uniform"``, as printed, or ``"first"``, all capital on the first calibrator, as in the notebook.
-    truncation : base probabilities are first moved into [truncation, 1 - truncation], and with more than two classes
-        divided by their sum. The default, 1e-9, changes only probabilities nearer to 0 or 1, and makes every label
-        possible. None truncates nothing, as printed. A label of base probability 0 is then an error, and predictions
-        nearer to 1 than 1e-9 have fewer digits.
+    calibrators : {"quadratic", "cox", "cox_slipped"}, Calibrators or sequence of callable, default="quadratic"
+        ``"quadratic"`` is p + eps p (1 - p) with eps in {0, 1, -1, .5, -.5}. ``"cox"`` is the nine functions of the
+        authors' notebook. ``"cox_slipped"`` is those that the notebook runs, which uses list positions instead of
+        values (the first is the constant 1/2). ``Quadratic(eps)`` and ``Cox(pairs)`` have other parameters. A function
+        takes a copy of probabilities of shape (n,) or (n, n_classes), and returns as many. The Cox families are for two
+        classes.
+    jump_rate : float, default=0.01
+        J, from 1e-12 to 1.
+    start : {"uniform", "first"}, default="uniform"
+        Where the capital lies at first. ``"uniform"`` is as printed. ``"first"`` is all capital on the first
+        calibrator, as in the notebook.
+    truncation : float or None, default=1e-9
+        Base probabilities are first moved into [truncation, 1 - truncation], and with more than two classes divided by
+        their sum. The default changes only probabilities nearer to 0 or 1, and makes every label possible. None
+        truncates nothing, as printed. A label of base probability 0 is then an error, and predictions nearer to 1 than
+        1e-9 have fewer digits.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid.
 
     Notes
     -----
@@ -369,12 +470,17 @@ class SimpleJumper(Protector):
         start: Literal["uniform", "first"] = "uniform",
         truncation: float | None = 1e-9,
     ) -> None:
-        """Raise ValueError for an invalid parameter."""
         super().__init__(calibrators, (jump_rate,), 0, start, truncation)
 
     @property
     def jump_rate(self) -> float:
-        """Return J, the share of all capital that is distributed evenly before each step."""
+        """Return J, the share of all capital that is distributed evenly before each step.
+
+        Returns
+        -------
+        float
+            The parameter ``jump_rate``.
+        """
         return self._rates[0]
 
 
@@ -387,9 +493,21 @@ class CompositeJumper(Protector):
 
     Parameters
     ----------
-    jump_rates : jump rates of the Simple Jumpers, which have equal weights.
-    passive_weight : weight of the base, at least 0 and below 1.
-    calibrators, start, truncation : as in ``SimpleJumper``.
+    calibrators : {"quadratic", "cox", "cox_slipped"}, Calibrators or sequence of callable, default="cox"
+        Calibrating functions, as in ``SimpleJumper``.
+    jump_rates : sequence of float, default=(1e-2, 1e-3, 1e-4)
+        Jump rates of the Simple Jumpers, which have equal weights. Each is from 1e-12 to 1.
+    passive_weight : float, default=0.5
+        Weight of the base, at least 0 and below 1.
+    start : {"uniform", "first"}, default="first"
+        Where the capital lies at first, as in ``SimpleJumper``.
+    truncation : float or None, default=1e-9
+        Least distance of base probabilities from 0 and 1, as in ``SimpleJumper``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid.
     """
 
     _parameters = ("calibrators", "jump_rates", "passive_weight", "start", "truncation")
@@ -402,15 +520,26 @@ class CompositeJumper(Protector):
         start: Literal["uniform", "first"] = "first",
         truncation: float | None = 1e-9,
     ) -> None:
-        """Raise ValueError for an invalid parameter."""
         super().__init__(calibrators, jump_rates, passive_weight, start, truncation)
 
     @property
     def jump_rates(self) -> tuple[float, ...]:
-        """Return the jump rates of the Simple Jumpers, in the order given."""
+        """Return the jump rates of the Simple Jumpers, in the order given.
+
+        Returns
+        -------
+        tuple of float
+            The parameter ``jump_rates``.
+        """
         return self._rates
 
     @property
     def passive_weight(self) -> float:
-        """Return the weight of the base, at least 0 and below 1."""
+        """Return the weight of the base, at least 0 and below 1.
+
+        Returns
+        -------
+        float
+            The parameter ``passive_weight``.
+        """
         return self._passive

@@ -177,7 +177,17 @@ LEAST_JUMP_RATE = 1e-12
 
 
 class CheckedParameters(NamedTuple):
-    """Hold the numeric parameters as floats."""
+    """Hold the numeric parameters as floats.
+
+    Attributes
+    ----------
+    jump_rates : tuple of float
+        Jump rates, from 1e-12 to 1.
+    passive_weight : float
+        Weight of the base, at least 0 and below 1.
+    truncation : float or None
+        Least distance of base probabilities from 0 and 1.
+    """
 
     jump_rates: tuple[float, ...]
     passive_weight: float

@@ -17,14 +17,25 @@ _SHORTEST = 16
 
 
 def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np.ndarray:
-    """Return the normalised capital before the first label and after each label, (n + 1, n_calibrators).
-
-    start : (n_calibrators,) normalised capital.
-    likelihoods : (n, n_calibrators) of the labels under each calibrator, not all 0 in a row.
+    """Return the normalised capital before the first label and after each label.
 
     A step is linear: capital -> diag(likelihoods) ((1 - J) I + J / |E| 1 1^T) capital. The steps are cut into blocks of
     equal length. All blocks are first run in parallel on the unit vectors, which gives their matrices. The products of
     these matrices give the capital at the start of each block. From there all blocks run once more in parallel.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_calibrators,)
+        Normalised capital.
+    likelihoods : ndarray of shape (n, n_calibrators)
+        Probabilities of the labels under each calibrator, not all 0 in a row.
+    jump_rate : float
+        J.
+
+    Returns
+    -------
+    ndarray of shape (n + 1, n_calibrators)
+        Normalised capital.
     """
     n, n_calibrators = likelihoods.shape
     if not n:
@@ -134,9 +145,24 @@ class Jumper:
         return [stay * one + arrive for one in self.capital]
 
     def step(self, likelihoods: list[float]) -> tuple[list[float], float]:
-        """Return the capital after a label, and the mean probability of the label under the calibrators.
+        """Return the capital after a label, and the mean probability of the label. The Jumper does not change.
 
-        The Jumper does not change. likelihoods : the label's probability under each calibrator.
+        Parameters
+        ----------
+        likelihoods : list of float, of length n_calibrators
+            Probability of the label under each calibrator.
+
+        Returns
+        -------
+        capital : list of float, of length n_calibrators
+            Normalised capital after the label.
+        mean : float
+            Mean probability of the label under the calibrators.
+
+        Raises
+        ------
+        ValueError
+            If no capital is left.
         """
         capital = list(map(mul, self.weights(jump=True), likelihoods))
         total = sum(capital)
@@ -182,9 +208,16 @@ _MOST = 1 + 1e-9
 class Arrivals(NamedTuple):
     """Hold the labels that arrive during n rows.
 
-    ``labelled``: (n,) bool, which rows get a label. ``known``: how many arrivals each row knows, for indexing.
-    ``likelihoods``, (n_arrivals, n_calibrators), and ``base``, (n_arrivals,), are the probabilities of the labels in
-    the order of arrival.
+    Attributes
+    ----------
+    labelled : ndarray of bool of shape (n,)
+        Whether each row gets a label.
+    known : ndarray of int of shape (n,), or slice
+        How many arrivals each row knows, for indexing.
+    likelihoods : ndarray of shape (n_arrivals, n_calibrators)
+        Probabilities of the labels under the calibrators, in the order of arrival.
+    base : ndarray of shape (n_arrivals,)
+        Probabilities of the labels under the base, in the order of arrival.
     """
 
     labelled: np.ndarray

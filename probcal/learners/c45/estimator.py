@@ -24,7 +24,7 @@ INSTALL = "pip install 'probcal[trees]'"
 
 
 class CompilerMissing(ProbcalError, ImportError):
-    """The compiler of the trees is not installed."""
+    """Report that the compiler of the trees is not installed."""
 
 
 class SharedInstances:
@@ -40,7 +40,26 @@ class SharedInstances:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[Any]:
-        """Return a tree for each row of ``class_weights``, (k, 2), identical to that of ``estimator`` itself."""
+        """Fit a tree for each pair of class weights.
+
+        Parameters
+        ----------
+        estimator : C45Classifier
+            Learner whose parameters are used.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, as in ``C45Classifier.fit``.
+        labels : ndarray of shape (n_rows,)
+            Labels of two classes.
+        class_weights : ndarray of shape (k, 2)
+            Weights of the first and of the second class.
+        row_weights : ndarray of shape (n_rows,) or None
+            Weights of the rows, not negative. None means weight 1 for each row.
+
+        Returns
+        -------
+        list of C45Classifier, of length k
+            Each is identical to a fit of ``estimator`` itself.
+        """
         if self._instances is None:
             self._instances, self._table = estimator.sort_columns(X), X
         classes = np.unique(labels, return_inverse=True)[1]
@@ -52,7 +71,22 @@ class SharedInstances:
         )
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
-        """Return ((n_rows, k), 0): 1 where a tree predicts the second class, and -1 otherwise, without error."""
+        """Return whether each tree predicts the second class, as margins without error.
+
+        Parameters
+        ----------
+        classifiers : list of C45Classifier, of length k
+            Trees that ``fit`` returned.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_rows, k)
+            1 where a tree predicts the second class, and -1 otherwise.
+        error : float
+            The error of the margins, 0.
+        """
         if X is self._table and self._instances is not None:
             coded = self._instances.nominal, self._instances.numbers
         else:
@@ -77,20 +111,32 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    confidence : confidence of the error estimates in pruning, above 0 and at most .5. Less prunes more. ``-C`` of J48.
-    min_samples_leaf : least weight of the rows in at least two branches of a split. ``-M`` of J48.
-    pruned : whether the tree is pruned. False is ``-U`` of J48.
-    subtree_raising : whether pruning may put the largest branch in the place of a split. False is ``-S`` of J48.
-    binary_splits : whether splits of nominal columns have two branches. True is ``-B`` of J48.
-    laplace : whether 1 is added to the weight of each class in a leaf. True is ``-A`` of J48.
+    confidence : float, default=0.25
+        Confidence of the error estimates in pruning, above 0 and at most .5. Less prunes more. ``-C`` of J48.
+    min_samples_leaf : int, default=2
+        Least weight of the rows in at least two branches of a split. ``-M`` of J48.
+    pruned : bool, default=True
+        Whether the tree is pruned. False is ``-U`` of J48.
+    subtree_raising : bool, default=True
+        Whether pruning may put the largest branch in the place of a split. False is ``-S`` of J48.
+    binary_splits : bool, default=False
+        Whether splits of nominal columns have two branches. True is ``-B`` of J48.
+    laplace : bool, default=False
+        Whether 1 is added to the weight of each class in a leaf. True is ``-A`` of J48.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
-    columns_ : levels of the columns.
-    tree_ : two arrays with a row for each node, whole numbers and real ones. ``probcal.learners.c45.layout`` names
-        their columns. Node 0 is the root.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of ``X``, if it has names.
+    columns_ : Columns
+        Levels of the columns.
+    tree_ : tuple of two ndarrays with n_nodes rows each
+        Whole numbers and real numbers of the nodes. ``probcal.learners.c45.layout`` names their columns. Node 0 is the
+        root.
     """
 
     class_weight_shortcut = SharedInstances
@@ -114,10 +160,24 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         self.laplace = laplace
 
     def sort_columns(self, X: Any) -> Instances:
-        """Return ``X``, (n_rows, n_columns), in codes. ``fit`` accepts it any number of times instead of X.
+        """Return the rows in codes. ``fit`` accepts the result any number of times instead of ``X``.
 
-        Its ``take`` returns samples. Raises TypeError for a column that is neither numbers nor categories, and
-        ValueError for infinite values.
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, as in ``fit``.
+
+        Returns
+        -------
+        Instances
+            The rows in codes. Its ``take`` returns samples.
+
+        Raises
+        ------
+        TypeError
+            If a column is neither numbers nor categories, or ``X`` is sparse.
+        ValueError
+            If ``X`` is empty, holds infinite values, or has two columns of one name.
         """
         named = clone(self)
         return instances_of(checked_frame(named, X, fitting=True), getattr(named, "feature_names_in_", None))
@@ -127,17 +187,28 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns), or the result of ``sort_columns``.
-        y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), not negative, or None. A row of weight 0 still is a row for J48: its values
-            bound splits.
+        X : array-like or DataFrame of shape (n_rows, n_columns), or Instances
+            Numbers. Columns of a frame may also hold categories, text and truth values. NaN and None are missing.
+            Instances are the result of ``sort_columns``.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. None means weight 1 for each row. A row of weight 0 still is a row for
+            J48: its values bound splits.
+
+        Returns
+        -------
+        C45Classifier
+            The classifier itself.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, infinite values, fewer than two classes, and invalid weights.
+            If a parameter or a weight is invalid, ``X`` holds infinite values, or ``y`` has fewer than two classes.
+        TypeError
+            If a column is neither numbers nor categories, or ``X`` is sparse.
         CompilerMissing
-            Without the optional package.
+            If the optional package is missing.
         """
         self.check_parameters()
         growth, pruning, descent = (_compiled(name) for name in ("growth", "pruning", "descent"))
@@ -166,22 +237,85 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities: the share of each class in the weight of the leaf."""
+        """Predict the probability of each class: its share in the weight of the leaf.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``, or hold infinite values.
+        """
         return self.probabilities(*self.coded(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row, (n_rows,). The first class wins a tie, as in Weka."""
+        """Predict the most probable label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie, as in Weka.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``, or hold infinite values.
+        """
         probabilities = self.predict_proba(X)
         labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
 
     def coded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the levels and numbers of ``X``. Raises ValueError for a table with other columns than in ``fit``."""
+        """Return the levels and the numbers of rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        nominal : ndarray of shape (n_rows, n_nominal)
+            Codes of the levels, of type int32. A missing or unknown level is -1.
+        numbers : ndarray of shape (n_rows, n_numeric)
+            Numbers of type float64. A missing number is NaN.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``, or hold infinite values.
+        """
         check_is_fitted(self)
         return self.columns_.coded(checked_frame(self, X, fitting=False))
 
     def probabilities(self, nominal: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return what ``predict_proba`` returns, for ``coded`` rows."""
+        """Predict the probability of each class for ``coded`` rows.
+
+        Parameters
+        ----------
+        nominal : ndarray of shape (n_rows, n_nominal)
+            Codes of the levels.
+        numbers : ndarray of shape (n_rows, n_numeric)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            What ``predict_proba`` returns.
+        """
         found: np.ndarray = _compiled("descent").probabilities(
             *self.tree_, *self._shares, nominal.T, numbers.T, self.columns_.n_levels, self.columns_.places
         )
@@ -189,7 +323,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return the install command if numba is missing, and None otherwise."""
+        """Return how to install numba if it is missing.
+
+        Returns
+        -------
+        str or None
+            What is missing, with the line that installs it. None if nothing is missing.
+        """
         try:
             _compiled("descent")
         except CompilerMissing as error:
@@ -197,7 +337,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         return None
 
     def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
         check_counts(self, "min_samples_leaf")
         flags = ("pruned", "subtree_raising", "binary_splits", "laplace")
         check_choices(self, dict.fromkeys(flags, (True, False)))

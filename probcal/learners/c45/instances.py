@@ -23,9 +23,16 @@ With more bars than that, small nodes would pay for bars that are empty.
 
 @dataclass(frozen=True)
 class Columns:
-    """Hold what is known of a table without its rows: the levels of each column, or None for a numeric one.
+    """Hold what is known of a table without its rows: the levels of each column.
 
     Declared categories that do not occur are levels too, as in the header of an ARFF file.
+
+    Parameters
+    ----------
+    levels : list of (list or None), of length n_columns
+        Levels of each column, or None for a numeric one.
+    declared : list of bool, of length n_columns
+        Whether the levels of a column are declared, and not those that occur.
     """
 
     levels: list[list[Any] | None]
@@ -34,26 +41,70 @@ class Columns:
 
     @classmethod
     def of(cls, X: pd.DataFrame) -> Columns:
-        """Return the columns of a frame. Raises TypeError for a column that is neither numbers nor categories."""
+        """Return the columns of a frame.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        Columns
+            What is known of the columns.
+
+        Raises
+        ------
+        TypeError
+            If a column is neither numbers nor categories.
+        """
         declared = [isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes]
         return cls([levels_of(*item) for item in X.items()], declared)
 
     @property
     def n_levels(self) -> np.ndarray:
-        """Return the number of levels of each column, (n_columns,), and 0 for a numeric one."""
+        """Return the number of levels of each column.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,)
+            Numbers of levels, and 0 for a numeric column.
+        """
         return np.array([0 if levels is None else max(len(levels), 1) for levels in self.levels], dtype=np.int64)
 
     @property
     def places(self) -> np.ndarray:
-        """Return the position of each column, (n_columns,), among those of its kind."""
+        """Return the position of each column among those of its kind.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,)
+            Positions among the nominal or among the numeric columns, from 0.
+        """
         is_nominal = self.n_levels > 0
         return np.where(is_nominal, np.cumsum(is_nominal), np.cumsum(~is_nominal)) - 1
 
     def coded(self, X: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-        """Return (levels, (n_rows, n_nominal) int32, numbers, (n_rows, n_numeric) float64) of the rows of ``X``.
+        """Return the rows of a frame as levels and numbers.
 
-        Both are contiguous by column. Missing values, and levels that are not among these columns, are -1 or NaN.
-        Raises ValueError for infinite values.
+        Both arrays are contiguous by column.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows with these columns.
+
+        Returns
+        -------
+        nominal : ndarray of shape (n_rows, n_nominal)
+            Codes of the levels, of type int32. A missing or unknown level is -1.
+        numbers : ndarray of shape (n_rows, n_numeric)
+            Numbers of type float64. A missing number is NaN.
+
+        Raises
+        ------
+        ValueError
+            If a numeric column holds infinite values.
         """
         pairs = list(zip(X.items(), self.levels, strict=True))
         codes = [codes_of(column, levels) for (_, column), levels in pairs if levels is not None]
@@ -65,10 +116,24 @@ class Columns:
 class Instances:
     """Hold rows in codes. The code of a number is its position among the distinct values of its column.
 
-    ``names``: of the columns, as in scikit-learn, or None. ``nominal``: (n_rows, n_nominal) int32, levels, and -1 for a
-    missing one. ``numbers``: (n_rows, n_numeric) float64, and NaN for a missing one. ``entries``: one for each number
-    that is not missing, sorted by column and code. Those of a column lie between two of ``ends``, (n_numeric + 1,).
-    ``values``: the distinct values of all columns. Those of a column lie between two of ``first``, (n_numeric + 1,).
+    Parameters
+    ----------
+    columns : Columns
+        What is known of the table without its rows.
+    names : ndarray of shape (n_columns,) or None
+        Names of the columns, as in scikit-learn.
+    nominal : ndarray of shape (n_rows, n_nominal)
+        Codes of the levels, of type int32. A missing level is -1.
+    numbers : ndarray of shape (n_rows, n_numeric)
+        Numbers of type float64. A missing number is NaN.
+    entries : ndarray of shape (n_entries,)
+        An entry for each number that is not missing, sorted by column and code.
+    ends : ndarray of shape (n_numeric + 1,)
+        The entries of a column lie between two of these positions.
+    values : ndarray of shape (n_values,)
+        Distinct values of all numeric columns.
+    first : ndarray of shape (n_numeric + 1,)
+        The values of a column lie between two of these positions.
     """
 
     columns: Columns
@@ -87,8 +152,14 @@ class Instances:
     def histograms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return where nominal columns, and numeric ones with few values and none missing, are counted.
 
-        (number of bars of each column, (n_columns,), or 0 if it has none, its first bar, (n_columns,), and the bar of
-        each row in the columns that have bars, (n_rows, n_columns with bars) int32. Missing values have the last bar.)
+        Returns
+        -------
+        n_bars : ndarray of shape (n_columns,)
+            Number of bars of each column. 0 if it has none.
+        first : ndarray of shape (n_columns,)
+            First bar of each column.
+        bins : ndarray of shape (n_rows, n_columns_with_bars)
+            Bar of each row in the columns that have bars, of type int32. Missing values have the last bar.
         """
         n_values, places, is_nominal = np.diff(self.first), self.columns.places, self.columns.n_levels > 0
         most = min(MOST_BARS, len(self) // ROWS_OF_A_BAR)
@@ -109,7 +180,18 @@ class Instances:
         return n_bars, first, np.ascontiguousarray(_table(bins, len(self), np.int32))
 
     def take(self, rows: np.ndarray) -> Instances:
-        """Return the table of ``rows``, by number in any order, repeated or left out, without sorting it again."""
+        """Return the table of some rows, without sorting it again.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n_taken,)
+            Numbers of the rows, in any order. Rows may be repeated or left out.
+
+        Returns
+        -------
+        Instances
+            The sample. Undeclared levels that are not in it are left out.
+        """
         counts = np.bincount(rows, minlength=len(self))
         places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
         begins = np.cumsum(counts) - counts
@@ -126,7 +208,27 @@ class Instances:
 
 
 def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
-    """Return the rows of a frame in codes. Raises what ``Columns`` raises."""
+    """Return the rows of a frame in codes.
+
+    Parameters
+    ----------
+    X : DataFrame of shape (n_rows, n_columns)
+        Rows.
+    names : ndarray of shape (n_columns,) or None
+        Names of the columns, as in scikit-learn.
+
+    Returns
+    -------
+    Instances
+        The rows in codes.
+
+    Raises
+    ------
+    TypeError
+        If a column is neither numbers nor categories.
+    ValueError
+        If a numeric column holds infinite values.
+    """
     columns = Columns.of(X)
     nominal, numbers = columns.coded(X)
     entries, values = [], []

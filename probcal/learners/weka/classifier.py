@@ -155,16 +155,24 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    classifier : Weka's name, with or without ``weka.classifiers.`` in front.
-    options : Weka's own command-line options.
-    random_state : seed for classifiers that draw (Weka's ``Randomizable``). None keeps Weka's fixed seed. A number
-        given here overrules ``-S`` among the options.
+    classifier : str, default="trees.J48"
+        Weka's name, with or without ``weka.classifiers.`` in front.
+    options : str, default=""
+        Weka's own command-line options.
+    random_state : int, RandomState instance or None, default=None
+        Seed for classifiers that draw (Weka's ``Randomizable``). None keeps Weka's fixed seed. A seed given here
+        overrules ``-S`` among the options.
 
     Attributes
     ----------
-    classes_ : (n_classes,) labels in sorted order.
-    n_features_in_, feature_names_in_ : as in scikit-learn.
-    java_ : the trained Java object.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of ``X``, if it has names.
+    java_ : object
+        Trained Java object. In an unpickled classifier it is bytes until the first prediction.
     """
 
     read_with: ClassVar[dict[str, tuple[str, ...]]] = {"options": ("classifier",)}
@@ -186,6 +194,11 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         """Return whether fits run in parallel in threads without disturbing each other.
 
         It holds for J48, which keeps its state to itself.
+
+        Returns
+        -------
+        bool
+            True for J48 only.
         """
         return self.classifier in ("trees.J48", "weka.classifiers.trees.J48")
 
@@ -194,18 +207,29 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns).
-        y : labels, (n_rows,).
-        sample_weight : instance weights, (n_rows,), not negative, or None.
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Numbers. Columns of a frame may also hold categories, text and truth values. NaN and None are missing.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Instance weights, not negative. None means weight 1 for each row.
+
+        Returns
+        -------
+        WekaClassifier
+            The classifier itself.
 
         Raises
         ------
         WekaError
-            For a classifier or option that Weka does not know, and for data that it refuses. It is a ValueError.
+            If Weka does not know the classifier or an option, refuses the data, or the classifier would ignore the
+            weights. Also if the options need trust. It is a ValueError.
         WekaMissing
-            Without the optional packages.
+            If an optional package is missing.
         ValueError
-            For weights that the classifier would ignore.
+            If a parameter, a label or a weight is invalid, or ``X`` is empty or holds infinite values.
+        TypeError
+            If a column of a frame is neither numbers nor categories, or ``X`` is sparse.
         """
         self.check_parameters()
         table = checked_frame(self, X, fitting=True)
@@ -227,9 +251,26 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+        """Predict the probability of each class.
 
-        They equal Weka's to the last bit. Only what rounding puts just below 0 or above 1 is 0 or 1 here.
+        The probabilities equal Weka's to the last bit. Only what rounding puts just below 0 or above 1 is 0 or 1 here.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        WekaError
+            If Weka cannot predict the rows. It is a ValueError.
+        ValueError
+            If the columns differ from those of ``fit``, or hold infinite values.
         """
         check_is_fitted(self, "header_")
         table = checked_frame(self, X, fitting=False)
@@ -241,20 +282,49 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         return np.where(np.abs(found - within) < _ROUNDING, within, found)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class of each row, (n_rows,). The first class wins a tie, as in Weka."""
+        """Predict the most probable label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie, as in Weka.
+
+        Raises
+        ------
+        WekaError
+            If Weka cannot predict the rows. It is a ValueError.
+        ValueError
+            If the columns differ from those of ``fit``, or hold infinite values.
+        """
         probabilities = self.predict_proba(X)
         labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return what Weka needs and this environment lacks, with what to do about it, or None."""
+        """Return what Weka needs and this environment lacks. It starts no Java.
+
+        Returns
+        -------
+        str or None
+            What is missing, with what to do about it. None if nothing is missing.
+        """
         return jvm.unmet_requirement()
 
     def check_parameters(self) -> None:
-        """Raise ValueError for a parameter of the wrong kind, and for options that need trust.
+        """Check the parameters without Java. Weka itself checks in ``fit``.
 
-        It starts no Java. Weka itself checks in ``fit``.
+        Raises
+        ------
+        ValueError
+            If a parameter is of the wrong kind, or ``classifier`` is empty.
+        WekaError
+            If the options need trust. It is a ValueError.
         """
         for name in ("classifier", "options"):
             if not isinstance(getattr(self, name), str):

@@ -19,7 +19,7 @@ _WITHOUT_VERSION = {"60ce66906803dfb057e61f35130276fe80f12f71b459fd6a7d9ef9a51db
 
 
 class WekaMissing(ProbcalError, ImportError):
-    """Weka, its bridge or a Java runtime is missing, or cannot be used in this process."""
+    """Report that Weka, its bridge or a Java runtime is missing, or cannot be used in this process."""
 
 
 def weka_jar() -> Path:

@@ -18,13 +18,23 @@ class JitteredSMO(WekaClassifier):
 
     Parameters
     ----------
-    options : Weka's own command-line options.
-    jitter : largest relative change of a weight, at least 0.
-    random_state : seed of the changes.
+    options : str, default=""
+        Weka's own command-line options.
+    jitter : float, default=1e-12
+        Largest relative change of a weight, at least 0.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the changes.
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, java_ : as in WekaClassifier.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in sorted order.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of ``X``, if it has names.
+    java_ : object
+        Trained Java object.
     """
 
     def __init__(
@@ -34,7 +44,31 @@ class JitteredSMO(WekaClassifier):
         self.jitter = jitter
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> JitteredSMO:
-        """Train SMO. Parameters and errors are those of WekaClassifier, and ValueError for a negative jitter."""
+        """Train SMO on jittered weights.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, as in ``WekaClassifier.fit``.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Instance weights before the changes, not negative. None means weight 1 for each row.
+
+        Returns
+        -------
+        JitteredSMO
+            The classifier itself.
+
+        Raises
+        ------
+        ValueError
+            If ``jitter`` is negative, and as in ``WekaClassifier.fit``.
+        WekaError
+            If Weka does not know an option, or refuses the data. It is a ValueError.
+        WekaMissing
+            If an optional package is missing.
+        """
         if not self.jitter >= 0:
             raise ValueError(f"jitter must be at least 0, not {self.jitter!r}")
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
