@@ -127,8 +127,8 @@ class ExperimentResults:
     @property
     def failed(self) -> pd.DataFrame:
         """Return one row for each planned cell that failed, with the type and message of its error."""
-        found = census(self._outline, self._store.results()).failed
-        rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in found]
+        cells = census(self._outline, self._store.results()).failed
+        rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in cells]
         return pd.DataFrame(rows, columns=_FAILED_COLUMNS)
 
     def table(self) -> Tables:
@@ -198,5 +198,5 @@ def _image(figure: Figure) -> str:
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}">'
 
 
-def _names(given: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(names: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
