@@ -38,16 +38,16 @@ def main() -> None:
     dataset, train, test = adult_split(parser.parse_args().data_dir)
     rows = []
     for kind, tree in KINDS.items():
-        measured = {}
+        results = {}
         for seed in range(SEEDS):
             bags = BaggedVoteClassifier(tree, TREES, clip=(0, 1), random_state=seed)
             bags.fit(dataset.X.iloc[train], dataset.y[train])
             for voting in ("means", "votes"):  # how the same bags predict
                 p = bags.set_params(voting=voting).predict_proba(dataset.X.iloc[test])[:, 1]
                 for reading, estimate in readings(voting, p).items():
-                    found = [metric(dataset.y[test], estimate) for metric in (cross_entropy, rms_error, roc_auc)]
-                    measured.setdefault(reading, []).append(found)
-        rows += [[kind, reading, *np.mean(found, axis=0)] for reading, found in measured.items()]
+                    scores = [metric(dataset.y[test], estimate) for metric in (cross_entropy, rms_error, roc_auc)]
+                    results.setdefault(reading, []).append(scores)
+        rows += [[kind, reading, *np.mean(scores, axis=0)] for reading, scores in results.items()]
     header = ["trees", "estimate", "CXE, bits", "RMS", "AUC"]
     OUT.write_text(NOTE + tabulate(rows, header, tablefmt="github", floatfmt=("", "", ".3f", ".3f", ".3f")) + "\n")
 

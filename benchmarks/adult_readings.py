@@ -38,40 +38,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", metavar="DIR", help="original data files (PROBCAL_DATA_DIR)")
     dataset, train, test = adult_split(parser.parse_args().data_dir)
-    found = []
-    for name, X, kept, tree in readings(dataset.X):
-        y, (rows, asked) = dataset.y, (part[kept[part]] for part in (train, test))
-        p = tree.fit(X.iloc[rows], y[rows]).predict_proba(X.iloc[asked])[:, 1]
+    lines = []
+    for name, X, mask, tree in readings(dataset.X):
+        y, (rows, test_rows) = dataset.y, (part[mask[part]] for part in (train, test))
+        p = tree.fit(X.iloc[rows], y[rows]).predict_proba(X.iloc[test_rows])[:, 1]
         p = np.minimum(p, 1)  # a row that takes several branches may be above 1 by rounding
-        numbers = np.array([rms_error(y[asked], p), roc_auc(y[asked], p)])
-        found.append([name, *numbers, np.abs(numbers - PUBLISHED).sum() * 1000])
-    found.sort(key=lambda row: row[-1])
-    table = tabulate(found[:SHOWN], ["reading", "RMS", "AUC", "distance"], "github", floatfmt=("", ".3f", ".3f", ".0f"))
-    OUT.write_text(NOTE.format(tried=len(found), shown=SHOWN) + table + "\n")
+        numbers = np.array([rms_error(y[test_rows], p), roc_auc(y[test_rows], p)])
+        lines.append([name, *numbers, np.abs(numbers - PUBLISHED).sum() * 1000])
+    lines.sort(key=lambda row: row[-1])
+    table = tabulate(lines[:SHOWN], ["reading", "RMS", "AUC", "distance"], "github", floatfmt=("", ".3f", ".3f", ".0f"))
+    OUT.write_text(NOTE.format(tried=len(lines), shown=SHOWN) + table + "\n")
 
 
 def readings(X: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, np.ndarray, C45Classifier]]:
     """Yield each reading: name, columns, rows that are kept, and the tree to grow."""
     numeric = list(X.select_dtypes("number"))
-    others = [name for name in X if name not in numeric]
-    every = np.ones(len(X), dtype=bool)
+    nominal = [name for name in X if name not in numeric]
+    all_rows = np.ones(len(X), dtype=bool)
     for size in range(len(numeric) + 1):
-        for chosen in itertools.combinations(numeric, size):
-            read = as_nominal(X, chosen)
-            name = f"nominal: {', '.join(chosen)}" if chosen else "as it is"
-            yield name, read, every, C45Classifier()
-            yield f"{name}; binary splits", read, every, C45Classifier(binary_splits=True)
-    yield "missing is a value", as_nominal(X, others), every, C45Classifier()
+        for names in itertools.combinations(numeric, size):
+            data = as_nominal(X, names)
+            name = f"nominal: {', '.join(names)}" if names else "as it is"
+            yield name, data, all_rows, C45Classifier()
+            yield f"{name}; binary splits", data, all_rows, C45Classifier(binary_splits=True)
+    yield "missing is a value", as_nominal(X, nominal), all_rows, C45Classifier()
     yield "no rows with missing values", X, X.notna().all(axis=1).to_numpy(), C45Classifier()
-    one_hot = pd.concat([X[numeric], pd.get_dummies(X[others], dtype=float)], axis=1)
-    yield "one-hot", one_hot, every, C45Classifier()
-    for left_out in ("fnlwgt", "education-num"):
-        yield f"without {left_out}", X.drop(columns=left_out), every, C45Classifier()
+    one_hot = pd.concat([X[numeric], pd.get_dummies(X[nominal], dtype=float)], axis=1)
+    yield "one-hot", one_hot, all_rows, C45Classifier()
+    for column in ("fnlwgt", "education-num"):
+        yield f"without {column}", X.drop(columns=column), all_rows, C45Classifier()
 
 
-def as_nominal(X: pd.DataFrame, chosen: tuple[str, ...] | list[str]) -> pd.DataFrame:
+def as_nominal(X: pd.DataFrame, names: tuple[str, ...] | list[str]) -> pd.DataFrame:
     """Return ``X`` with these columns as categories, of which a missing value is one."""
-    return X.assign(**{name: X[name].astype(object).where(X[name].notna(), "?").astype(str) for name in chosen})
+    return X.assign(**{name: X[name].astype(object).where(X[name].notna(), "?").astype(str) for name in names})
 
 
 if __name__ == "__main__":

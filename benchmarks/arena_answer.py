@@ -79,131 +79,144 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python benchmarks/arena_answer.py", description=__doc__.partition("\n\n")[0])
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
-    asked = parser.parse_args(words)
-    store = Store(asked.folder)
-    of = candidates(scores(Outline.of(store), store.results(), asked.metric))
-    print(report(of))
+    args = parser.parse_args(words)
+    store = Store(args.folder)
+    arena = candidates(scores(Outline.of(store), store.results(), args.metric))
+    print(report(arena))
 
 
-def candidates(of: Scores) -> Scores:
+def candidates(arena: Scores) -> Scores:
     """Return the scores without the variants that only repeat an earlier study."""
-    places = [place for place, name in enumerate(of.methods) if name.partition(".")[0] != FOR_A_COMPARISON]
-    alone = of.methods[of.alone] if of.alone is not None else None
-    methods = tuple(of.methods[place] for place in places)
+    places = [place for place, name in enumerate(arena.methods) if name.partition(".")[0] != FOR_A_COMPARISON]
+    baseline = arena.methods[arena.alone] if arena.alone is not None else None
+    methods = tuple(arena.methods[place] for place in places)
     return Scores(
-        of.metric, of.tables, of.learners, methods, of.losses[:, :, places], of.seconds[:, :, places],
-        methods.index(alone) if alone in methods else None,
+        arena.metric, arena.tables, arena.learners, methods, arena.losses[:, :, places], arena.seconds[:, :, places],
+        methods.index(baseline) if baseline in methods else None,
     )  # fmt: skip
 
 
-def report(of: Scores) -> str:
+def report(arena: Scores) -> str:
     """Return the four tables in Markdown."""
     parts = [
-        f"# Training against maps: the answer\n\n{len(of.tables)} tables, {len(of.learners)} learners, {of.metric}.",
+        f"# Training against maps: the answer\n\n{len(arena.tables)} tables, {len(arena.learners)} learners, "
+        f"{arena.metric}.",
         "## At equal fits\n\nShare of tables on which the first is better, and the median difference of the loss "
         "(below 0: the first is better). In parentheses: 95 % of 1,000 draws of the tables.",
-        _pipe(equal_fits(of), ["first", "second", "learner", "tables", "better", "difference"]),
+        _pipe(equal_fits(arena), ["first", "second", "learner", "tables", "better", "difference"]),
         "## At equal seconds\n\nThe rival takes no longer than Probing with that learner, and is the best such method "
         "on a random half of the tables. The share is of the other half. Mean and middle 95 % of 1,000 halves.",
-        _pipe(equal_seconds(of), ["first", "learner", "seconds", "rival most often", "its seconds", "first better"]),
+        _pipe(equal_seconds(arena), ["first", "learner", "seconds", "rival most often", "its seconds", "first better"]),
         "## By training rows\n\nShare of tables on which the first is better. In parentheses: 95 % of 1,000 draws.",
-        _pipe(by_rows(of), ["first", "second", "learner", "training rows", "tables", "better"]),
+        _pipe(by_rows(arena), ["first", "second", "learner", "training rows", "tables", "better"]),
         "## Held-out check\n\nOn a random half of the tables, the method with the highest win rate is recommended for "
         "each learner. The numbers are of the other half. Mean and middle 95 % of 1,000 halves.",
-        _pipe(held_out(of), ["method", "win rate", "better than the learner alone", "median difference to it"]),
+        _pipe(held_out(arena), ["method", "win rate", "better than the learner alone", "median difference to it"]),
     ]
     return "\n\n".join(parts)
 
 
-def equal_fits(of: Scores) -> list[list[str | Share]]:
+def equal_fits(arena: Scores) -> list[list[str | Share]]:
     """Return a row for each pair and learner, and one for all learners together."""
     rows: list[list[str | Share]] = []
-    for one, other in EQUAL_FITS:
-        if one not in of.methods or other not in of.methods:
+    for method, rival in EQUAL_FITS:
+        if method not in arena.methods or rival not in arena.methods:
             continue
-        first, second = (of.losses[:, :, of.methods.index(name)] for name in (one, other))
-        groups = [*((name, [place]) for place, name in enumerate(of.learners)), ("all", [*range(len(of.learners))])]
+        first, second = (arena.losses[:, :, arena.methods.index(name)] for name in (method, rival))
+        groups = [
+            *((name, [place]) for place, name in enumerate(arena.learners)),
+            ("all", [*range(len(arena.learners))]),
+        ]
         for name, places in groups:
             difference = first[:, places] - second[:, places]
-            known = difference[~np.isnan(difference).all(axis=1)]
-            if not len(known):
+            differences = difference[~np.isnan(difference).all(axis=1)]
+            if not len(differences):
                 continue
-            better = mean_of_known(np.where(np.isnan(known), np.nan, (np.sign(-known) + 1) / 2), axis=1)
-            typical = np.nanmedian(known, axis=1)
-            weights = _weights(len(known))
+            better = mean_of_known(np.where(np.isnan(differences), np.nan, (np.sign(-differences) + 1) / 2), axis=1)
+            row_medians = np.nanmedian(differences, axis=1)
+            weights = _weights(len(differences))
             share = weighted_mean(weights, better)
-            medians = np.array([np.median(typical[row]) for row in _drawn_places(len(known))])
-            numbers = (_share(better.mean(), share), _number(np.median(typical), medians))
-            rows.append([one, other, name, str(len(known)), *numbers])
+            medians = np.array([np.median(row_medians[row]) for row in _drawn_places(len(differences))])
+            numbers = (_share(better.mean(), share), _number(np.median(row_medians), medians))
+            rows.append([method, rival, name, str(len(differences)), *numbers])
     return rows
 
 
-def equal_seconds(of: Scores) -> list[list[str | Share]]:
+def equal_seconds(arena: Scores) -> list[list[str | Share]]:
     """Return a row for each training-time method and learner: how often it beats the best rival of its price."""
     rows: list[list[str | Share]] = []
-    price = np.exp(mean_of_known(np.log(of.seconds), axis=0))
-    for one in (name for name in TRAINING if name in of.methods):
-        place = of.methods.index(one)
-        for number, learner in enumerate(of.learners):
-            there = np.flatnonzero(~np.isnan(of.losses[:, number, place]))
+    cost = np.exp(mean_of_known(np.log(arena.seconds), axis=0))
+    for name in (name for name in TRAINING if name in arena.methods):
+        place = arena.methods.index(name)
+        for number, learner in enumerate(arena.learners):
+            tables = np.flatnonzero(~np.isnan(arena.losses[:, number, place]))
             rivals = [
                 rival
-                for rival, name in enumerate(of.methods)
+                for rival, name in enumerate(arena.methods)
                 if name not in TRAINING
-                and price[number, rival] <= price[number, place]
-                and _usual(of.losses[there, number, rival])
+                and cost[number, rival] <= cost[number, place]
+                and _usual(arena.losses[tables, number, rival])
             ]
-            if len(there) < 2 or not rivals:
+            if len(tables) < 2 or not rivals:
                 continue
-            losses = of.losses[there, number]
-            rates = mean_of_known(wins(losses[:, rivals]), axis=2) if len(rivals) > 1 else np.ones((len(there), 1))
-            won, chosen = [], []
-            for half, rest in _halves(len(there)):
+            losses = arena.losses[tables, number]
+            rates = mean_of_known(wins(losses[:, rivals]), axis=2) if len(rivals) > 1 else np.ones((len(tables), 1))
+            win_rates, best_rivals = [], []
+            for half, rest in _halves(len(tables)):
                 rival = rivals[int(np.nanargmax(mean_of_known(rates[half], axis=0)))]
-                won.append(float(np.nanmean(wins(losses[rest][:, [place, rival]])[:, 0, 1])))
-                chosen.append(rival)
-            most = max(set(chosen), key=chosen.count)
-            seconds = (f"{price[number, method]:.3g}" for method in (place, most))
-            rows.append([one, learner, next(seconds), of.methods[most], next(seconds), _share(np.mean(won), won)])
+                win_rates.append(float(np.nanmean(wins(losses[rest][:, [place, rival]])[:, 0, 1])))
+                best_rivals.append(rival)
+            mode = max(set(best_rivals), key=best_rivals.count)
+            seconds = (f"{cost[number, method]:.3g}" for method in (place, mode))
+            rows.append(
+                [
+                    name,
+                    learner,
+                    next(seconds),
+                    arena.methods[mode],
+                    next(seconds),
+                    _share(np.mean(win_rates), win_rates),
+                ]
+            )
     return rows
 
 
-def by_rows(of: Scores) -> list[list[str | Share]]:
+def by_rows(arena: Scores) -> list[list[str | Share]]:
     """Return a row for each pair of ``BY_ROWS`` and each group of tables."""
     rows: list[list[str | Share]] = []
-    for one, other, learner in BY_ROWS:
-        if one not in of.methods or other not in of.methods or (learner and learner not in of.learners):
+    for method, rival, learner in BY_ROWS:
+        if method not in arena.methods or rival not in arena.methods or (learner and learner not in arena.learners):
             continue
-        first, second = (of.losses[:, :, of.methods.index(name)] for name in (one, other))
-        places = [of.learners.index(learner)] if learner else [*range(len(of.learners))]
+        first, second = (arena.losses[:, :, arena.methods.index(name)] for name in (method, rival))
+        places = [arena.learners.index(learner)] if learner else [*range(len(arena.learners))]
         difference = (first - second)[:, places]
         better = mean_of_known(np.where(np.isnan(difference), np.nan, (np.sign(-difference) + 1) / 2), axis=1)
         for name, low, high in ROWS:
-            there = np.array([low <= (table.n_train or -1) < high for table in of.tables])
-            known = better[there & ~np.isnan(better)]
-            if len(known):
-                share = _share(known.mean(), weighted_mean(_weights(len(known)), known))
-                rows.append([one, other, learner or "all", name, str(len(known)), share])
+            mask = np.array([low <= (table.n_train or -1) < high for table in arena.tables])
+            values = better[mask & ~np.isnan(better)]
+            if len(values):
+                share = _share(values.mean(), weighted_mean(_weights(len(values)), values))
+                rows.append([method, rival, learner or "all", name, str(len(values)), share])
     return rows
 
 
-def held_out(of: Scores) -> list[list[str | Share]]:
+def held_out(arena: Scores) -> list[list[str | Share]]:
     """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED``."""
-    met = wins(of.losses)
-    rates = mean_of_known(met, axis=3)
-    allowed = np.where(np.apply_along_axis(_usual, 0, rates), 0.0, np.nan)
-    fixed = {f"always {name}": of.methods.index(name) for name in FIXED if name in of.methods}
-    found: dict[str, list[tuple[float, float, float]]] = {}
-    for half, rest in _halves(len(of.tables)):
+    win_matrix = wins(arena.losses)
+    rates = mean_of_known(win_matrix, axis=3)
+    penalty = np.where(np.apply_along_axis(_usual, 0, rates), 0.0, np.nan)
+    constant_rules = {f"always {name}": arena.methods.index(name) for name in FIXED if name in arena.methods}
+    results: dict[str, list[tuple[float, float, float]]] = {}
+    for half, rest in _halves(len(arena.tables)):
         rules = {
-            "recommended for each learner": _best(mean_of_known(rates[half], axis=0) + allowed),
-            "best in hindsight": _best(mean_of_known(rates[rest], axis=0) + allowed),
-            **{name: np.full(len(of.learners), method) for name, method in fixed.items()},
+            "recommended for each learner": _best(mean_of_known(rates[half], axis=0) + penalty),
+            "best in hindsight": _best(mean_of_known(rates[rest], axis=0) + penalty),
+            **{name: np.full(len(arena.learners), method) for name, method in constant_rules.items()},
         }
         for name, rule in rules.items():
-            found.setdefault(name, []).append(_scored(of, met, rates, rest, rule))
+            results.setdefault(name, []).append(_scored(arena, win_matrix, rates, rest, rule))
     rows: list[list[str | Share]] = []
-    for name, values in found.items():
+    for name, values in results.items():
         rate, better, difference = np.array(values).T
         shares = (_share(rate.mean(), rate), _share(better.mean(), better))
         rows.append([name, *shares, _number(float(np.median(difference)), difference)])
@@ -211,20 +224,20 @@ def held_out(of: Scores) -> list[list[str | Share]]:
 
 
 def _scored(
-    of: Scores, met: Floats, rates: Floats, tables: npt.NDArray[np.intp], rule: npt.NDArray[np.intp]
+    arena: Scores, win_matrix: Floats, rates: Floats, tables: npt.NDArray[np.intp], rule: npt.NDArray[np.intp]
 ) -> tuple[float, float, float]:
     """Return the win rate of a rule, how often it beats the learner alone, and the median difference of the loss."""
     learners = np.arange(len(rule))
     rate = _mean(rates[tables][:, learners, rule])
-    if of.alone is None:
+    if arena.alone is None:
         return rate, np.nan, np.nan
-    others = rule != of.alone  # the learner alone cannot beat itself
-    better = _mean(met[tables][:, learners[others], rule[others], of.alone])
+    has_rival = rule != arena.alone  # the learner alone cannot beat itself
+    better = _mean(win_matrix[tables][:, learners[has_rival], rule[has_rival], arena.alone])
     with np.errstate(invalid="ignore"):  # two infinite losses have no known difference
-        difference = of.losses[tables][:, learners, rule] - of.losses[tables][:, :, of.alone]
-    known = ~np.isnan(difference).all(axis=1)
-    typical = float(np.median(np.nanmedian(difference[known], axis=1))) if known.any() else np.nan
-    return rate, better, typical
+        difference = arena.losses[tables][:, learners, rule] - arena.losses[tables][:, :, arena.alone]
+    has_difference = ~np.isnan(difference).all(axis=1)
+    median = float(np.median(np.nanmedian(difference[has_difference], axis=1))) if has_difference.any() else np.nan
+    return rate, better, median
 
 
 def _mean(values: Floats) -> float:
@@ -257,15 +270,15 @@ def _drawn_places(n: int) -> npt.NDArray[np.int64]:
     return np.random.default_rng(0).integers(n, size=(DRAWS, n))
 
 
-def _share(value: float, drawn: Floats | list[float]) -> Share:
-    low, high = np.quantile(drawn, [0.025, 0.975])
+def _share(value: float, draws: Floats | list[float]) -> Share:
+    low, high = np.quantile(draws, [0.025, 0.975])
     return Share(float(value), float(low), float(high))
 
 
-def _number(value: float, drawn: Floats) -> str:
+def _number(value: float, draws: Floats) -> str:
     if np.isnan(value):
         return "-"
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    low, high = np.quantile(draws, [0.025, 0.975])
     return f"{value:+.4f} ({low:+.4f} to {high:+.4f})"
 
 

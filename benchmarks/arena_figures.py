@@ -47,28 +47,28 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
-    asked = parser.parse_args(words)
-    store = Store(asked.folder)
-    of = candidates(scores(Outline.of(store), store.results(), asked.metric))
+    args = parser.parse_args(words)
+    store = Store(args.folder)
+    arena = candidates(scores(Outline.of(store), store.results(), args.metric))
     with look():
-        save(by_learner(of), asked.folder / "probing-by-learner")
-        save(by_seconds(of), asked.folder / "elo-by-seconds")
-        save(by_rows(of), asked.folder / "probing-by-rows")
+        save(by_learner(arena), args.folder / "probing-by-learner")
+        save(by_seconds(arena), args.folder / "elo-by-seconds")
+        save(by_rows(arena), args.folder / "probing-by-rows")
 
 
-def by_learner(of: Scores) -> Figure:
+def by_learner(arena: Scores) -> Figure:
     """Return, for each learner, how often Probing wins at equal fits and at equal seconds."""
-    fits = {(row[0], row[2]): row[4] for row in equal_fits(of) if (row[0], row[1]) in EQUAL_FITS[:2]}
-    seconds = {(row[0], row[1]): row[5] for row in equal_seconds(of)}
+    fits = {(row[0], row[2]): row[4] for row in equal_fits(arena) if (row[0], row[1]) in EQUAL_FITS[:2]}
+    seconds = {(row[0], row[1]): row[5] for row in equal_seconds(arena)}
     figure = Figure(figsize=(7.6, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    names = [*of.learners, "all"]
-    for axes, found, title in (
+    names = [*arena.learners, "all"]
+    for axes, values, title in (
         (panels[0], fits, "Equal fits: against bagging\nwith as many fits"),
         (panels[1], seconds, "Equal seconds: against the best rival\nthat takes no longer"),
     ):
         for number, method in enumerate(("probing.fits20", "probing.fits100")):
-            shares = [found.get((method, name)) for name in names]
+            shares = [values.get((method, name)) for name in names]
             heights = np.arange(len(names)) + 0.28 * (0.5 - number)
             _dots(axes, shares, heights, COLOURS[number], "os"[number], f"{method[-3:].strip('s')} fits")
         axes.set_title(title)
@@ -82,25 +82,27 @@ def by_learner(of: Scores) -> Figure:
     return figure
 
 
-def by_seconds(of: Scores) -> Figure:
+def by_seconds(arena: Scores) -> Figure:
     """Return the Elo rating of each method against its seconds, over all learners.
 
     Seconds are a multiple of those of ``fold_mean``, which every learner has. Not every learner has every method, so
     means of plain seconds would compare different learners.
     """
     with np.errstate(divide="ignore"):
-        times = np.log(of.seconds / of.seconds[:, :, [of.methods.index("fold_mean")]])
+        times = np.log(arena.seconds / arena.seconds[:, :, [arena.methods.index("fold_mean")]])
     multiples = np.exp(mean_of_known(mean_of_known(times, axis=1), axis=0))
     figure = Figure(figsize=(7.2, 4.6), layout="constrained")
     axes = figure.subplots()
     for (_, colour, mark, label), kind in zip(KINDS.values(), KINDS, strict=True):
-        for one in (one for one in leaderboard(of).standings if _kind(one.method) == kind):
-            x, y = multiples[of.methods.index(one.method)], one.elo.value
-            reach = [[y - one.elo.low], [one.elo.high - y]]
-            axes.errorbar(x, y, reach, fmt=mark, color=colour, markersize=5, linewidth=0.8, label=label)
-            if kind != "map" or one.method in NAMED_MAPS:
-                place: Any = {"xytext": (-6, 4), "ha": "right"} if one.method in ON_THE_LEFT else {"xytext": (6, 4)}
-                axes.annotate(one.method, (x, y), textcoords="offset points", fontsize=8, **place)
+        for standing in (standing for standing in leaderboard(arena).standings if _kind(standing.method) == kind):
+            x, y = multiples[arena.methods.index(standing.method)], standing.elo.value
+            bars = [[y - standing.elo.low], [standing.elo.high - y]]
+            axes.errorbar(x, y, bars, fmt=mark, color=colour, markersize=5, linewidth=0.8, label=label)
+            if kind != "map" or standing.method in NAMED_MAPS:
+                place: Any = (
+                    {"xytext": (-6, 4), "ha": "right"} if standing.method in ON_THE_LEFT else {"xytext": (6, 4)}
+                )
+                axes.annotate(standing.method, (x, y), textcoords="offset points", fontsize=8, **place)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set_xlabel("seconds to fit and predict, as a multiple of the mean of five fits (fold_mean)")
@@ -108,22 +110,24 @@ def by_seconds(of: Scores) -> Figure:
     axes.grid(color="#dddddd", linewidth=0.5)
     axes.set_axisbelow(True)
     handles, labels = axes.get_legend_handles_labels()
-    axes.legend(*zip(*{name: (one, name) for one, name in zip(handles, labels, strict=True)}.values(), strict=True))
+    axes.legend(
+        *zip(*{name: (handle, name) for handle, name in zip(handles, labels, strict=True)}.values(), strict=True)
+    )
     return figure
 
 
-def by_rows(of: Scores) -> Figure:
+def by_rows(arena: Scores) -> Figure:
     """Return how often Probing beats bagging and isotonic regression, for few and for many training rows."""
     figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     axes = figure.subplots()
-    rows = [row for row in rows_of(of) if row[2] == "all"]
+    rows = [row for row in rows_of(arena) if row[2] == "all"]
     groups = {str(row[3]): str(row[4]) for row in rows}
     for number, pair in enumerate(dict.fromkeys((str(row[0]), str(row[1])) for row in rows)):
-        found = {row[3]: row[5] for row in rows if (row[0], row[1]) == pair}
+        values = {row[3]: row[5] for row in rows if (row[0], row[1]) == pair}
         heights = np.arange(len(groups)) + 0.24 * (number - 0.5)
         _dots(
             axes,
-            [found.get(name) for name in groups],
+            [values.get(name) for name in groups],
             heights,
             COLOURS[2 * number],
             "os"[number],
@@ -138,10 +142,10 @@ def by_rows(of: Scores) -> Figure:
 
 
 def _dots(axes: Axes, shares: Sequence[object], heights: np.ndarray, colour: str, mark: str, label: str) -> None:
-    known = [(share, height) for share, height in zip(shares, heights, strict=True) if isinstance(share, Share)]
-    x = np.array([100 * share.value for share, _ in known])
-    reach = [x - [100 * share.low for share, _ in known], [100 * share.high for share, _ in known] - x]
-    axes.errorbar(x, [height for _, height in known], xerr=reach, fmt=mark, color=colour, markersize=5, label=label)
+    points = [(share, height) for share, height in zip(shares, heights, strict=True) if isinstance(share, Share)]
+    x = np.array([100 * share.value for share, _ in points])
+    bars = [x - [100 * share.low for share, _ in points], [100 * share.high for share, _ in points] - x]
+    axes.errorbar(x, [height for _, height in points], xerr=bars, fmt=mark, color=colour, markersize=5, label=label)
     axes.axvline(50, color=GREY, linewidth=0.8, zorder=0)
     axes.set_xlim(0, 100)
     axes.grid(axis="x", color="#dddddd", linewidth=0.5)

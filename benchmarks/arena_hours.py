@@ -62,14 +62,14 @@ Times = dict[tuple[str, str], list[tuple[int, int, float]]]
 
 def measured(experiment: Experiment, folder: Path) -> Times:
     """Return the times of one fit and of one map on each table."""
-    found: Times = defaultdict(list)
+    results: Times = defaultdict(list)
     for table in TABLES:
-        small = experiment.selected((table,))
-        data = data_now(small.cards_read(), folder)
-        data.obtain(small.cards_read(), folder, print)
+        subset = experiment.selected((table,))
+        data = data_now(subset.cards_read(), folder)
+        data.obtain(subset.cards_read(), folder, print)
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         rows = columns = 0
-        for cell in cells_of(data.bound(small)):
+        for cell in cells_of(data.bound(subset)):
             learner, method = cell.column.learner.name, cell.column.method.name
             fits = {"direct": 1, "fold_mean": 5 if learner == "svm" else 0}.get(method, 0)  # the svm is never alone
             if not (fits or (table in MAPPED and method in ("fold_mean", *MAPS))):
@@ -82,18 +82,18 @@ def measured(experiment: Experiment, folder: Path) -> Times:
                 times[learner, "fit"].append(result.seconds / fits)
             elif method in MAPS:
                 times[learner, "map"].append(result.seconds)
-        for kind, of_kind in times.items():
-            found[kind].append((rows, columns, float(np.mean(of_kind))))
-    return found
+        for kind, values in times.items():
+            results[kind].append((rows, columns, float(np.mean(values))))
+    return results
 
 
 def powers(times: list[tuple[int, int, float]], with_columns: bool) -> np.ndarray:
     """Return the logarithm of the constant and the powers of rows and columns, (3,), by least squares."""
-    known = np.log(np.array(times))
-    features = np.column_stack([np.ones(len(known)), known[:, 0], known[:, 1]])[:, : 3 if with_columns else 2]
-    found = np.zeros(3)
-    found[: features.shape[1]] = np.linalg.lstsq(features, known[:, 2], rcond=None)[0]
-    return found
+    logs = np.log(np.array(times))
+    features = np.column_stack([np.ones(len(logs)), logs[:, 0], logs[:, 1]])[:, : 3 if with_columns else 2]
+    coefficients = np.zeros(3)
+    coefficients[: features.shape[1]] = np.linalg.lstsq(features, logs[:, 2], rcond=None)[0]
+    return coefficients
 
 
 def expected(cell: Cell, laws: dict[tuple[str, str], np.ndarray]) -> float:
@@ -101,14 +101,14 @@ def expected(cell: Cell, laws: dict[tuple[str, str], np.ndarray]) -> float:
     learner, method, card = cell.column.learner.name, cell.column.method.name, cell.card
     classes = len(card.expect.classes or {}) if card.task == "multiclass" else 1
     law = laws[learner, "fit" if method in FITS else "map"]
-    one = float(np.exp(law @ [1, np.log(cell.used_split.n_train(card.expect.rows)), np.log(card.expect.columns)]))
-    own_classes = method not in FITS or method.startswith(("probing", "weight_sweep")) or learner in BOOSTING
-    return OVERHEAD + one * FITS.get(method, 1) * (classes if own_classes else 1)
+    seconds = float(np.exp(law @ [1, np.log(cell.used_split.n_train(card.expect.rows)), np.log(card.expect.columns)]))
+    per_class = method not in FITS or method.startswith(("probing", "weight_sweep")) or learner in BOOSTING
+    return OVERHEAD + seconds * FITS.get(method, 1) * (classes if per_class else 1)
 
 
 def print_table(experiment: Experiment, times: Times) -> None:
     """Print the hours of one core for each learner and kind of method, as a table in Markdown."""
-    laws = {kind: powers(of_kind, kind[1] == "fit") for kind, of_kind in times.items()}
+    laws = {kind: powers(values, kind[1] == "fit") for kind, values in times.items()}
     hours: dict[tuple[str, str], float] = defaultdict(float)
     learners: dict[str, None] = {}
     for cell in cells_of(experiment):
@@ -119,11 +119,11 @@ def print_table(experiment: Experiment, times: Times) -> None:
     print(f"| learner | {' | '.join([*kinds, 'all'])} |")
     print(f"|:--{'|:--:' * (len(kinds) + 1)}|")
     for learner in learners:
-        each = [hours[learner, kind] for kind in kinds]
-        print(f"| {learner} | {' | '.join(f'{one:.2f}' for one in [*each, sum(each)])} |")
-    each = [sum(hours[learner, kind] for learner in learners) for kind in kinds]
-    print(f"| all | {' | '.join(f'{one:.2f}' for one in [*each, sum(each)])} |")
-    print(f"\n{sum(each):.1f} hours of one core, {sum(each) / 2:.1f} of two")
+        row = [hours[learner, kind] for kind in kinds]
+        print(f"| {learner} | {' | '.join(f'{value:.2f}' for value in [*row, sum(row)])} |")
+    row = [sum(hours[learner, kind] for learner in learners) for kind in kinds]
+    print(f"| all | {' | '.join(f'{value:.2f}' for value in [*row, sum(row)])} |")
+    print(f"\n{sum(row):.1f} hours of one core, {sum(row) / 2:.1f} of two")
 
 
 if __name__ == "__main__":

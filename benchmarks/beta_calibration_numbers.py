@@ -66,10 +66,10 @@ def main_brier(path: Path) -> Iterator[tuple[Cell, tuple[str, str]]]:
             yield (row[0], METHODS[method], "brier"), (row[place["mean", method]], row[place["std", method]])
 
 
-def written(folder: Path, paper: str, to: Path) -> Path:
-    """Write the CSV of a paper into the folder ``to`` and return its path."""
+def written(folder: Path, paper: str, out_folder: Path) -> Path:
+    """Write the CSV of a paper into the folder ``out_folder`` and return its path."""
     start, learners = PAPER_FILES[paper]
-    path = to / f"{paper}.csv"
+    path = out_folder / f"{paper}.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("dataset", "learner", "method", "metric", "mean", "sd"))

@@ -57,9 +57,9 @@ _LEAST = float(np.finfo(np.float64).eps)
 
 
 @njit(error_model="numpy")
-def _swap(values, rows, one, other):
-    values[one], values[other] = values[other], values[one]
-    rows[one], rows[other] = rows[other], rows[one]
+def _swap(values, rows, i, j):
+    values[i], values[j] = values[j], values[i]
+    rows[i], rows[j] = rows[j], rows[i]
 
 
 @njit(error_model="numpy")
@@ -118,26 +118,26 @@ def old_stump(X, y, weights, state):
     """
     rows = np.flatnonzero(weights)
     n, total = len(rows), np.zeros(2)
-    whole = 0.0
+    weight_sum = 0.0
     for row in rows:
         total[y[row]] += weights[row]
-        whole += weights[row]
+        weight_sum += weights[row]
     sides = np.zeros((2, 2))
     sides[0] = total
-    if n < 2 or 1.0 - (total[0] * total[0] + total[1] * total[1]) / (whole * whole) <= _PURE:
+    if n < 2 or 1.0 - (total[0] * total[0] + total[1] * total[1]) / (weight_sum * weight_sum) <= _PURE:
         return -1, np.inf, sides
     columns, values = np.arange(X.shape[1]), np.empty(n, np.float32)
     depth = 2 * int(np.log(n) / np.log(2.0))
     best, best_column, limit = -np.inf, -1, 0.0
-    constant, end, drawn = 0, X.shape[1], np.uint32(state)
+    constant, end, bits = 0, X.shape[1], np.uint32(state)
     while end > constant:
-        drawn ^= np.uint32(drawn << np.uint32(13))
-        drawn ^= np.uint32(drawn >> np.uint32(17))
-        drawn ^= np.uint32(drawn << np.uint32(5))
-        place = np.int64(drawn) % (_LARGEST + 1) % (end - constant) + constant
+        bits ^= np.uint32(bits << np.uint32(13))
+        bits ^= np.uint32(bits >> np.uint32(17))
+        bits ^= np.uint32(bits << np.uint32(5))
+        place = np.int64(bits) % (_LARGEST + 1) % (end - constant) + constant
         column = columns[place]
-        for at in range(n):
-            values[at] = X[rows[at], column]
+        for i in range(n):
+            values[i] = X[rows[i], column]
         _sort(values, rows, 0, n, depth)
         if values[n - 1] <= values[0] + _APART:
             columns[place], columns[constant] = columns[constant], column
@@ -145,43 +145,43 @@ def old_stump(X, y, weights, state):
             continue
         end -= 1
         columns[place], columns[end] = columns[end], column
-        left, left_whole, done, cut = np.zeros(2), 0.0, 0, 0
+        left, left_sum, last_cut, cut = np.zeros(2), 0.0, 0, 0
         while cut < n:
             while cut + 1 < n and values[cut + 1] <= values[cut] + _APART:
                 cut += 1
             cut += 1
             if cut == n:
                 break
-            if cut - done <= n - cut:  # from the nearer side, which decides the last bits
-                for at in range(done, cut):
-                    left[y[rows[at]]] += weights[rows[at]]
-                    left_whole += weights[rows[at]]
+            if cut - last_cut <= n - cut:  # from the nearer side, which decides the last bits
+                for i in range(last_cut, cut):
+                    left[y[rows[i]]] += weights[rows[i]]
+                    left_sum += weights[rows[i]]
             else:
-                left[:], left_whole = total, whole
-                for at in range(n - 1, cut - 1, -1):
-                    left[y[rows[at]]] -= weights[rows[at]]
-                    left_whole -= weights[rows[at]]
-            done, right_whole = cut, whole - left_whole
+                left[:], left_sum = total, weight_sum
+                for i in range(n - 1, cut - 1, -1):
+                    left[y[rows[i]]] -= weights[rows[i]]
+                    left_sum -= weights[rows[i]]
+            last_cut, right_sum = cut, weight_sum - left_sum
             right = total - left
-            below = 1.0 - (left[0] * left[0] + left[1] * left[1]) / (left_whole * left_whole)
-            above = 1.0 - (right[0] * right[0] + right[1] * right[1]) / (right_whole * right_whole)
-            gain = -right_whole * above - left_whole * below
+            left_impurity = 1.0 - (left[0] * left[0] + left[1] * left[1]) / (left_sum * left_sum)
+            right_impurity = 1.0 - (right[0] * right[0] + right[1] * right[1]) / (right_sum * right_sum)
+            gain = -right_sum * right_impurity - left_sum * left_impurity
             if gain > best:
                 best, best_column = gain, column
-                middle = np.float64(np.float32(values[cut - 1] + values[cut])) / 2.0
-                limit = np.float64(values[cut - 1]) if middle == np.float64(values[cut]) else middle
+                midpoint = np.float64(np.float32(values[cut - 1] + values[cut])) / 2.0
+                limit = np.float64(values[cut - 1]) if midpoint == np.float64(values[cut]) else midpoint
     if best_column < 0:
         return -1, np.inf, sides
-    end, at = n, 0
-    while at < end:
-        if X[rows[at], best_column] <= limit:
-            at += 1
+    end, i = n, 0
+    while i < end:
+        if X[rows[i], best_column] <= limit:
+            i += 1
         else:
             end -= 1
-            rows[at], rows[end] = rows[end], rows[at]
+            rows[i], rows[end] = rows[end], rows[i]
     sides[:] = 0.0
-    for at in range(n):
-        sides[0 if at < end else 1, y[rows[at]]] += weights[rows[at]]
+    for i in range(n):
+        sides[0 if i < end else 1, y[rows[i]]] += weights[rows[i]]
     return best_column, limit, sides
 
 
@@ -208,8 +208,8 @@ class OldSammeR(ClassifierMixin, BaseEstimator):
             logs = _rounded(np.log, np.maximum(p, _LEAST))
             self.stumps_.append((max(column, 0), limit, logs))
             side = self._side(X, max(column, 0), limit)
-            wrong = (p[:, 1] > p[:, 0])[side] != (y == 1)
-            if not weights[wrong].any():
+            is_error = (p[:, 1] > p[:, 0])[side] != (y == 1)
+            if not weights[is_error].any():
                 break
             factors = _rounded(np.exp, np.column_stack([logs[:, 1] - logs[:, 0], logs[:, 0] - logs[:, 1]]) * 0.5)
             weights = weights * factors[side, y]
@@ -239,9 +239,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", required=True)
     parser.add_argument("-j", "--jobs", default="2")
-    asked = parser.parse_args()
-    old = {"adas": {"type": "boosting_of_2016.OldSammeR", "encoding": "native", "paper": "adas", "label": "AdaS"}}
-    ours = {
+    args = parser.parse_args()
+    old_learners = {
+        "adas": {"type": "boosting_of_2016.OldSammeR", "encoding": "native", "paper": "adas", "label": "AdaS"}
+    }
+    learners = {
         name: {
             "type": "probcal.learners.adaboost.StumpBoosting",
             "params": {"algorithm": form},
@@ -252,51 +254,54 @@ def main() -> None:
         for name, form in (("adao", "discrete"), ("adas", "real"))
     }
     maps = ("none", "sigmoid", "isotonic", "beta", "beta_am", "beta_ab")
-    alone, of_ejs = ("none",), {"order": "ejs", "one_classifier": True}
+    no_map, ejs_options = ("none",), {"order": "ejs", "one_classifier": True}
     rows = [
-        *(["old sums", *row] for row in _differences(AISTATS, OLD_SUMS, old, alone, {}, asked)),
+        *(["old sums", *row] for row in _differences(AISTATS, OLD_SUMS, old_learners, no_map, {}, args)),
         *(
             ["no constraint", *row]
-            for row in _differences(AISTATS, NO_CONSTRAINT, ours, maps, {"constraint": False}, asked)
+            for row in _differences(AISTATS, NO_CONSTRAINT, learners, maps, {"constraint": False}, args)
         ),
-        *(["EJS, old sums", *row] for row in _differences(EJS, OLD_SUMS_IN_EJS, old, alone, of_ejs, asked)),
-        *(["EJS", *row] for row in _differences(EJS, IN_EJS, ours, maps, of_ejs, asked)),
+        *(
+            ["EJS, old sums", *row]
+            for row in _differences(EJS, OLD_SUMS_IN_EJS, old_learners, no_map, ejs_options, args)
+        ),
+        *(["EJS", *row] for row in _differences(EJS, IN_EJS, learners, maps, ejs_options, args)),
     ]
     header = ["reading", "data set", "learner", "method", "published log loss", "ours", "difference"]
-    about = (
+    text = (
         "# AdaBoost on the random stream of Kull, Silva Filho & Flach (2017)\n\n`python benchmarks/boosting_of_2016.py "
     )
-    about += "--data-dir DIR` writes this table. Log loss in nats, mean of 50 folds.\n\n"
+    text += "--data-dir DIR` writes this table. Log loss in nats, mean of 50 folds.\n\n"
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(
-        about + tabulate(rows, header, tablefmt="github", floatfmt=("", "", "", "", ".10f", ".10f", ".1e")) + "\n"
+        text + tabulate(rows, header, tablefmt="github", floatfmt=("", "", "", "", ".10f", ".10f", ".1e")) + "\n"
     )
 
 
 def _differences(
-    paper: str, datasets: str, learners: Any, maps: tuple[str, ...], options: dict[str, Any], asked: Any
+    paper: str, datasets: str, learners: Any, maps: tuple[str, ...], options: dict[str, Any], args: Any
 ) -> list[list[Any]]:
     """Run a reading with ``options`` of the replay, and return a row for each data set, learner and method."""
     from probcal.papers.published import Published
 
     published = Published.read(paper)
     methods = {
-        one: {
+        name: {
             "type": "probcal.methods.legacy_stream.LegacyStreamClassifier",
-            "params": {"map": one, **options},
-            "paper": one,
+            "params": {"map": name, **options},
+            "paper": name,
         }
-        for one in maps
+        for name in maps
     }
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "reading.yaml"
-        cards = ", ".join(f"kull-{one}" for one in datasets.split())
+        cards = ", ".join(f"kull-{name}" for name in datasets.split())
         config.write_text(
             CONFIG.format(
                 name="reading", paper=paper, datasets=cards, learners=json.dumps(learners), methods=json.dumps(methods)
             )
         )
-        words = ["run", str(config), "-o", f"{folder}/out", "-j", asked.jobs, "--data-dir", asked.data_dir]
+        words = ["run", str(config), "-o", f"{folder}/out", "-j", args.jobs, "--data-dir", args.data_dir]
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         subprocess.run(
             [sys.executable, "-m", "probcal", *words, "--trust", "boosting_of_2016"],
@@ -309,9 +314,9 @@ def _differences(
             losses[cell["dataset"], cell["learner"], cell["method"]].append(float(cell["metrics"]["log_loss"]))
     rows = []
     for (dataset, learner, method), values in losses.items():
-        known, mean = published.number(dataset, learner, method, "log_loss"), float(np.mean(values))
-        assert known is not None and len(values) == 50
-        rows.append([dataset.removeprefix("kull-"), learner, method, known, mean, mean - known])
+        number, mean = published.number(dataset, learner, method, "log_loss"), float(np.mean(values))
+        assert number is not None and len(values) == 50
+        rows.append([dataset.removeprefix("kull-"), learner, method, number, mean, mean - number])
     return rows
 
 

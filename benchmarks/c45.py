@@ -58,25 +58,25 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=100, help="of each kind (%(default)s)")
     parser.add_argument("--options", choices=[*OPTIONS], default="", help="of J48 (its defaults)")
     parser.add_argument("-o", "--out", metavar="FILE", help="of one part; - for none")
-    asked = parser.parse_args()
-    wrong = False
-    if asked.part != "speed":
+    args = parser.parse_args()
+    has_difference = False
+    if args.part != "speed":
         rows = []
-        for card in cards(asked.dataset):
-            for row, same in agreement(card, asked.options, asked.fits):
-                wrong |= not same
+        for card in cards(args.dataset):
+            for row, is_same in agreement(card, args.options, args.fits):
+                has_difference |= not is_same
                 rows.append(list(row.values()))
                 print(" | ".join(rows[-1]), flush=True)
                 headers = list(row)
         if rows:
-            out = asked.out or str(speed.RESULTS / "c45-agreement.md")
+            out = args.out or str(speed.RESULTS / "c45-agreement.md")
             speed.report(out, "c45.py agreement", ABOUT, headers, rows)
-    if asked.part != "agreement":
+    if args.part != "agreement":
         rows = list(speeds())
-        wrong |= any(row[-1] not in ("", "0") for row in rows)
+        has_difference |= any(row[-1] not in ("", "0") for row in rows)
         headers = ["way", "CPU", "wall", "ratio of CPU", "labels that differ"]
-        speed.report(asked.out or str(speed.RESULTS / "c45.md"), "c45.py speed", ABOUT_SPEED, headers, rows)
-    sys.exit(1 if wrong else 0)
+        speed.report(args.out or str(speed.RESULTS / "c45.md"), "c45.py speed", ABOUT_SPEED, headers, rows)
+    sys.exit(1 if has_difference else 0)
 
 
 def cards(names: list[str] | None) -> Iterator[Card]:
@@ -99,22 +99,22 @@ def agreement(card: Card, options: str, n_fits: int) -> Iterator[tuple[dict[str,
         "class weights": lambda fit: (X, y, np.where(second, (1 - thresholds[fit]) / thresholds[fit], 1.0)),
         "bags": lambda fit: bag(X, y, fit),
     }
-    for kind, drawn in kinds.items():
+    for kind, sample in kinds.items():
         trees = labels = nodes = 0
         largest, seconds = 0.0, np.zeros(2)
         for fit in range(n_fits):
-            rows, of_rows, weights = drawn(fit)
+            rows, y_rows, weights = sample(fit)
             start = time.process_time()
-            weka = WekaClassifier("trees.J48", options).fit(rows, of_rows, sample_weight=weights)
-            theirs = weka.predict_proba(X_test)
+            weka = WekaClassifier("trees.J48", options).fit(rows, y_rows, sample_weight=weights)
+            p_weka = weka.predict_proba(X_test)
             middle = time.process_time()
-            native = C45Classifier(**OPTIONS[options]).fit(rows, of_rows, sample_weight=weights)
-            ours = native.predict_proba(X_test)
+            native = C45Classifier(**OPTIONS[options]).fit(rows, y_rows, sample_weight=weights)
+            p_native = native.predict_proba(X_test)
             seconds += middle - start, time.process_time() - middle
             trees += not same_trees(native_tree(native), weka_tree(weka))
             nodes += len(native.tree_[0])
-            labels += int((ours.argmax(axis=1) != theirs.argmax(axis=1)).sum())
-            largest = max(largest, float(np.abs(ours - theirs).max()))
+            labels += int((p_native.argmax(axis=1) != p_weka.argmax(axis=1)).sum())
+            largest = max(largest, float(np.abs(p_native - p_weka).max()))
         row = {
             "data set": card.name,
             "options": options or "defaults",
@@ -141,15 +141,15 @@ def bag(X: Any, y: np.ndarray, seed: int) -> tuple[Any, np.ndarray, None]:
     return X.iloc[rows], y[rows], None
 
 
-def same_trees(one: list[Any], other: list[Any]) -> bool:
+def same_trees(first: list[Any], second: list[Any]) -> bool:
     """Whether nested trees have the same nodes. Weights of missing values may differ by rounding."""
-    if isinstance(one[-1], list) != isinstance(other[-1], list):
+    if isinstance(first[-1], list) != isinstance(second[-1], list):
         return False
-    if not isinstance(one[-1], list):
-        return bool(np.allclose(one, other, rtol=1e-6, atol=1e-6))
-    if one[:-1] != other[:-1] or len(one[-1]) != len(other[-1]):
+    if not isinstance(first[-1], list):
+        return bool(np.allclose(first, second, rtol=1e-6, atol=1e-6))
+    if first[:-1] != second[:-1] or len(first[-1]) != len(second[-1]):
         return False
-    return all(same_trees(*pair) for pair in zip(one[-1], other[-1], strict=True))
+    return all(same_trees(*pair) for pair in zip(first[-1], second[-1], strict=True))
 
 
 def speeds() -> Iterator[list[str]]:
@@ -162,32 +162,32 @@ def speeds() -> Iterator[list[str]]:
     tree.fit(X, y).predict(X)  # compiled, if it was not yet
     WekaClassifier("trees.J48").fit(X, y)  # Java is started
 
-    def probes(of: np.ndarray) -> np.ndarray:
+    def probes(weight_pairs: np.ndarray) -> np.ndarray:
         shortcut = tree.class_weight_shortcut()
-        found: np.ndarray = shortcut.margins(shortcut.fit(tree, X, y, of, None), X)[0] > 0
-        return found
+        answers: np.ndarray = shortcut.margins(shortcut.fit(tree, X, y, weight_pairs, None), X)[0] > 0
+        return answers
 
-    def loop(learner: Any, of: np.ndarray) -> np.ndarray:
-        predicted = [clone(learner).fit(X, y, sample_weight=pair[second]).predict(X) for pair in of]
+    def loop(learner: Any, weight_pairs: np.ndarray) -> np.ndarray:
+        predicted = [clone(learner).fit(X, y, sample_weight=pair[second]).predict(X) for pair in weight_pairs]
         return np.column_stack(predicted) == np.unique(y)[1]
 
     kinds: dict[str, tuple[Callable[[np.ndarray], np.ndarray], int]] = {
         "C45Classifier, 100 probes together": (probes, 1),
-        "C45Classifier, loop": (lambda of: loop(tree, of), 1),
+        "C45Classifier, loop": (lambda weight_pairs: loop(tree, weight_pairs), 1),
         f"J48 through Java, loop; every {EVERY}th, multiplied": (
-            lambda of: loop(WekaClassifier("trees.J48"), of),
+            lambda weight_pairs: loop(WekaClassifier("trees.J48"), weight_pairs),
             EVERY,
         ),
     }
-    ours, labels = 0.0, np.empty(0)
-    for name, (work, every) in kinds.items():
-        some = slice(every // 2, None, every)
+    base_cpu, labels = 0.0, np.empty(0)
+    for name, (work, step) in kinds.items():
+        part = slice(step // 2, None, step)
         with threadpool_limits(1):
-            found, cost = speed.costs_of(lambda work=work, some=some: work(weights[some]))
-        ours, labels = ours or cost.cpu, labels if len(labels) else found
-        differ = int((found != labels[:, some]).sum())
-        row = [name, speed.seconds(cost.cpu * every), speed.seconds(cost.wall * every)]
-        row += [speed.times(cost.cpu * every, ours), f"{differ}"]
+            answers, cost = speed.costs_of(lambda work=work, part=part: work(weights[part]))
+        base_cpu, labels = base_cpu or cost.cpu, labels if len(labels) else answers
+        n_differ = int((answers != labels[:, part]).sum())
+        row = [name, speed.seconds(cost.cpu * step), speed.seconds(cost.wall * step)]
+        row += [speed.times(cost.cpu * step, base_cpu), f"{n_differ}"]
         print(" | ".join(row), flush=True)
         yield row
 

@@ -91,21 +91,21 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--map", action="append", default=[], metavar="OURS=THEIRS", help="one more pair of maps")
     parser.add_argument("--without", action="append", default=[], metavar="OURS", help="leave out a method of ours")
     parser.add_argument("--published", type=Path, metavar="FOLDER", help="write calarena.csv from their result files")
-    asked = parser.parse_args(words)
-    if asked.published:
-        PUBLISHED.write_text(SOURCE + summary(asked.published).to_csv(index=False), encoding="utf-8")
+    args = parser.parse_args(words)
+    if args.published:
+        PUBLISHED.write_text(SOURCE + summary(args.published).to_csv(index=False), encoding="utf-8")
         return
-    if not asked.folder:
+    if not args.folder:
         parser.error("name a results folder")
-    own = {f"{asked.reading}.{name}": theirs for name, theirs in READING.items()} | {"fold_mean": "Base-model"}
-    maps = {**(own if asked.reading else MAPS), **dict(pair.split("=") for pair in asked.map)}
-    maps = {ours: theirs for ours, theirs in maps.items() if ours not in asked.without}
-    print(report(Store(asked.folder), maps, asked.task, asked.loss))
+    reading_maps = {f"{args.reading}.{name}": peer for name, peer in READING.items()} | {"fold_mean": "Base-model"}
+    maps = {**(reading_maps if args.reading else MAPS), **dict(pair.split("=") for pair in args.map)}
+    maps = {method: peer for method, peer in maps.items() if method not in args.without}
+    print(report(Store(args.folder), maps, args.task, args.loss))
 
 
 def summary(folder: Path) -> pd.DataFrame:
     """Return the mean losses, ranks and seconds of each collection, task, model and calibrator."""
-    found = []
+    rows = []
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
         collection, task = place.name.rsplit("-", 1)
         runs = {}
@@ -119,16 +119,16 @@ def summary(folder: Path) -> pd.DataFrame:
         ranks = {name: table.rank(axis=1) for name, table in losses.items()}
         for calibrator, run in runs.items():
             for model in sorted(run.index.get_level_values("model").unique()):
-                of_model = run.index.get_level_values("model") == model
-                there = run[of_model & run["logloss"].notna()].index
-                means = {name: losses[name].loc[there, calibrator].mean() for name in losses}
-                means |= {f"{name}_rank": ranks[name].loc[there, calibrator].mean() for name in ranks}
-                found.append(
+                is_model = run.index.get_level_values("model") == model
+                index = run[is_model & run["logloss"].notna()].index
+                means = {name: losses[name].loc[index, calibrator].mean() for name in losses}
+                means |= {f"{name}_rank": ranks[name].loc[index, calibrator].mean() for name in ranks}
+                rows.append(
                     {"collection": collection, "task": task, "model": model, "calibrator": calibrator,
-                     "tables": len(there), **{name: round(float(value), 4) for name, value in means.items()},
-                     "seconds": round(float(run.loc[there, "time"].mean()), 4)}
+                     "tables": len(index), **{name: round(float(value), 4) for name, value in means.items()},
+                     "seconds": round(float(run.loc[index, "time"].mean()), 4)}
                 )  # fmt: skip
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)
 
 
 def published_ranks(task: str, loss: str, maps: Mapping[str, str], models: Sequence[str] = ()) -> pd.DataFrame:
@@ -146,58 +146,63 @@ def published_ranks(task: str, loss: str, maps: Mapping[str, str], models: Seque
     return ranks.reindex([*maps.values()]).set_axis([*maps], axis=0).dropna(how="all")
 
 
-def our_rates(of: Scores) -> np.ndarray:
+def our_rates(arena: Scores) -> np.ndarray:
     """Return the share of the other maps that each map beats on each table, (n_tables, n_methods)."""
-    return mean_of_known(mean_of_known(wins(of.losses), axis=1), axis=2)
+    return mean_of_known(mean_of_known(wins(arena.losses), axis=1), axis=2)
 
 
-def tau(theirs: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:
+def tau(ranks: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:
     """Return Kendall's tau between their ranks, (k,), and our rates, (n_tables, k), with its 95 % interval."""
     n = len(rates)
     weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(float)
-    drawn = [kendalltau(theirs, -one, nan_policy="omit").statistic for one in weighted_mean(weights, rates)]
-    value = kendalltau(theirs, -weighted_mean(np.ones((1, n)), rates)[0], nan_policy="omit").statistic
-    return float(value), *(float(one) for one in np.nanquantile(drawn, [0.025, 0.975]))
+    taus = [kendalltau(ranks, -row, nan_policy="omit").statistic for row in weighted_mean(weights, rates)]
+    value = kendalltau(ranks, -weighted_mean(np.ones((1, n)), rates)[0], nan_policy="omit").statistic
+    return float(value), *(float(bound) for bound in np.nanquantile(taus, [0.025, 0.975]))
 
 
 def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     """Return the ranks of both as a table, and the taus against each collection, of all learners and of each."""
-    of = _common(store, maps, task, loss)
-    common = {method: maps[method] for method in of.methods}
-    theirs = published_ranks(task, loss, common)
-    keep = [place for place, method in enumerate(of.methods) if method in theirs.index]
-    if len(keep) < 3 or not of.tables:
+    arena = _common(store, maps, task, loss)
+    common = {method: maps[method] for method in arena.methods}
+    published = published_ranks(task, loss, common)
+    places = [place for place, method in enumerate(arena.methods) if method in published.index]
+    if len(places) < 3 or not arena.tables:
         raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena on {task} tables")
-    rates = our_rates(of)[:, keep]
-    theirs = theirs.loc[[of.methods[place] for place in keep]]
-    ours = 1 + (len(keep) - 1) * (1 - weighted_mean(np.ones((1, len(rates))), rates)[0])
+    rates = our_rates(arena)[:, places]
+    published = published.loc[[arena.methods[place] for place in places]]
+    our_ranks = 1 + (len(places) - 1) * (1 - weighted_mean(np.ones((1, len(rates))), rates)[0])
     rows = [
-        [method, common[method], *(f"{theirs.loc[method, one]:.2f}" for one in theirs.columns), f"{rank:.2f}"]
-        for rank, method in sorted(zip(ours, theirs.index, strict=True))
+        [
+            method,
+            common[method],
+            *(f"{published.loc[method, collection]:.2f}" for collection in published.columns),
+            f"{rank:.2f}",
+        ]
+        for rank, method in sorted(zip(our_ranks, published.index, strict=True))
     ]
     lines = [
         f"{loss} of {task} tables: mean ranks, among all calibrators of CalArena and among these maps of ours"
-        f" ({len(rates)} tables, {len(of.learners)} learners)\n",
-        _table(rows, ["our method", "their calibrator", *theirs.columns, "ours"]),
+        f" ({len(rates)} tables, {len(arena.learners)} learners)\n",
+        _table(rows, ["our method", "their calibrator", *published.columns, "ours"]),
         "",
     ]
     taus: list[list[Any]] = []
-    by_learner = _by_learner(of, keep)
-    for name in theirs.columns:
-        for learner, part in [("all", rates), *by_learner]:
-            taus.append([name, learner, *_with_interval(theirs[name], part)])
-    matched = [name for name, _ in by_learner if name in MODELS]
-    groups = [(MODELS[name], name, [name]) for name in matched] + [("all of these", "all of these", matched)]
-    for model, learner, names in groups if matched else []:
-        part_of = of.of(list(range(len(of.tables))), [of.learners.index(one) for one in names])
-        order = published_ranks(task, loss, common, [MODELS[one] for one in names]).reindex(theirs.index)["all"]
-        taus.append([model, learner, *_with_interval(order, our_rates(part_of)[:, keep])])
+    learner_rates = _by_learner(arena, places)
+    for name in published.columns:
+        for learner, part in [("all", rates), *learner_rates]:
+            taus.append([name, learner, *_with_interval(published[name], part)])
+    learners = [name for name, _ in learner_rates if name in MODELS]
+    groups = [(MODELS[name], name, [name]) for name in learners] + [("all of these", "all of these", learners)]
+    for model, learner, names in groups if learners else []:
+        arena_part = arena.of(list(range(len(arena.tables))), [arena.learners.index(name) for name in names])
+        order = published_ranks(task, loss, common, [MODELS[name] for name in names]).reindex(published.index)["all"]
+        taus.append([model, learner, *_with_interval(order, our_rates(arena_part)[:, places])])
     lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
     return "\n".join(lines)
 
 
-def _with_interval(theirs: pd.Series, rates: np.ndarray) -> list[str]:
-    value, low, high = tau(theirs.to_numpy(), rates)
+def _with_interval(ranks: pd.Series, rates: np.ndarray) -> list[str]:
+    value, low, high = tau(ranks.to_numpy(), rates)
     return [f"{value:.2f}", f"{low:.2f} to {high:.2f}"]
 
 
@@ -205,25 +210,29 @@ def _table(rows: list[list[Any]], header: list[str]) -> str:
     return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
 
 
-def _by_learner(of: Scores, keep: Sequence[int]) -> list[tuple[str, np.ndarray]]:
+def _by_learner(arena: Scores, places: Sequence[int]) -> list[tuple[str, np.ndarray]]:
     """Return the rates of each learner that has all of the maps."""
-    every = list(range(len(of.tables)))
-    found = [(name, our_rates(of.of(every, [place]))[:, keep]) for place, name in enumerate(of.learners)]
-    return [(name, rates) for name, rates in found if not np.isnan(rates).all(axis=0).any()]
+    all_tables = list(range(len(arena.tables)))
+    learner_rates = [
+        (name, our_rates(arena.of(all_tables, [place]))[:, places]) for place, name in enumerate(arena.learners)
+    ]
+    return [(name, rates) for name, rates in learner_rates if not np.isnan(rates).all(axis=0).any()]
 
 
 def _common(store: Store, maps: Mapping[str, str], task: str, loss: str) -> Scores:
     """Return our losses of the maps that both have, on the tables of the task."""
     outline, results = Outline.of(store), store.results()
-    columns = [one for one in outline.columns if one.method in maps]
+    columns = [column for column in outline.columns if column.method in maps]
     outline = outline.model_copy(update={"columns": columns})
-    measured = {name for one in results.values() for name in one.metrics}
-    metric = next((name for name in LOSSES[loss] if name in measured), None)
+    metrics = {name for result in results.values() for name in result.metrics}
+    metric = next((name for name in LOSSES[loss] if name in metrics), None)
     if metric is None:
         raise SystemExit(f"{store.folder} has none of the metrics {', '.join(LOSSES[loss])}")
-    of = scores(outline, results, metric)
-    tables = [place for place, table in enumerate(of.tables) if ((table.n_classes or 2) > 2) == (task == "multiclass")]
-    return of.of(tables, list(range(len(of.learners))))
+    arena = scores(outline, results, metric)
+    tables = [
+        place for place, table in enumerate(arena.tables) if ((table.n_classes or 2) > 2) == (task == "multiclass")
+    ]
+    return arena.of(tables, list(range(len(arena.learners))))
 
 
 if __name__ == "__main__":

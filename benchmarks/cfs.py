@@ -38,10 +38,10 @@ def selected(X: pd.DataFrame, y: np.ndarray, locally_predictive: bool = False) -
             f"column {X.columns[X.isna().any()][0]!r} has missing values, which cfs.selected does not take"
         )
     correlations = Correlations(levels_of(X, y), y)
-    chosen = best_first(correlations)
+    subset = best_first(correlations)
     if locally_predictive:
-        chosen = with_locally_predictive(chosen, correlations)
-    return [str(X.columns[column]) for column in sorted(chosen)]
+        subset = with_locally_predictive(subset, correlations)
+    return [str(X.columns[column]) for column in sorted(subset)]
 
 
 def levels_of(X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
@@ -69,16 +69,16 @@ def _cuts(values: np.ndarray, is_class: np.ndarray) -> list[float]:
     ends = np.flatnonzero(values[:-1] < values[1:])  # the last row below each possible cut
     if not len(ends):
         return []
-    whole = is_class.sum(axis=0)
-    below = is_class.cumsum(axis=0)[ends]
-    counts = np.stack([below, whole - below], axis=1)  # (n_cuts, 2, n_classes)
+    total = is_class.sum(axis=0)
+    lower = is_class.cumsum(axis=0)[ends]
+    counts = np.stack([lower, total - lower], axis=1)  # (n_cuts, 2, n_classes)
     sizes = counts.sum(axis=2)
-    remaining = (sizes * _entropy(counts)).sum(axis=1) / len(values)
-    best = int(np.argmin(remaining))
-    before, parts = _entropy(whole), counts[best]
-    gain = before - remaining[best]
-    kinds, part_kinds = (whole > 0).sum(), (parts > 0).sum(axis=1)
-    delta = np.log2(3.0**kinds - 2) - (kinds * before - (part_kinds * _entropy(parts)).sum())
+    entropies = (sizes * _entropy(counts)).sum(axis=1) / len(values)
+    best = int(np.argmin(entropies))
+    base_entropy, parts = _entropy(total), counts[best]
+    gain = base_entropy - entropies[best]
+    kinds, part_kinds = (total > 0).sum(), (parts > 0).sum(axis=1)
+    delta = np.log2(3.0**kinds - 2) - (kinds * base_entropy - (part_kinds * _entropy(parts)).sum())
     if gain <= max(0.0, (np.log2(len(ends)) + delta) / len(values)):
         return []
     end = ends[best] + 1
@@ -98,9 +98,9 @@ def symmetrical_uncertainty(a: np.ndarray, b: np.ndarray) -> float:
     """Return 2 I(a; b) / (H(a) + H(b)), in [0, 1], for (n_rows,) level numbers. It is 0 if both are constant."""
     table = np.zeros((a.max() + 1, b.max() + 1))
     np.add.at(table, (a, b), 1)
-    of_a, of_b, of_both = _entropy(table.sum(axis=1)), _entropy(table.sum(axis=0)), _entropy(table.ravel())
+    h_a, h_b, h_ab = _entropy(table.sum(axis=1)), _entropy(table.sum(axis=0)), _entropy(table.ravel())
     # in single precision, as Weka holds it: then the sums of a merit are exact, and columns that tell the same tie
-    return float(np.float32(2 * (of_a + of_b - of_both) / (of_a + of_b))) if of_a + of_b > 0 else 0.0
+    return float(np.float32(2 * (h_a + h_b - h_ab) / (h_a + h_b))) if h_a + h_b > 0 else 0.0
 
 
 class Correlations:
@@ -112,12 +112,12 @@ class Correlations:
         self.with_class = [symmetrical_uncertainty(levels[:, column], y) for column in range(self.n_columns)]
         self._known: dict[tuple[int, int], float] = {}
 
-    def of(self, one: int, other: int) -> float:
+    def of(self, a: int, b: int) -> float:
         """Return the correlation of two columns. Weka says 1 of two columns that tell nothing about each other."""
-        pair = min(one, other), max(one, other)
+        pair = min(a, b), max(a, b)
         if pair not in self._known:
-            found = symmetrical_uncertainty(self._levels[:, one], self._levels[:, other])
-            self._known[pair] = found if abs(found) > 1e-6 else 1.0
+            value = symmetrical_uncertainty(self._levels[:, a], self._levels[:, b])
+            self._known[pair] = value if abs(value) > 1e-6 else 1.0
         return self._known[pair]
 
     def merit(self, subset: frozenset[int]) -> float:
@@ -125,8 +125,8 @@ class Correlations:
         if not subset:
             return 0.0
         columns = sorted(subset)
-        between = sum(self.of(a, b) for place, a in enumerate(columns) for b in columns[:place])
-        return sum(self.with_class[column] for column in columns) / float(np.sqrt(len(columns) + 2 * between))
+        pair_sum = sum(self.of(a, b) for place, a in enumerate(columns) for b in columns[:place])
+        return sum(self.with_class[column] for column in columns) / float(np.sqrt(len(columns) + 2 * pair_sum))
 
 
 def best_first(correlations: Correlations) -> frozenset[int]:
@@ -135,29 +135,29 @@ def best_first(correlations: Correlations) -> frozenset[int]:
     The search keeps the ``STALE`` best open subsets, the earlier of two equal ones first.
     """
     best: frozenset[int] = frozenset()
-    best_merit, stale = 0.0, 0
-    waiting, seen = [(best_merit, best)], {best}
-    while stale < STALE and waiting:
-        _, head = waiting.pop(0)
-        stale += 1
+    best_merit, n_stale = 0.0, 0
+    queue, all_subsets = [(best_merit, best)], {best}
+    while n_stale < STALE and queue:
+        _, parent = queue.pop(0)
+        n_stale += 1
         for column in range(correlations.n_columns):
-            subset = head | {column}
-            if subset in seen:
+            subset = parent | {column}
+            if subset in all_subsets:
                 continue
-            seen.add(subset)
+            all_subsets.add(subset)
             merit = correlations.merit(subset)
             if merit - best_merit > GAIN:
-                best, best_merit, stale = subset, merit, 0
+                best, best_merit, n_stale = subset, merit, 0
             # a stable sort, so the earlier of two equal subsets stays ahead
-            waiting = sorted([*waiting, (merit, subset)], key=lambda pair: -pair[0])[:STALE]
+            queue = sorted([*queue, (merit, subset)], key=lambda pair: -pair[0])[:STALE]
     return best
 
 
 def with_locally_predictive(best: frozenset[int], correlations: Correlations) -> frozenset[int]:
     """Return the subset with further columns that each tell more about the class than about any column in it."""
-    chosen = set(best)
+    subset = set(best)
     order = sorted(set(range(correlations.n_columns)) - best, key=lambda column: -correlations.with_class[column])
     for column in order:
-        if all(correlations.of(column, other) <= correlations.with_class[column] for other in chosen):
-            chosen.add(column)
-    return frozenset(chosen)
+        if all(correlations.of(column, member) <= correlations.with_class[column] for member in subset):
+            subset.add(column)
+    return frozenset(subset)

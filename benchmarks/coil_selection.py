@@ -45,21 +45,21 @@ RANDOM = 8
 
 
 def main() -> None:
-    asked = arguments()
+    args = arguments()
     try:
         card = read_card(find_card("coil"))
-        obtain(card, data_folder(asked.data_dir))
+        obtain(card, data_folder(args.data_dir))
         data = load(card)
         n_train = card.split.n_train(len(data.y))
-        path = asked.out / "numbers.csv"
-        tried = subsets(asked.out / "subsets.json", data.X, data.y, n_train)
-        for name, inputs in tried.items():
+        path = args.out / "numbers.csv"
+        input_sets = subsets(args.out / "subsets.json", data.X, data.y, n_train)
+        for name, inputs in input_sets.items():
             measure(path, name, data.X[inputs], data.y, n_train, EXACT)
-        if asked.drawn:
-            for name in dict.fromkeys([DEFAULT, best_candidate(read_numbers(path), tried)]):
-                measure(path, name, data.X[tried[name]], data.y, n_train, DRAWN)
-        text = tables(read_numbers(path), tried, DEFAULT)
-        (asked.out / "table.md").write_text(text, encoding="utf-8")
+        if args.drawn:
+            for name in dict.fromkeys([DEFAULT, best_candidate(read_numbers(path), input_sets)]):
+                measure(path, name, data.X[input_sets[name]], data.y, n_train, DRAWN)
+        text = tables(read_numbers(path), input_sets, DEFAULT)
+        (args.out / "table.md").write_text(text, encoding="utf-8")
     except ProbcalError as error:
         sys.exit(f"error: {error}")
     print(text)
@@ -91,16 +91,16 @@ def subsets(path: Path, X: pd.DataFrame, y: np.ndarray, n_train: int) -> dict[st
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(dict(candidates(X, y, n_train)), indent=1) + "\n", encoding="utf-8")
-    found: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    input_sets: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
+    return input_sets
 
 
 def candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and the inputs of each candidate. The same inputs occur once."""
-    seen = set()
+    sets = set()
     for name, inputs in _candidates(X, y, n_train):
-        if frozenset(inputs) not in seen:
-            seen.add(frozenset(inputs))
+        if frozenset(inputs) not in sets:
+            sets.add(frozenset(inputs))
             yield name, [column for column in X if column in inputs]
 
 
@@ -108,18 +108,21 @@ def _candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[
     readings = codings(X)
     default = selected(readings["codes nominal"][:n_train], y[:n_train])
     yield DEFAULT, default
-    for coding, of_all in readings.items():
-        of_training, classes = of_all[:n_train], y[:n_train]
-        yield f"CFS, {coding}", selected(of_training, classes)
-        yield f"CFS, {coding}, all rows", selected(of_all, y)
-        yield f"CFS, {coding}, backward", selected_by_weka(of_training, classes, search="BestFirst -D 0")
-        for ranking, order in rankings(of_training, classes).items():
+    for coding, data in readings.items():
+        X_train, classes = data[:n_train], y[:n_train]
+        yield f"CFS, {coding}", selected(X_train, classes)
+        yield f"CFS, {coding}, all rows", selected(data, y)
+        yield f"CFS, {coding}, backward", selected_by_weka(X_train, classes, search="BestFirst -D 0")
+        for ranking, order in rankings(X_train, classes).items():
             yield f"first ten by {ranking}, {coding}", order[:10]
     for name in default:
-        yield f"{DEFAULT}, without {name}", [other for other in default if other != name]
+        yield f"{DEFAULT}, without {name}", [column for column in default if column != name]
     for name in default:
         if name != NEAREST:
-            yield f"{DEFAULT}, without {NEAREST} and {name}", [one for one in default if one not in (NEAREST, name)]
+            yield (
+                f"{DEFAULT}, without {NEAREST} and {name}",
+                [column for column in default if column not in (NEAREST, name)],
+            )
     random = np.random.default_rng(SEED)
     for number in range(RANDOM):
         yield f"random {number + 1}", list(random.choice(np.array(X.columns), len(default), replace=False))
@@ -128,13 +131,15 @@ def _candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[
 def rankings(X: pd.DataFrame, y: np.ndarray) -> dict[str, list[str]]:
     """Return the inputs by what each tells about the class, the most first. Equal ones keep their order."""
     levels = levels_of(X, y)
-    of = [(symmetrical_uncertainty(column, y), entropy(column)) for column in levels.T]
-    of_class = entropy(y)
-    gains = [uncertainty * (of_class + of_column) / 2 for uncertainty, of_column in of]
+    values = [(symmetrical_uncertainty(column, y), entropy(column)) for column in levels.T]
+    class_entropy = entropy(y)
+    gains = [uncertainty * (class_entropy + column_entropy) / 2 for uncertainty, column_entropy in values]
     scores = {
-        "symmetrical uncertainty": [uncertainty for uncertainty, _ in of],
+        "symmetrical uncertainty": [uncertainty for uncertainty, _ in values],
         "information gain": gains,
-        "gain ratio": [gain / max(of_column, 1e-9) for gain, (_, of_column) in zip(gains, of, strict=True)],
+        "gain ratio": [
+            gain / max(column_entropy, 1e-9) for gain, (_, column_entropy) in zip(gains, values, strict=True)
+        ],
     }
     return {name: [str(X.columns[place]) for place in np.argsort(-np.array(score), kind="stable")]
             for name, score in scores.items()}  # fmt: skip
@@ -155,22 +160,22 @@ def selected_by_weka(
     """
     package = "weka.attributeSelection"
     selection = java_class(f"{package}.AttributeSelection")()
-    for kind, scheme, put in (
+    for kind, scheme, setter in (
         ("ASEvaluation", evaluator, selection.setEvaluator),
         ("ASSearch", search, selection.setSearch),
     ):
         name, *options = scheme.split()
         base = java_class(f"{package}.{kind}")
-        put(java_class("weka.core.Utils").forName(base, f"{package}.{name}", options))
+        setter(java_class("weka.core.Utils").forName(base, f"{package}.{name}", options))
     selection.SelectAttributes(Header.of(X, np.unique(y)).instances(X, y))
-    chosen = {int(place) for place in selection.selectedAttributes()}  # the last is the class
-    return [str(name) for place, name in enumerate(X) if place in chosen]
+    places = {int(place) for place in selection.selectedAttributes()}  # the last is the class
+    return [str(name) for place, name in enumerate(X) if place in places]
 
 
 def learners() -> dict[str, Any]:
     """Return the columns of the paper as configs/uci-2004.yaml has them."""
     j48, log, nb = (
-        WekaClassifier(*one) for one in (("trees.J48",), ("functions.Logistic",), ("bayes.NaiveBayes", "-K"))
+        WekaClassifier(*words) for words in (("trees.J48",), ("functions.Logistic",), ("bayes.NaiveBayes", "-K"))
     )
     smo = "functions.SMO"
     common = {"n_probes": 100, "loss": "log_loss", "random_state": SEED}
@@ -195,12 +200,12 @@ def measure(path: Path, name: str, X: pd.DataFrame, y: np.ndarray, n_train: int,
     for column in columns:
         if (name, column) in read_numbers(path):
             continue
-        fitted = learners()[column].fit(X[:n_train], y[:n_train])
-        p, of = fitted.predict_proba(X[n_train:])[:, 1], y[n_train:]
-        found = [f"{metric(of, p):.6f}" for metric in (rms_error, cross_entropy, roc_auc)]
+        model = learners()[column].fit(X[:n_train], y[:n_train])
+        p, y_test = model.predict_proba(X[n_train:])[:, 1], y[n_train:]
+        values = [f"{metric(y_test, p):.6f}" for metric in (rms_error, cross_entropy, roc_auc)]
         with path.open("a", newline="", encoding="utf-8") as file:
             header = [] if path.stat().st_size else [["candidate", "column", "rms", "cxe", "auc"]]
-            file.write(csv_text([*header, [name, column, *found]]))
+            file.write(csv_text([*header, [name, column, *values]]))
 
 
 def read_numbers(path: Path) -> Numbers:

@@ -62,9 +62,9 @@ def published(column: str) -> tuple[float, ...]:
 def distance(numbers: Numbers, candidate: str, columns: Iterable[str]) -> float:
     """Return the mean distance of a candidate's numbers from the printed ones, in units of the last digit."""
     return statistics.mean(
-        min(abs(found - printed) / UNIT, MOST)
+        min(abs(value - reference) / UNIT, MOST)
         for column in columns
-        for found, printed in zip(numbers[candidate, column], published(column), strict=True)
+        for value, reference in zip(numbers[candidate, column], published(column), strict=True)
     )
 
 
@@ -83,20 +83,20 @@ def others(half: Sequence[str]) -> tuple[str, ...]:
     return tuple(column for column in EXACT if column not in half)
 
 
-def best_candidate(numbers: Numbers, tried: Iterable[str]) -> str:
+def best_candidate(numbers: Numbers, candidates: Iterable[str]) -> str:
     """Return the candidate that the drawn half finds best."""
-    return min(tried, key=lambda name: distance(numbers, name, drawn_half()))
+    return min(candidates, key=lambda name: distance(numbers, name, drawn_half()))
 
 
-def tables(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
-    """Return the page of tables. ``tried`` is candidate -> inputs, all with numbers of the exact columns."""
-    half, best = drawn_half(), best_candidate(numbers, tried)
-    note = NOTE.format(n=len(tried), seed=SEED, score=", ".join(half), confirm=", ".join(others(half)), most=MOST)
+def tables(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> str:
+    """Return the page of tables. ``input_sets`` is candidate -> inputs, all with numbers of the exact columns."""
+    half, best = drawn_half(), best_candidate(numbers, input_sets)
+    note = NOTE.format(n=len(input_sets), seed=SEED, score=", ".join(half), confirm=", ".join(others(half)), most=MOST)
     return "\n".join([
         note,
-        _candidates(numbers, tried, default),
+        _candidates(numbers, input_sets, default),
         "",
-        _halves(numbers, tried, default),
+        _halves(numbers, input_sets, default),
         "",
         SUBSETS,
         _columns(numbers, list(dict.fromkeys([default, best]))),
@@ -104,45 +104,50 @@ def tables(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
     ])  # fmt: skip
 
 
-def _candidates(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
+def _candidates(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> str:
     half = drawn_half()
-    score, confirm = (
-        {name: distance(numbers, name, columns) for name in tried} for columns in (half, others(half))
+    score, check = (
+        {name: distance(numbers, name, columns) for name in input_sets} for columns in (half, others(half))
     )  # fmt: skip
-    order, confirmed = (sorted(tried, key=by.__getitem__) for by in (score, confirm))
+    order, check_order = (sorted(input_sets, key=distances.__getitem__) for distances in (score, check))
     random = [name for name in order if name.startswith("random")][:1]
-    shown = order[:TOP] + [name for name in (default, *random) if name not in order[:TOP]]
+    names = order[:TOP] + [name for name in (default, *random) if name not in order[:TOP]]
     rows = [
-        [order.index(name) + 1, name, f"{score[name]:.2f}", f"{confirm[name]:.2f}", confirmed.index(name) + 1,
-         " ".join(tried[name])]
-        for name in shown
+        [order.index(name) + 1, name, f"{score[name]:.2f}", f"{check[name]:.2f}", check_order.index(name) + 1,
+         " ".join(input_sets[name])]
+        for name in names
     ]  # fmt: skip
     header = ["place", "candidate", "distance, choosing", "distance, confirming", "place, confirming", "inputs"]
     return tabulate(rows, header, "github", disable_numparse=True)
 
 
-def _halves(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
-    random = [name for name in tried if name.startswith("random")]
-    of_all, of_random = ([_chosen(numbers, names, half) for half in halves()] for names in (list(tried), random))
-    picks = [name for name, _, _ in of_all]
-    often = sorted(dict.fromkeys(picks), key=picks.count, reverse=True)
-    chosen = ", ".join(f"{name} ({picks.count(name)})" for name in often)
-    rows = [["chosen", *_means(of_all)], ["chosen from the random subsets", *_means(of_random)]]
+def _halves(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> str:
+    random = [name for name in input_sets if name.startswith("random")]
+    all_choices, random_choices = (
+        [_chosen(numbers, names, half) for half in halves()] for names in (list(input_sets), random)
+    )
+    picks = [name for name, _, _ in all_choices]
+    ranking = sorted(dict.fromkeys(picks), key=picks.count, reverse=True)
+    text = ", ".join(f"{name} ({picks.count(name)})" for name in ranking)
+    rows = [["chosen", *_means(all_choices)], ["chosen from the random subsets", *_means(random_choices)]]
     rows.append([default, *_means([_chosen(numbers, [default], half) for half in halves()])])
     header = ["", "distance, choosing", "distance, confirming"]
-    return HALVES.format(chosen=chosen, n_random=len(random), default=default) + "\n" + tabulate(
+    return HALVES.format(chosen=text, n_random=len(random), default=default) + "\n" + tabulate(
         rows, header, "github", disable_numparse=True
     )  # fmt: skip
 
 
 def _chosen(numbers: Numbers, names: list[str], half: tuple[str, ...]) -> tuple[str, float, float]:
     """Return the candidate that a half chooses, with its distances in this half and in the other."""
-    name = min(names, key=lambda one: distance(numbers, one, half))
+    name = min(names, key=lambda candidate: distance(numbers, candidate, half))
     return name, distance(numbers, name, half), distance(numbers, name, others(half))
 
 
-def _means(found: list[tuple[str, float, float]]) -> list[str]:
-    return [f"{statistics.mean(values):.2f}" for values in ([one[1] for one in found], [one[2] for one in found])]
+def _means(choices: list[tuple[str, float, float]]) -> list[str]:
+    return [
+        f"{statistics.mean(values):.2f}"
+        for values in ([choice[1] for choice in choices], [choice[2] for choice in choices])
+    ]
 
 
 def _columns(numbers: Numbers, names: list[str]) -> str:
@@ -155,4 +160,4 @@ def _columns(numbers: Numbers, names: list[str]) -> str:
 
 
 def _text(numbers: Iterable[float]) -> str:
-    return " / ".join("\N{INFINITY}" if np.isinf(one) else f"{one:.3f}".lstrip("0") for one in numbers)
+    return " / ".join("\N{INFINITY}" if np.isinf(number) else f"{number:.3f}".lstrip("0") for number in numbers)

@@ -62,12 +62,12 @@ def main(words: Sequence[str] | None = None) -> None:
         "folders", nargs="*", type=Path, default=FOLDERS, help="results (results/defaults, -labels and -digits)"
     )
     parser.add_argument("-o", "--out", type=Path, default=FOLDERS[0] / "gate.md", help="file to write (%(default)s)")
-    asked = parser.parse_args(words)
-    losses = {folder.name: mean_losses([folder]) for folder in asked.folders}
-    judged = pd.concat([judge(of_folder) for of_folder in losses.values()], ignore_index=True)
-    asked.out.write_text(report(losses, judged), encoding="utf-8")
-    failures = int(judged["failed"].sum())
-    print(f"{len(judged)} combinations, {failures} failures: {asked.out}")
+    args = parser.parse_args(words)
+    losses = {folder.name: mean_losses([folder]) for folder in args.folders}
+    verdicts = pd.concat([judge(table) for table in losses.values()], ignore_index=True)
+    args.out.write_text(report(losses, verdicts), encoding="utf-8")
+    failures = int(verdicts["failed"].sum())
+    print(f"{len(verdicts)} combinations, {failures} failures: {args.out}")
     sys.exit(1 if failures else 0)
 
 
@@ -76,16 +76,16 @@ def mean_losses(folders: Iterable[Path]) -> pd.DataFrame:
 
     The loss of a failed cell is infinite.
     """
-    of_split = pd.DataFrame(
+    losses = pd.DataFrame(
         [
-            (one.dataset, one.learner, one.method, one.repetition, float(one.metrics.get("cxe", np.inf)))
+            (result.dataset, result.learner, result.method, result.repetition, float(result.metrics.get("cxe", np.inf)))
             for folder in folders
-            for one in Store(folder).results().values()
+            for result in Store(folder).results().values()
         ],
         columns=["dataset", "learner", "method", "repetition", "loss"],
     )
-    grouped = of_split.groupby(["dataset", "learner", "method"], sort=False)["loss"]
-    return grouped.agg(loss="mean", splits="size").reset_index()
+    groups = losses.groupby(["dataset", "learner", "method"], sort=False)["loss"]
+    return groups.agg(loss="mean", splits="size").reset_index()
 
 
 def judge(losses: pd.DataFrame) -> pd.DataFrame:
@@ -94,53 +94,53 @@ def judge(losses: pd.DataFrame) -> pd.DataFrame:
     The difference is infinite if the method's loss is, and missing if there is nothing finite to compare with.
     """
     table = losses.pivot(index=["dataset", "learner"], columns="method", values="loss")
-    judged = losses[~losses["method"].isin(OTHERS)].copy()
-    judged["had"] = [
-        min(table.loc[(dataset, learner), of].min(), np.inf)
-        for dataset, learner, of in zip(
-            judged["dataset"],
-            judged["learner"],
-            [[name for name in ("direct", SAME_KIND.get(one)) if name in table] for one in judged["method"]],
+    verdicts = losses[~losses["method"].isin(OTHERS)].copy()
+    verdicts["had"] = [
+        min(table.loc[(dataset, learner), names].min(), np.inf)
+        for dataset, learner, names in zip(
+            verdicts["dataset"],
+            verdicts["learner"],
+            [[name for name in ("direct", SAME_KIND.get(method)) if name in table] for method in verdicts["method"]],
             strict=True,
         )
     ]
-    judged["difference"] = np.where(np.isinf(judged["loss"]), np.inf, judged["loss"] - judged["had"])
-    judged.loc[np.isinf(judged["had"]) & np.isfinite(judged["loss"]), "difference"] = np.nan
-    judged["failed"] = judged["difference"] > ALLOWED
-    return judged
+    verdicts["difference"] = np.where(np.isinf(verdicts["loss"]), np.inf, verdicts["loss"] - verdicts["had"])
+    verdicts.loc[np.isinf(verdicts["had"]) & np.isfinite(verdicts["loss"]), "difference"] = np.nan
+    verdicts["failed"] = verdicts["difference"] > ALLOWED
+    return verdicts
 
 
-def report(losses: dict[str, pd.DataFrame], judged: pd.DataFrame) -> str:
+def report(losses: dict[str, pd.DataFrame], verdicts: pd.DataFrame) -> str:
     """Return the page: the worst difference of each method and learner, the failures, and the mean losses.
 
     ``losses`` are those of each experiment, by its name.
     """
-    worst = judged.pivot_table(index="method", columns="learner", values="difference", aggfunc="max", sort=False)
-    failed = judged[judged["failed"]].sort_values("difference", ascending=False)
-    together = pd.concat(losses.values())
+    worst = verdicts.pivot_table(index="method", columns="learner", values="difference", aggfunc="max", sort=False)
+    failures = verdicts[verdicts["failed"]].sort_values("difference", ascending=False)
+    all_losses = pd.concat(losses.values())
     return NOTE.format(
-        judged=len(judged),
-        datasets=together["dataset"].nunique(),
-        learners=together["learner"].nunique(),
-        methods=judged["method"].nunique(),
-        failures=len(failed),
-        infinite=int(np.isinf(failed["loss"]).sum()),
+        judged=len(verdicts),
+        datasets=all_losses["dataset"].nunique(),
+        learners=all_losses["learner"].nunique(),
+        methods=verdicts["method"].nunique(),
+        failures=len(failures),
+        infinite=int(np.isinf(failures["loss"]).sum()),
         allowed=ALLOWED,
-        experiments="\n".join(f"- {_experiment(name, of_name)}" for name, of_name in losses.items()),
+        experiments="\n".join(f"- {_experiment(name, table)}" for name, table in losses.items()),
         worst=_table(worst.map(lambda value: "-" if pd.isna(value) else f"{value:+.4f}")),
         failed=_table(
-            failed[["dataset", "learner", "method", "loss", "had", "difference"]]
+            failures[["dataset", "learner", "method", "loss", "had", "difference"]]
             .set_index("dataset")
             .map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
         )
-        if len(failed)
+        if len(failures)
         else "None.",
         means="\n\n".join(
-            MEANS.format(experiment=name, rows=ROWS[few], table=mean_table(of_name[few_rows == few]))
-            for name, of_name in losses.items()
-            for few_rows in [of_name["dataset"].isin(FEW_ROWS)]
-            for few in ROWS
-            if (few_rows == few).any()
+            MEANS.format(experiment=name, rows=ROWS[is_few], table=mean_table(table[mask == is_few]))
+            for name, table in losses.items()
+            for mask in [table["dataset"].isin(FEW_ROWS)]
+            for is_few in ROWS
+            if (mask == is_few).any()
         ),
     )
 
@@ -153,11 +153,11 @@ def _experiment(name: str, losses: pd.DataFrame) -> str:
 def mean_table(losses: pd.DataFrame) -> str:
     """Return the mean loss over the data sets, with a row for each method and a column for each learner."""
     means = losses.pivot_table(index="method", columns="learner", values="loss", sort=False)
-    lowest = means.min()
+    minimum = means.min()
     return _table(
         means.apply(
             lambda column: [
-                "-" if pd.isna(value) else f"**{value:.4f}**" if value == lowest[column.name] else f"{value:.4f}"
+                "-" if pd.isna(value) else f"**{value:.4f}**" if value == minimum[column.name] else f"{value:.4f}"
                 for value in column
             ]
         )

@@ -73,18 +73,18 @@ READINGS = [
     Reading("half, other rows", train=0.5, on_the_same=False),
     Reading("half, other rows, C = 0.001", C=0.001, train=0.5, on_the_same=False),
 ]
-NEAR = [(SAME, exponent) for exponent in (0.92, 0.94, 0.96)] + [(MOST, one) for one in (0.98, 1.0)]
+NEAR = [(SAME, exponent) for exponent in (0.92, 0.94, 0.96)] + [(MOST, exponent) for exponent in (0.98, 1.0)]
 
 
 def main() -> int:
     """A row is written as soon as it is known; what is there already is not run again."""
     one_thread_each()
-    done = _done()
+    keys = _done()
     with SURFACE.open("a", newline="", encoding="utf-8") as file:
-        if not done:
+        if not keys:
             file.write(csv_text([HEADER]))
         for reading, *setting in _settings():
-            if (reading.name, *map(str, setting)) not in done:
+            if (reading.name, *map(str, setting)) not in keys:
                 file.write(csv_text([[reading.name, *setting, *_measured(reading, *setting)]]))
                 file.flush()
     return 0
@@ -107,8 +107,10 @@ def _measured(reading: Reading, exponent: float, topics: int, runs: int) -> list
     """Means and standard deviations over the runs, as ``HEADER`` has them."""
     source = read_card(find_card("documents")).generator
     source = source.model_copy(update={"exponent": exponent})
-    each = [_run(reading, source, topics, run) for run in range(runs)]
-    l1, c_emp, trivial, frequency = ([one[name] for one in each] for name in ("l1", "c_emp", "l1_trivial", "frequency"))
+    results = [_run(reading, source, topics, run) for run in range(runs)]
+    l1, c_emp, trivial, frequency = (
+        [result[name] for result in results] for name in ("l1", "c_emp", "l1_trivial", "frequency")
+    )
     numbers = [_mean(l1), _sd(l1), _mean(c_emp), _sd(c_emp), _mean(trivial), _mean(frequency)]
     return [f"{number:.5f}" for number in numbers]
 

@@ -90,25 +90,25 @@ def place_of(values: np.ndarray, published: float, decimals: int) -> Place:
     """
     low, high = np.percentile(values, TAILS)
     n, mean, sd, half = len(values), values.mean(), values.std(ddof=1), 0.5 / 10**decimals
-    reach = float(stdtrit(n - 1, TAILS[1] / 100)) * sd * np.sqrt(1 + 1 / n) if n < FEW else 0.0
-    same = np.abs(values - published) <= half
-    below = float(np.mean((values < published) & ~same) + np.mean(same) / 2)
-    inside = bool(min(low, mean - reach) - half <= published <= max(high, mean + reach) + half)
-    return Place(n, mean, sd, low, high, published, decimals, below, inside)
+    margin = float(stdtrit(n - 1, TAILS[1] / 100)) * sd * np.sqrt(1 + 1 / n) if n < FEW else 0.0
+    is_equal = np.abs(values - published) <= half
+    quantile = float(np.mean((values < published) & ~is_equal) + np.mean(is_equal) / 2)
+    is_inside = bool(min(low, mean - margin) - half <= published <= max(high, mean + margin) + half)
+    return Place(n, mean, sd, low, high, published, decimals, quantile, is_inside)
 
 
 def places(draws: Draws) -> dict[tuple[str, str, str], Place]:
     """Return (column, data set, metric) -> place of the published number, in the order of the paper."""
     paper = Published.read(PAPER)
-    found = {}
+    result = {}
     for column in sorted({name[0] for name in draws}, key=list(paper.columns).index):
         for dataset in sorted({name[1] for name in draws if name[0] == column}):
             for metric in METRICS:
                 table, key = paper.tables[metric], (dataset, *paper.columns[column])
                 values = np.array(draws[column, dataset, metric])
                 if len(values) > 1:
-                    found[column, dataset, metric] = place_of(values, table.numbers[key], table.printed_decimals[key])
-    return found
+                    result[column, dataset, metric] = place_of(values, table.numbers[key], table.printed_decimals[key])
+    return result
 
 
 HEADER = ["", "", "draws", "mean", "sd", "2.5 %", "97.5 %", "published", "share below", ""]
@@ -116,13 +116,13 @@ HEADER = ["", "", "draws", "mean", "sd", "2.5 %", "97.5 %", "published", "share 
 
 def page(title: str, head: str, draws: Draws) -> str:
     """Return the page of a table for each column, with the place of each published number."""
-    found = places(draws)
+    all_places = places(draws)
     blocks = [f"# {title}", head, INSIDE]
-    for column in dict.fromkeys(name[0] for name in found):
-        of_it = {name: one for name, one in found.items() if name[0] == column}
-        inside = sum(one.inside for one in of_it.values())
-        blocks.append(f"## {column}\n\n{inside} of {len(of_it)} published numbers are inside.")
-        blocks.append(tabulate(_lines(of_it), HEADER, tablefmt="github", disable_numparse=True))
+    for column in dict.fromkeys(name[0] for name in all_places):
+        column_places = {name: place for name, place in all_places.items() if name[0] == column}
+        n_inside = sum(place.inside for place in column_places.values())
+        blocks.append(f"## {column}\n\n{n_inside} of {len(column_places)} published numbers are inside.")
+        blocks.append(tabulate(_lines(column_places), HEADER, tablefmt="github", disable_numparse=True))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -155,10 +155,18 @@ def distributions(draws: Draws) -> str:
 
 
 def _lines(places: dict[tuple[str, str, str], Place]) -> Iterator[list[str]]:
-    for (_, dataset, metric), one in places.items():
-        numbers = [f"{number:.4f}" for number in (one.mean, one.sd, one.low, one.high)]
-        share, said = f"{one.below:.0%}", "inside" if one.inside else "**outside**"
-        yield [dataset, metric.upper(), str(one.draws), *numbers, f"{one.published:.{one.decimals}f}", share, said]
+    for (_, dataset, metric), place in places.items():
+        numbers = [f"{number:.4f}" for number in (place.mean, place.sd, place.low, place.high)]
+        share, verdict = f"{place.below:.0%}", "inside" if place.inside else "**outside**"
+        yield [
+            dataset,
+            metric.upper(),
+            str(place.draws),
+            *numbers,
+            f"{place.published:.{place.decimals}f}",
+            share,
+            verdict,
+        ]
 
 
 if __name__ == "__main__":

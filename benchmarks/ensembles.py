@@ -32,21 +32,21 @@ def main() -> None:
     parser.add_argument("--library", action="append", choices=LIBRARIES, help="all unless given")
     parser.add_argument("--rows", type=int, default=10_000, help="the first of Adult (%(default)s)")
     parser.add_argument("--probes", type=int, default=20, help="(%(default)s)")
-    asked = parser.parse_args()
-    X, y = adult_encoded(asked.rows)
-    rows, wrong = [], False
-    for name in asked.library or LIBRARIES:
+    args = parser.parse_args()
+    X, y = adult_encoded(args.rows)
+    rows, has_difference = [], False
+    for name in args.library or LIBRARIES:
         with threadpool_limits(1):
-            cells, n_differ = measured(name, X, y, asked.probes)
+            cells, n_differ = measured(name, X, y, args.probes)
         rows.append([name, *cells])
-        wrong |= n_differ > 0
-    about = (
+        has_difference |= n_differ > 0
+    description = (
         f"CPU seconds of fit and labels of the {len(y):,} training rows of Adult, {X.shape[1]} columns, 100 trees,"
-        f" {asked.probes} probes, one thread, once."
+        f" {args.probes} probes, one thread, once."
     )
     headers = ["library", "loop", "ProbingClassifier", "of it votes", "ratio", "table", "at most", "labels that differ"]
-    speed.report(asked.out, "ensembles.py", about, headers, rows, "lightgbm", "catboost")
-    sys.exit(1 if wrong else 0)
+    speed.report(args.out, "ensembles.py", description, headers, rows, "lightgbm", "catboost")
+    sys.exit(1 if has_difference else 0)
 
 
 def measured(name: str, X: np.ndarray, y: np.ndarray, n_probes: int) -> tuple[list[str], int]:
@@ -56,15 +56,15 @@ def measured(name: str, X: np.ndarray, y: np.ndarray, n_probes: int) -> tuple[li
     probing = ProbingClassifier(learner(), n_probes, weighting="weight", random_state=0)
     _, fit = speed.costs_of(lambda: probing.fit(X, y))
     _, votes = speed.costs_of(lambda: probing.votes(X))
-    ours = fit.cpu + votes.cpu
+    cpu = fit.cpu + votes.cpu
     labels, naive = speed.costs_of(lambda: loop(learner(), X, y, probing.thresholds_))
     n_differ = int((labels != (probing.probings_[0].answers(X) == 1)).sum())
-    cells = [speed.seconds(naive.cpu), speed.seconds(ours), speed.seconds(votes.cpu), speed.times(naive.cpu, ours)]
+    cells = [speed.seconds(naive.cpu), speed.seconds(cpu), speed.seconds(votes.cpu), speed.times(naive.cpu, cpu)]
     if table is None:
         return [*cells, "none", "1.00x", str(n_differ)], n_differ
-    _, once = speed.costs_of(lambda: table(X, y))
-    least = naive.cpu - (n_probes - 1) * once.cpu
-    return [*cells, speed.seconds(once.cpu), speed.times(naive.cpu, least), str(n_differ)], n_differ
+    _, one_fit = speed.costs_of(lambda: table(X, y))
+    minimum = naive.cpu - (n_probes - 1) * one_fit.cpu
+    return [*cells, speed.seconds(one_fit.cpu), speed.times(naive.cpu, minimum), str(n_differ)], n_differ
 
 
 def lightgbm() -> Any:

@@ -51,17 +51,17 @@ def help_seconds() -> list[str]:
 
 def cell_seconds(folder: Path) -> list[str]:
     """A cell with its part of the split and encoding, its metrics, its flushed line and kept prediction."""
-    few, many = (
+    low, high = (
         min(cpu([*PROBCAL, "run", config(folder, n, COLUMNS), "-o", str(folder / f"{n}-{i}")]) for i in range(RUNS))
         for n in (FEW, MANY)
     )
-    slope, bare = (many - few) / (COLUMNS * (MANY - FEW)), min(bare_seconds() for _ in range(RUNS))
-    how = (
+    slope, base = (high - low) / (COLUMNS * (MANY - FEW)), min(bare_seconds() for _ in range(RUNS))
+    note = (
         f"slope from {FEW} to {MANY} repetitions of {COLUMNS} columns of wine-first, DummyClassifier, direct, -j 1:"
-        f" {slope * 1e3:.2f} ms, less DirectClassifier(DummyClassifier()) in a plain loop, {bare * 1e3:.2f} ms;"
+        f" {slope * 1e3:.2f} ms, less DirectClassifier(DummyClassifier()) in a plain loop, {base * 1e3:.2f} ms;"
         f" least of {RUNS} runs"
     )
-    return row("harness, per trivial cell", (slope - bare) * 1e3, 1.0, "ms", how)
+    return row("harness, per trivial cell", (slope - base) * 1e3, 1.0, "ms", note)
 
 
 def bare_seconds(n: int = 500) -> float:
@@ -85,12 +85,12 @@ def recognise_seconds(folder: Path) -> list[str]:
     }
     for command in commands.values():
         cpu(command)
-    one, all_ = (min(cpu(command) for _ in range(RUNS)) for command in commands.values())
-    how = (
-        f"the same command again on {FINISHED:,} finished cells, {all_:.2f} s, less on 1, {one:.2f} s, over"
+    base, total = (min(cpu(command) for _ in range(RUNS)) for command in commands.values())
+    note = (
+        f"the same command again on {FINISHED:,} finished cells, {total:.2f} s, less on 1, {base:.2f} s, over"
         f" {FINISHED // 1000}; least of {RUNS} runs"
     )
-    return row("recognise 1,000 finished cells", (all_ - one) * 1000 / (FINISHED - 1), 0.2, "s", how)
+    return row("recognise 1,000 finished cells", (total - base) * 1000 / (FINISHED - 1), 0.2, "s", note)
 
 
 def config(folder: Path, repeats: int, columns: int) -> str:
@@ -119,9 +119,9 @@ def _children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def row(name: str, measured: float, target: float, unit: str, how: str) -> list[str]:
-    verdict = "holds" if measured <= target else "MISSED"
-    return [name, f"{measured:.2f} {unit}", f"<= {target:g} {unit}", verdict, how]
+def row(name: str, value: float, target: float, unit: str, note: str) -> list[str]:
+    verdict = "holds" if value <= target else "MISSED"
+    return [name, f"{value:.2f} {unit}", f"<= {target:g} {unit}", verdict, note]
 
 
 if __name__ == "__main__":

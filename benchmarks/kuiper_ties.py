@@ -45,20 +45,20 @@ def unpooled(y: np.ndarray, p: np.ndarray) -> float:
 
 def others() -> dict[str, Statistic]:
     """Return the functions of other packages that are installed."""
-    found: dict[str, Statistic] = {}
+    functions: dict[str, Statistic] = {}
     try:
         from mcgrad.metrics import ecce
     except ImportError:
         pass
     else:
-        found["MCGrad"] = ecce
+        functions["MCGrad"] = ecce
     try:
         from mapie.metrics.calibration import kuiper_statistic, length_scale
     except ImportError:
         pass
     else:
-        found["MAPIE"] = lambda y, p: kuiper_statistic(y, p) * length_scale(p)
-    return found
+        functions["MAPIE"] = lambda y, p: kuiper_statistic(y, p) * length_scale(p)
+    return functions
 
 
 def predictions(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -69,7 +69,7 @@ def predictions(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     p = model.predict_proba(X)[:, 1]
     edges = np.quantile(p[calibration], np.arange(1, 10) / 10)
     bins = np.digitize(p, edges)
-    frequency = np.array([y[calibration][bins[calibration] == one].mean() for one in range(10)])
+    frequency = np.array([y[calibration][bins[calibration] == number].mean() for number in range(10)])
     isotonic = IsotonicRegression(out_of_bounds="clip").fit(p[calibration], y[calibration])
     tree = DecisionTreeClassifier(max_leaf_nodes=10, random_state=0).fit(X[train], y[train])
     return y[test], {
@@ -88,32 +88,35 @@ def lines(n_draws: int) -> list[list[str]]:
     """Return the lines of the table: prediction, distinct values, statistics, percentages."""
     peers = others()
     draws = [predictions(seed) for seed in range(n_draws)]
-    found = []
+    rows = []
     for name in draws[0][1]:
         pairs = [(y, p[name]) for y, p in draws]
         pooled = np.mean([empirical_calibration_error(y, p) for y, p in pairs])
-        means = {peer: np.mean([of(y, p) for y, p in pairs]) for peer, of in ({"unpooled": unpooled} | peers).items()}
+        means = {
+            peer: np.mean([statistic(y, p) for y, p in pairs])
+            for peer, statistic in ({"unpooled": unpooled} | peers).items()
+        }
         rng, (y, p) = np.random.default_rng(0), pairs[0]
         orders = [unpooled(y[order], p[order]) for order in (rng.permutation(ROWS) for _ in range(100))]
         distinct = np.mean([len(np.unique(p)) for _, p in pairs])
-        compared = [f"{mean:.4f} ({100 * (mean / pooled - 1):+.0f} %)" for mean in means.values()]
-        ends = f"{min(orders):.4f} to {max(orders):.4f}"
-        found.append([name, f"{distinct:.0f}", f"{pooled:.4f}", *compared, ends])
-    return [["predictions", "distinct", "pooled", "unpooled", *peers, "orders"], *found]
+        cells = [f"{mean:.4f} ({100 * (mean / pooled - 1):+.0f} %)" for mean in means.values()]
+        span = f"{min(orders):.4f} to {max(orders):.4f}"
+        rows.append([name, f"{distinct:.0f}", f"{pooled:.4f}", *cells, span])
+    return [["predictions", "distinct", "pooled", "unpooled", *peers, "orders"], *rows]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", "--draws", type=int, default=100, metavar="DRAWS")
     parser.add_argument("-o", "--out", default="results/kuiper-ties/table.md", metavar="FILE", help="- for none")
-    asked = parser.parse_args()
-    header, *body = lines(asked.draws)
+    args = parser.parse_args()
+    header, *body = lines(args.draws)
     text = tabulate(body, header, "github", disable_numparse=True)
     print(text)
-    if asked.out != "-":
-        path = Path(asked.out)
+    if args.out != "-":
+        path = Path(args.out)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{NOTE.format(rows=f'{ROWS:,}', draws=asked.draws)}\n{text}\n", encoding="utf-8")
+        path.write_text(f"{NOTE.format(rows=f'{ROWS:,}', draws=args.draws)}\n{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -37,15 +37,15 @@ def main() -> None:
     X = (X - X.mean(axis=0)) / X.std(axis=0)  # of all rows, as the authors did
     rows = [_fitted(X, y, n) for n in (3_999, 4_000, 4_001)]
     header = ["training rows", "rows in the last batch", "epochs (median)", "log loss", "accuracy"]
-    about = (
+    text = (
         "# One row in the last mini-batch\n\n`python benchmarks/left_over_row.py --data-dir DIR` writes this table. "
         f"waveform-5000, means of {DRAWS} random draws of training rows and {TEST} test rows.\n\n"
     )
-    OUT.write_text(about + tabulate(rows, header, tablefmt="github", floatfmt=("", "", ".0f", ".3f", ".3f")) + "\n")
+    OUT.write_text(text + tabulate(rows, header, tablefmt="github", floatfmt=("", "", ".0f", ".3f", ".3f")) + "\n")
 
 
 def _fitted(X: np.ndarray, y: np.ndarray, n: int) -> list[float]:
-    rng, found = np.random.default_rng(0), []
+    rng, results = np.random.default_rng(0), []
     for draw in range(DRAWS):
         order = rng.permutation(len(y))
         train, test = order[:n], order[-TEST:]
@@ -53,8 +53,8 @@ def _fitted(X: np.ndarray, y: np.ndarray, n: int) -> list[float]:
             warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are what the authors' network had
             network = MLPClassifier(n_iter_no_change=2, random_state=draw).fit(X[train], y[train])
         p = network.predict_proba(X[test])
-        found.append((network.n_iter_, log_loss(y[test], p), np.mean((p[:, 1] > 0.5) == y[test])))
-    epochs, loss, right = np.transpose(found)
+        results.append((network.n_iter_, log_loss(y[test], p), np.mean((p[:, 1] > 0.5) == y[test])))
+    epochs, loss, right = np.transpose(results)
     return [n, n % 200 or 200, float(np.median(epochs)), float(loss.mean()), float(right.mean())]
 
 

@@ -40,41 +40,41 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="(%(default)s)")
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--once", choices=MAPS, help="measure one map in this process")
-    asked = parser.parse_args()
-    if asked.once:
-        measure(asked.once, asked.rows)
+    args = parser.parse_args()
+    if args.once:
+        measure(args.once, args.rows)
         return
     rows = []
-    for name in asked.map or MAPS:
-        found = [speed.alone("maps_speed.py", "--once", name, "--rows", asked.rows) for _ in range(asked.runs)]
-        both, aim = speed.median([cost for cost, _ in found]), AIM.get(name, 0.5)
-        fit = statistics.median(more["fit"] for _, more in found)
-        cells = [speed.seconds(one) for one in (fit, both.cpu - fit, both.cpu, aim)]
-        rows.append([name, *cells, "" if both.cpu <= aim else "ABOVE", f"{both.peak:.0f}"])
-    about = (
-        f"{asked.rows:,} rows to fit and as many to map, no two scores equal, medians of {asked.runs} fresh processes."
+    for name in args.map or MAPS:
+        results = [speed.alone("maps_speed.py", "--once", name, "--rows", args.rows) for _ in range(args.runs)]
+        total, aim = speed.median([cost for cost, _ in results]), AIM.get(name, 0.5)
+        fit = statistics.median(extra["fit"] for _, extra in results)
+        cells = [speed.seconds(value) for value in (fit, total.cpu - fit, total.cpu, aim)]
+        rows.append([name, *cells, "" if total.cpu <= aim else "ABOVE", f"{total.peak:.0f}"])
+    description = (
+        f"{args.rows:,} rows to fit and as many to map, no two scores equal, medians of {args.runs} fresh processes."
     )
-    speed.report(asked.out, "maps_speed.py", about, ["map", "fit", "map", "both", "aim", "", "peak, MB"], rows)
+    speed.report(args.out, "maps_speed.py", description, ["map", "fit", "map", "both", "aim", "", "peak, MB"], rows)
     sys.exit(0)
 
 
 def measure(name: str, n_rows: int) -> None:
-    p, y, asked = predictions(n_rows)
+    p, y, p_test = predictions(n_rows)
     kind = getattr(probcal, MAPS[name])
-    kind().fit(p[:100], y[:100]).predict_proba(asked[:100])  # compiles what is compiled
+    kind().fit(p[:100], y[:100]).predict_proba(p_test[:100])  # compiles what is compiled
     start = time.process_time()
-    fitted = kind().fit(p, y)
+    calibrator = kind().fit(p, y)
     fit = time.process_time() - start
-    _, cost = speed.costs_of(lambda: fitted.predict_proba(asked))
+    _, cost = speed.costs_of(lambda: calibrator.predict_proba(p_test))
     speed.tell(speed.Cost(cost.wall, fit + cost.cpu, cost.peak), fit=fit)
 
 
 def predictions(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(predictions that are not sure enough, their labels, other predictions)."""
     rng = np.random.default_rng(2005)
-    score, asked = rng.normal(size=(2, n_rows))
+    score, test_score = rng.normal(size=(2, n_rows))
     y = rng.random(n_rows) < 1 / (1 + np.exp(-1.5 * score - 0.2))
-    return 1 / (1 + np.exp(-score)), y.astype(int), 1 / (1 + np.exp(-asked))
+    return 1 / (1 + np.exp(-score)), y.astype(int), 1 / (1 + np.exp(-test_score))
 
 
 if __name__ == "__main__":

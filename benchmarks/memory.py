@@ -24,18 +24,18 @@ def main() -> None:
     parser = speed.parser(__doc__, "memory")
     parser.add_argument("--rows", type=int, default=1_000_000, help="(%(default)s)")
     parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "data.joblib"
-        joblib.dump((*gaussians(asked.rows), None), data)
-        words = ["probing", Path(name) / "thresholds.joblib", "--probes", asked.probes, "--no-labels"]
-        costs = {one: speed.alone("probing_once.py", data, one, *words)[0] for one in LEARNED}
+        joblib.dump((*gaussians(args.rows), None), data)
+        words = ["probing", Path(name) / "thresholds.joblib", "--probes", args.probes, "--no-labels"]
+        costs = {learner: speed.alone("probing_once.py", data, learner, *words)[0] for learner in LEARNED}
     rows = [
         [name, f"{cost.peak:,.0f} MB", f"< {LIMIT:,} MB", "holds" if cost.peak < LIMIT else "MISSED", *spent(cost)]
         for name, cost in costs.items()
     ]
-    about = f"Fit and votes of {asked.probes} probes on {asked.rows:,} x 50 float64."
-    speed.report(asked.out, "memory.py", about, ["learner", "peak", "target", "", "CPU", "wall"], rows)
+    description = f"Fit and votes of {args.probes} probes on {args.rows:,} x 50 float64."
+    speed.report(args.out, "memory.py", description, ["learner", "peak", "target", "", "CPU", "wall"], rows)
     sys.exit(1 if any(row[3] != "holds" for row in rows) else 0)
 
 

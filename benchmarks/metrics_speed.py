@@ -78,21 +78,23 @@ def main() -> None:
     parser = speed.parser(__doc__, "metrics")
     parser.add_argument("--rows", type=int, default=1_000_000, help="(%(default)s)")
     parser.add_argument("--runs", type=int, default=7, help="(%(default)s)")
-    asked = parser.parse_args()
-    y, p = estimates(asked.rows)
-    modules = {one.package: found(one.module) for one in THEIRS}
-    there = [one for one in THEIRS if modules[one.package] is not None]
-    calls = {name: (lambda of=of: of(y, p)) for name, of in OURS.items()}
-    calls |= {one.said: (lambda one=one: one.of(modules[one.package], y, p)) for one in there}
+    args = parser.parse_args()
+    y, p = estimates(args.rows)
+    modules = {peer.package: found(peer.module) for peer in THEIRS}
+    peers = [peer for peer in THEIRS if modules[peer.package] is not None]
+    calls = {name: (lambda function=function: function(y, p)) for name, function in OURS.items()}
+    calls |= {peer.said: (lambda peer=peer: peer.of(modules[peer.package], y, p)) for peer in peers}
     with threadpool_limits(1):
-        taken, values = medians(calls, asked.runs)
-    rows, right = table(there, taken, values)
-    missing = [[name, "", "", "", "", f"not installed: pip install {name}"] for name, one in modules.items() if not one]
-    about = f"{asked.rows:,} predictions, no two equal, CPU seconds, medians of {asked.runs} runs in turn."
+        seconds, values = medians(calls, args.runs)
+    rows, ok = table(peers, seconds, values)
+    missing = [
+        [name, "", "", "", "", f"not installed: pip install {name}"] for name, module in modules.items() if not module
+    ]
+    description = f"{args.rows:,} predictions, no two equal, CPU seconds, medians of {args.runs} runs in turn."
     headers = ["theirs", "", "ours", "", "theirs / ours", "values"]
-    packages = [name for name, one in modules.items() if one and name not in speed.PACKAGES]
-    speed.report(asked.out, "metrics_speed.py", about, headers, [*rows, *missing], *packages)
-    sys.exit(0 if right else 1)
+    packages = [name for name, module in modules.items() if module and name not in speed.PACKAGES]
+    speed.report(args.out, "metrics_speed.py", description, headers, [*rows, *missing], *packages)
+    sys.exit(0 if ok else 1)
 
 
 def estimates(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,33 +114,33 @@ def found(module: str) -> Any:
 
 def medians(calls: dict[str, Callable[[], Any]], runs: int) -> tuple[dict[str, float], dict[str, Any]]:
     """Seconds and values; the first run of all is not counted."""
-    taken: dict[str, list[float]] = {name: [] for name in calls}
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     values = {name: call() for name, call in calls.items()}
     for _ in range(runs):
         for name, call in calls.items():
             start = time.process_time()
             call()
-            taken[name].append(time.process_time() - start)
-    return {name: statistics.median(some) for name, some in taken.items()}, values
+            seconds[name].append(time.process_time() - start)
+    return {name: statistics.median(times) for name, times in seconds.items()}, values
 
 
-def table(there: list[Theirs], taken: dict[str, float], values: dict[str, Any]) -> tuple[list[list[str]], bool]:
-    rows, right = [], True
-    for one in there:
-        apart = abs(values[one.said] - values[one.ours])
-        right &= apart <= one.bound
-        said = f"{one.package} {one.said}"
-        rows.append([*pair(said, taken[one.said], one.ours, taken[one.ours]), f"{apart:.1e} apart"])
-    alike = [one.said for one in there if one.package == "scikit-learn"]
-    three = sum(taken[name] for name in alike)
-    rows.append([*pair("scikit-learn, these three", three, "all_metrics, all seven", taken["all seven"]), ""])
-    every = sum(taken[one.said] for one in there)
-    rows.append([*pair("all of the above", every, "all_metrics, all seven", taken["all seven"]), ""])
-    return rows, right
+def table(peers: list[Theirs], seconds: dict[str, float], values: dict[str, Any]) -> tuple[list[list[str]], bool]:
+    rows, ok = [], True
+    for peer in peers:
+        difference = abs(values[peer.said] - values[peer.ours])
+        ok &= difference <= peer.bound
+        label = f"{peer.package} {peer.said}"
+        rows.append([*pair(label, seconds[peer.said], peer.ours, seconds[peer.ours]), f"{difference:.1e} apart"])
+    names = [peer.said for peer in peers if peer.package == "scikit-learn"]
+    sk_seconds = sum(seconds[name] for name in names)
+    rows.append([*pair("scikit-learn, these three", sk_seconds, "all_metrics, all seven", seconds["all seven"]), ""])
+    total = sum(seconds[peer.said] for peer in peers)
+    rows.append([*pair("all of the above", total, "all_metrics, all seven", seconds["all seven"]), ""])
+    return rows, ok
 
 
-def pair(theirs: str, slow: float, ours: str, fast: float) -> list[str]:
-    return [theirs, speed.seconds(slow), ours, speed.seconds(fast), speed.times(slow, fast)]
+def pair(peer: str, slow: float, name: str, fast: float) -> list[str]:
+    return [peer, speed.seconds(slow), name, speed.seconds(fast), speed.times(slow, fast)]
 
 
 if __name__ == "__main__":

@@ -12,18 +12,18 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
 
-def sample(root: Path, parts: dict, wanted: str | None, size: int, chance: random.Random) -> list[dict]:
+def sample(root: Path, parts: dict, name_part: str | None, size: int, chance: random.Random) -> list[dict]:
     """Return mutants at random places: as many of each part, and at most one of each place."""
     rows = []
     for number, (name, part) in enumerate(parts.items()):
         places = defaultdict(list)
         for path in modules_of(root, part):
             module = str(path.relative_to(root))
-            for row in mutants(path.read_text()) if wanted is None or wanted in module else []:
+            for row in mutants(path.read_text()) if name_part is None or name_part in module else []:
                 places[module, row["line"], row["column"]].append({"part": name, "module": module} | row)
         share = size // len(parts) + (number < size % len(parts))
-        chosen = chance.sample(sorted(places), min(share, len(places)))
-        rows += [chance.choice(places[place]) for place in sorted(chosen)]
+        picks = chance.sample(sorted(places), min(share, len(places)))
+        rows += [chance.choice(places[place]) for place in sorted(picks)]
     return [row for row in rows if compiles(mutant_of(root, row))]
 
 
@@ -33,24 +33,24 @@ def modules_of(root: Path, part: dict) -> list[Path]:
 
 def mutants(code: str) -> list[dict]:
     """Return every mutant of ``code`` that is no annotation, message or ``__all__``."""
-    tree, skipped = ast.parse(code), set()
+    tree, spans = ast.parse(code), set()
     for node in ast.walk(tree):
-        ignored = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        exclusions = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Raise):
-            ignored.append(node.exc)
+            exclusions.append(node.exc)
         if isinstance(node, ast.JoinedStr) or ast.unparse(node).startswith("__all__ ="):
-            ignored.append(node)
-        skipped |= {((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ignored if n}
+            exclusions.append(node)
+        spans |= {((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in exclusions if n}
     nodes, rows = list(ast_nodes(get_ast(code))), []
     for name in plugins.operator_names():
         operator = plugins.get_operator(name)
         if operator.arguments():
             continue
-        starts = [start for node in nodes for start, _ in operator().mutation_positions(node)]
-        for occurrence, start in enumerate(starts):
-            if not any(first <= start < last for first, last in skipped):
-                where = {"line": start[0], "column": start[1]}
-                rows.append(where | {"operator": name.removeprefix("core/"), "occurrence": occurrence})
+        positions = [start for node in nodes for start, _ in operator().mutation_positions(node)]
+        for occurrence, start in enumerate(positions):
+            if not any(first <= start < last for first, last in spans):
+                place = {"line": start[0], "column": start[1]}
+                rows.append(place | {"operator": name.removeprefix("core/"), "occurrence": occurrence})
     return rows
 
 

@@ -57,18 +57,18 @@ def main() -> None:
         shutil.copytree(options.root, root, ignore=shutil.ignore_patterns(".git", ".venv", "predictions.bin"))
         os.environ["PYTHONPATH"] = str(root)  # for tests that start probcal
         if options.again:
-            chosen = list(csv.DictReader(options.again.open()))
+            rows = list(csv.DictReader(options.again.open()))
         else:
-            chosen = sample(root, parts, options.modules, options.mutants, random.Random(options.seed))
-        survivors = [row for row in chosen if row.get("killed") != "yes"]
+            rows = sample(root, parts, options.modules, options.mutants, random.Random(options.seed))
+        survivors = [row for row in rows if row.get("killed") != "yes"]
         names = sorted({row["part"] for row in survivors})
-        reached = {name: reach(root, options.reach or root, name, parts[name]) for name in names}
+        records = {name: reach(root, options.reach or root, name, parts[name]) for name in names}
         with options.out.open("w", newline="") as file:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
-            for row in chosen:
+            for row in rows:
                 if row in survivors:
-                    row |= judge(root, row, *reached[row["part"]], options.longest)
+                    row |= judge(root, row, *records[row["part"]], options.longest)
                 table.writerow(row)
                 file.flush()
 
@@ -78,61 +78,61 @@ def reach(root: Path, folder: Path, name: str, part: dict) -> tuple[dict[str, di
     out = folder / f"{name}.json"
     if not out.exists() and in_child(root, lambda: _record(root, part, out), 3600) not in (0, 1):
         sys.exit(f"the tests of {name} could not be run, see {root / 'output.txt'}")
-    lines, seconds, failed = json.loads(out.read_text())
-    print(f"{name}: {len(seconds)} tests and files, failing without a mutant: {failed}", file=sys.stderr)
+    lines, seconds, failures = json.loads(out.read_text())
+    print(f"{name}: {len(seconds)} tests and files, failing without a mutant: {failures}", file=sys.stderr)
     return lines, seconds
 
 
 def _record(root: Path, part: dict, out: Path) -> int:
     """Run the tests of ``part``. What runs in a fixture is reached by every test of the file."""
-    measured = coverage.Coverage(data_file=None, include=[str(path) for path in modules_of(root, part)], messages=False)
+    tracer = coverage.Coverage(data_file=None, include=[str(path) for path in modules_of(root, part)], messages=False)
     seconds: dict[str, float] = defaultdict(float)
-    failed: set[str] = set()
+    failures: set[str] = set()
 
     class Recorder:
         def pytest_runtest_setup(self, item: pytest.Item) -> None:
-            measured.switch_context(item.nodeid.split("::")[0])
+            tracer.switch_context(item.nodeid.split("::")[0])
 
         def pytest_runtest_call(self, item: pytest.Item) -> None:
-            measured.switch_context(item.nodeid.split("[")[0])
+            tracer.switch_context(item.nodeid.split("[")[0])
 
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             seconds[report.nodeid.split("[")[0]] += report.duration
             seconds[report.nodeid.split("::")[0]] += report.duration
             if report.failed:
-                failed.add(report.nodeid.split("[")[0])
+                failures.add(report.nodeid.split("[")[0])
 
-    measured.start()
+    tracer.start()
     code = pytest.main([*ARGUMENTS, *part["tests"]], plugins=[Recorder()])
-    measured.stop()
-    data = measured.get_data()
+    tracer.stop()
+    data = tracer.get_data()
     lines = {}
     for file in data.measured_files():
         tests = data.contexts_by_lineno(file).items()
-        lines[str(Path(file).relative_to(root))] = {line: sorted(set(names) - failed - {""}) for line, names in tests}
-    out.write_text(json.dumps([lines, seconds, sorted(failed)]))
+        lines[str(Path(file).relative_to(root))] = {line: sorted(set(names) - failures - {""}) for line, names in tests}
+    out.write_text(json.dumps([lines, seconds, sorted(failures)]))
     return int(code)
 
 
-def judge(root: Path, row: dict, lines: dict, seconds: dict, longest: float) -> dict:
-    """Return whether the tests that reach this mutant kill it: the quickest ones, up to ``longest`` seconds in all."""
+def judge(root: Path, row: dict, lines: dict, seconds: dict, max_seconds: float) -> dict:
+    """Return whether the tests that reach this mutant kill it: the quickest ones, up to ``max_seconds`` in all."""
     path, line = root / row["module"], int(row["line"])
     code, mutant = path.read_text(), mutant_of(root, row)
-    changed = [b for a, b in zip(code.splitlines(), mutant.splitlines(), strict=False) if a != b] or ["(gone)"]
-    of_module = lines.get(row["module"], {})
+    new_lines = [b for a, b in zip(code.splitlines(), mutant.splitlines(), strict=False) if a != b] or ["(gone)"]
+    module_lines = lines.get(row["module"], {})
     functions = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef))
-    around = any(node.body[0].lineno <= line <= node.end_lineno for node in functions)
+    in_function = any(node.body[0].lineno <= line <= node.end_lineno for node in functions)
     # A statement counts where it begins. What runs when the module is imported is reached by all of its tests.
-    begins = max((int(n) for n in of_module if int(n) <= line), default=line)
-    tests = (of_module.get(str(begins)) if around else None) or set().union(*of_module.values())
+    statement = max((int(n) for n in module_lines if int(n) <= line), default=line)
+    tests = (module_lines.get(str(statement)) if in_function else None) or set().union(*module_lines.values())
     tests = {test for test in tests if "::" not in test or test.split("::")[0] not in tests}
     start = time.time()
     killed = "no"
     if tests:
-        ordered = sorted(tests, key=lambda test: seconds.get(test, 0.0))
-        so_far = list(itertools.accumulate(seconds.get(test, 0.0) for test in ordered))
-        quick = [test for test, total in zip(ordered, so_far, strict=True) if total <= longest] or ordered[:1]
-        arguments, limit = [*ARGUMENTS, "-x", *quick], 30 + 5 * min(longest, so_far[-1])
+        queue = sorted(tests, key=lambda test: seconds.get(test, 0.0))
+        totals = list(itertools.accumulate(seconds.get(test, 0.0) for test in queue))
+        selection = [test for test, total in zip(queue, totals, strict=True) if total <= max_seconds] or queue[:1]
+        arguments, limit = [*ARGUMENTS, "-x", *selection], 30 + 5 * min(max_seconds, totals[-1])
         times = path.stat()
         path.write_text(mutant)
         os.utime(path, (0, next(_TICKS)))  # a time of its own, so that no compiled file of another mutant is loaded
@@ -142,9 +142,12 @@ def judge(root: Path, row: dict, lines: dict, seconds: dict, longest: float) -> 
         finally:
             path.write_text(code)
             os.utime(path, (0, times.st_mtime))
-    taken = time.time() - start
-    print(f"{killed:4} {taken:5.1f} s {row['module']}:{line} {row['operator']}: {changed[0].strip()}", file=sys.stderr)
-    return {"mutant": changed[0].strip(), "killed": killed, "seconds": round(taken, 1)}
+    duration = time.time() - start
+    print(
+        f"{killed:4} {duration:5.1f} s {row['module']}:{line} {row['operator']}: {new_lines[0].strip()}",
+        file=sys.stderr,
+    )
+    return {"mutant": new_lines[0].strip(), "killed": killed, "seconds": round(duration, 1)}
 
 
 def in_child(root: Path, work, limit: float) -> int:
@@ -164,8 +167,8 @@ def in_child(root: Path, work, limit: float) -> int:
             os._exit(code)
     end = time.time() + limit
     while time.time() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.02)
     os.killpg(child, signal.SIGKILL)

@@ -41,15 +41,15 @@ def summary() -> str:
     text += "\n| sample | part | mutants | killed | equivalent | survive | killed of all | killed of non-equivalent |\n"
     text += "|---|---|---:|---:|---:|---:|---:|---:|\n"
     for name in samples:
-        of_sample = rows[rows["sample"] == name]
-        for part, group in [*of_sample.groupby("part", sort=False), ("**all**", of_sample)]:
-            n, killed, same = len(group), group["killed"].sum(), group["equivalent"].sum()
-            shares = f"{killed / n:.1%} | {killed / (n - same):.1%}"
-            text += f"| {name} | {part} | {n} | {killed} | {same} | {n - killed - same} | {shares} |\n"
+        sample_rows = rows[rows["sample"] == name]
+        for part, group in [*sample_rows.groupby("part", sort=False), ("**all**", sample_rows)]:
+            n, killed, equivalent = len(group), group["killed"].sum(), group["equivalent"].sum()
+            shares = f"{killed / n:.1%} | {killed / (n - equivalent):.1%}"
+            text += f"| {name} | {part} | {n} | {killed} | {equivalent} | {n - killed - equivalent} | {shares} |\n"
     for name in samples:
-        left = rows[(rows["sample"] == name) & ~rows["killed"]]
+        survivors = rows[(rows["sample"] == name) & ~rows["killed"]]
         text += f"\n## Mutants of `{name}` that no test kills\n\n"
-        text += "".join(_line(row) for row in left.to_dict("records")) or "None.\n"
+        text += "".join(_line(row) for row in survivors.to_dict("records")) or "None.\n"
     return text
 
 

@@ -33,21 +33,28 @@ WAYS = {"-j 2": ("-j", "2"), "--workers 2": ("--workers", "2")}
 def main() -> None:
     parser = speed.parser(__doc__, "dask")
     parser.add_argument("--cells", type=int, default=1000, help="(%(default)s)")
-    asked = parser.parse_args()
-    rows, found = [], []
+    args = parser.parse_args()
+    rows, outputs = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for way, words in WAYS.items():
-            starting, _ = run(folder, FEWEST, words)
-            whole, results = run(folder, asked.cells, words)
-            found.append(results)
-            each = (whole - starting) / (asked.cells - FEWEST)
-            same = "the same" if results == found[0] else "DIFFER"
+            start_seconds, _ = run(folder, FEWEST, words)
+            total, results = run(folder, args.cells, words)
+            outputs.append(results)
+            cell_seconds = (total - start_seconds) / (args.cells - FEWEST)
+            verdict = "the same" if results == outputs[0] else "DIFFER"
             rows.append(
-                [way, speed.seconds(starting), speed.seconds(whole), f"{each * 1000:.1f} ms", f"{1 / each:.0f}", same]
+                [
+                    way,
+                    speed.seconds(start_seconds),
+                    speed.seconds(total),
+                    f"{cell_seconds * 1000:.1f} ms",
+                    f"{1 / cell_seconds:.0f}",
+                    verdict,
+                ]
             )
-    heads = ["", f"{FEWEST} cells", f"{asked.cells} cells", "each more", "cells/s", "results"]
-    speed.report(asked.out, "on_dask.py", "Wall time of one run each, in a fresh process.", heads, rows)
+    headers = ["", f"{FEWEST} cells", f"{args.cells} cells", "each more", "cells/s", "results"]
+    speed.report(args.out, "on_dask.py", "Wall time of one run each, in a fresh process.", headers, rows)
     sys.exit(1 if any(row[-1] == "DIFFER" for row in rows) else 0)
 
 

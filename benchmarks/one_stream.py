@@ -74,10 +74,10 @@ class Table:
 
     def part(self, numbers: np.ndarray) -> Any:
         """Return the Instances of these rows."""
-        found = java_class("weka.core.Instances")(self.rows, len(numbers))
+        instances = java_class("weka.core.Instances")(self.rows, len(numbers))
         for number in numbers.tolist():
-            found.add(self.each[number])  # adds a copy
-        return found
+            instances.add(self.each[number])  # adds a copy
+        return instances
 
 
 def uniform_numbers(n: int, seed: int) -> np.ndarray:
@@ -105,44 +105,44 @@ class OneStreamRows(ClassifierMixin, BaseEstimator):
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> OneStreamRows:
         self.classes_ = np.unique(y)
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        chosen = np.ones(len(y), bool) if self.uniform is None else self.uniform * weights.max() < weights
-        self.only_class_ = y[chosen][0] if (y[chosen] == y[chosen][0]).all() else None
+        mask = np.ones(len(y), bool) if self.uniform is None else self.uniform * weights.max() < weights
+        self.only_class_ = y[mask][0] if (y[mask] == y[mask][0]).all() else None
         if self.only_class_ is None:
             self.java_ = make(self.classifier, self.options)
-            self.java_.buildClassifier(self.table.part(X[chosen, 0]))
+            self.java_.buildClassifier(self.table.part(X[mask, 0]))
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the predicted labels, 0 or 1."""
         if self.only_class_ is not None:
             return np.full(len(X), self.only_class_)
-        found = [self.java_.distributionForInstance(self.table.each[number]) for number in X[:, 0].tolist()]
-        return np.array([int(one[1] > one[0]) for one in found])
+        distributions = [self.java_.distributionForInstance(self.table.each[number]) for number in X[:, 0].tolist()]
+        return np.array([int(p[1] > p[0]) for p in distributions])
 
 
 def main() -> None:
-    asked = arguments()
-    draws = asked.out / "draws.csv"
+    args = arguments()
+    draws = args.out / "draws.csv"
     names = [
         (column, dataset, seed)
-        for seed in range(asked.seeds)
-        for dataset in asked.dataset or DATASETS
-        for column in asked.column or COLUMNS
+        for seed in range(args.seeds)
+        for dataset in args.dataset or DATASETS
+        for column in args.column or COLUMNS
     ]
-    known = {one.name for one in read(draws)}
-    wanted = [name for name in names if name not in known]
+    old_names = {draw.name for draw in read(draws)}
+    new_names = [name for name in names if name not in old_names]
     try:
-        if wanted:
+        if new_names:
             require_release()
-            for draw in progress(drawn(wanted, original_files(asked.data_dir)), len(wanted)):
+            for draw in progress(drawn(new_names, original_files(args.data_dir)), len(new_names)):
                 append(draws, draw)
     except ProbcalError as error:
         sys.exit(f"error: {error}")
-    found = read(draws)
-    if not found:
+    all_draws = read(draws)
+    if not all_draws:
         sys.exit(f"error: {draws} has no draws; name at least one seed: --seeds 20")
-    text = table(found)
-    (asked.out / "table.md").write_text(text, encoding="utf-8")
+    text = table(all_draws)
+    (args.out / "table.md").write_text(text, encoding="utf-8")
     print(text, end="")
 
 
@@ -156,9 +156,9 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def original_files(chosen: str | None) -> Path:
+def original_files(name: str | None) -> Path:
     """Return the folder of original data files. Raises ProbcalError without one."""
-    folder = data_folder(chosen)
+    folder = data_folder(name)
     if folder is None:
         raise ProbcalError("name the folder of original data files: --data-dir DIR, or PROBCAL_DATA_DIR")
     return folder
@@ -174,20 +174,20 @@ def require_release() -> None:
     os.environ["JAVA_TOOL_OPTIONS"] = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} -XX:+DisableExplicitGC".strip()
 
 
-def drawn(wanted: Iterable[tuple[str, str, int]], folder: Path) -> Iterator[Draw]:
+def drawn(names: Iterable[tuple[str, str, int]], folder: Path) -> Iterator[Draw]:
     tables: dict[str, Table] = {}
-    for column, dataset, seed in wanted:
+    for column, dataset, seed in names:
         if dataset not in tables:
             tables[dataset] = published_table(dataset, folder)
         p = probabilities(column, seed, tables[dataset])
         y = tables[dataset].y[tables[dataset].test[:, 0]]
-        yield Draw(column, dataset, seed, *(round(float(of(y, p)), 6) for of in METRICS.values()))
+        yield Draw(column, dataset, seed, *(round(float(metric(y, p)), 6) for metric in METRICS.values()))
 
 
 def published_table(dataset: str, folder: Path) -> Table:
     card = read_card(find_card(f"{dataset}-published"))
-    found = assemble(card, read_original_files(card, folder))
-    return Table(found.X, found.y, *split_rows(card, len(found.y), 0, 0))
+    data = assemble(card, read_original_files(card, folder))
+    return Table(data.X, data.y, *split_rows(card, len(data.y), 0, 0))
 
 
 def probabilities(column: str, seed: int, table: Table) -> np.ndarray:
@@ -202,12 +202,12 @@ def probabilities(column: str, seed: int, table: Table) -> np.ndarray:
 
 def progress(draws: Iterator[Draw], total: int) -> Iterator[Draw]:
     begin = time.perf_counter()
-    for done, draw in enumerate(draws, 1):
+    for number, draw in enumerate(draws, 1):
         yield draw
-        left = (time.perf_counter() - begin) / done * (total - done)
+        seconds_left = (time.perf_counter() - begin) / number * (total - number)
         numbers = " / ".join(f"{getattr(draw, metric):.4f}" for metric in METRICS)
-        where = f"{draw.column} {draw.dataset} seed {draw.seed}"
-        print(f"{done}/{total} {where}: {numbers}; {left / 60:.0f} minutes left", file=sys.stderr, flush=True)
+        label = f"{draw.column} {draw.dataset} seed {draw.seed}"
+        print(f"{number}/{total} {label}: {numbers}; {seconds_left / 60:.0f} minutes left", file=sys.stderr, flush=True)
 
 
 def append(path: Path, draw: Draw) -> None:
@@ -224,18 +224,18 @@ def read(path: Path) -> list[Draw]:
     with path.open(newline="", encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if all(line.values())]
     return [
-        Draw(line["column"], line["dataset"], int(line["seed"]), *(float(line[one]) for one in METRICS))
+        Draw(line["column"], line["dataset"], int(line["seed"]), *(float(line[metric]) for metric in METRICS))
         for line in lines
     ]
 
 
 def table(draws: list[Draw]) -> str:
     """Return the page with the place of each published number among the draws."""
-    found: Draws = {}
+    values: Draws = {}
     for draw in draws:
         for metric in METRICS:
-            found.setdefault((draw.column, draw.dataset, metric), []).append(getattr(draw, metric))
-    return page("One random stream for all probes, on the published splits", HEAD, found)
+            values.setdefault((draw.column, draw.dataset, metric), []).append(getattr(draw, metric))
+    return page("One random stream for all probes, on the published splits", HEAD, values)
 
 
 HEAD = """\

@@ -27,9 +27,9 @@ PEERS: list[Peer] = [*peers_of_votes.PEERS, *peers_of_calibrators.PEERS, *peers_
 
 
 def main() -> None:
-    asked = arguments()
+    args = arguments()
     sets = {}
-    for name in asked.datasets:
+    for name in args.datasets:
         try:
             sets[name] = read_rows(name)
         except ProbcalError as error:
@@ -39,17 +39,17 @@ def main() -> None:
     differences = [[difference(peer, rows) for rows in sets.values()] for peer in PEERS]
     text = table(list(sets), differences)
     print(text)
-    if asked.out != "-":
-        path = Path(asked.out)
+    if args.out != "-":
+        path = Path(args.out)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{heading(sets)}\n\n{text}\n", encoding="utf-8")
-    sys.exit(1 if any(not holds(peer, found) for peer, found in zip(PEERS, differences, strict=True)) else 0)
+    sys.exit(1 if any(not holds(peer, values) for peer, values in zip(PEERS, differences, strict=True)) else 0)
 
 
 def arguments() -> argparse.Namespace:
-    about, _, more = __doc__.partition("\n\n")
+    summary, _, epilog = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
-        description=about.partition(":")[0] + ".", epilog=more, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=summary.partition(":")[0] + ".", epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("datasets", nargs="*", default=DATASETS, metavar="DATASET", help=", ".join(DATASETS))
     parser.add_argument("-o", "--out", default="results/peers.md", metavar="FILE", help="(%(default)s); - for none")
@@ -65,9 +65,9 @@ def difference(peer: Peer, rows: Rows) -> float | None:
         return None
 
 
-def holds(peer: Peer, found: list[float | None]) -> bool:
+def holds(peer: Peer, values: list[float | None]) -> bool:
     # "not above" would let NaN pass
-    return all(one is None or one <= peer.bound for one in found)
+    return all(value is None or value <= peer.bound for value in values)
 
 
 def heading(sets: dict[str, Rows]) -> str:
@@ -80,8 +80,8 @@ def heading(sets: dict[str, Rows]) -> str:
 
 def table(names: list[str], differences: list[list[float | None]]) -> str:
     lines = [
-        [peer.ours, peer.theirs, *map(number, found), number(peer.bound), "holds" if holds(peer, found) else "ABOVE"]
-        for peer, found in zip(PEERS, differences, strict=True)
+        [peer.ours, peer.theirs, *map(number, values), number(peer.bound), "holds" if holds(peer, values) else "ABOVE"]
+        for peer, values in zip(PEERS, differences, strict=True)
     ]
     return tabulate(lines, ["ours", "peer", *names, "at most", ""], tablefmt="github", disable_numparse=True)
 

@@ -40,7 +40,9 @@ class Rows:
     def estimates(self) -> list[np.ndarray]:
         """Estimates of P(y = 1) for the test rows: one with many ties, one with hardly any, both without 0 and 1."""
         learners = [DecisionTreeClassifier(max_leaf_nodes=20, random_state=SEED), logistic()]
-        return [np.clip(one.fit(self.X, self.y).predict_proba(self.X_test)[:, 1], 0.001, 0.999) for one in learners]
+        return [
+            np.clip(learner.fit(self.X, self.y).predict_proba(self.X_test)[:, 1], 0.001, 0.999) for learner in learners
+        ]
 
 
 @dataclass(frozen=True)
@@ -101,15 +103,15 @@ def tree() -> DecisionTreeClassifier:
     return DecisionTreeClassifier(min_samples_leaf=5, random_state=SEED)
 
 
-def largest(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.max(np.abs(np.asarray(ours) - np.asarray(theirs))))
+def largest(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.max(np.abs(np.asarray(a) - np.asarray(b))))
 
 
-def over_estimates(ours: Callable, theirs: Callable) -> Callable[[Rows], float]:
+def over_estimates(metric: Callable, peer: Callable) -> Callable[[Rows], float]:
     """The larger difference of two metrics, (y, p) -> number or numbers, over both estimates."""
 
     def difference(rows: Rows) -> float:
         pairs = [(rows.y_test, p) for p in rows.estimates]
-        return largest(np.array(list(starmap(ours, pairs))), np.array(list(starmap(theirs, pairs))))
+        return largest(np.array(list(starmap(metric, pairs))), np.array(list(starmap(peer, pairs))))
 
     return difference

@@ -26,64 +26,66 @@ from probcal import (
 BRUTE_ROWS = 150
 
 
-def as_fitted(ours: Callable[..., Any], learner: Callable[[], Any], method: str, **settings: Any) -> Callable:
+def as_fitted(classifier: Callable[..., Any], learner: Callable[[], Any], method: str, **settings: Any) -> Callable:
     """Ours on the training rows, scikit-learn's around the very learner that ours has fitted."""
 
     def difference(rows: Rows) -> float:
-        mine = ours(learner(), calibration="train", random_state=SEED, **settings).fit(rows.X, rows.y)
-        peer = CalibratedClassifierCV(FrozenEstimator(mine.estimator_), method=method).fit(rows.X, rows.y)
-        return largest(mine.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
+        model = classifier(learner(), calibration="train", random_state=SEED, **settings).fit(rows.X, rows.y)
+        peer = CalibratedClassifierCV(FrozenEstimator(model.estimator_), method=method).fit(rows.X, rows.y)
+        return largest(model.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
 
     return difference
 
 
-def cross_validated(ours: Callable[..., Any], method: str, **settings: Any) -> Callable[[Rows], float]:
+def cross_validated(classifier: Callable[..., Any], method: str, **settings: Any) -> Callable[[Rows], float]:
     """Both with a map for each of the same folds."""
 
     def difference(rows: Rows) -> float:
-        mine = ours(logistic(), ensemble=True, cv=FOLDS, random_state=SEED, **settings).fit(rows.X, rows.y)
+        model = classifier(logistic(), ensemble=True, cv=FOLDS, random_state=SEED, **settings).fit(rows.X, rows.y)
         peer = CalibratedClassifierCV(logistic(), method=method, cv=FOLDS).fit(rows.X, rows.y)
-        return largest(mine.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
+        return largest(model.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
 
     return difference
 
 
 def isotonic_beside_scikit_learn(rows: Rows) -> float:
     """On the estimates of a tree, most of which are ties; scikit-learn also ties scores less than 1e-15 apart."""
-    mine, score = isotonic(tree(), rows)
+    model, score = isotonic(tree(), rows)
     peer = IsotonicRegression(out_of_bounds="clip").fit(score(rows.X), rows.y)
-    return largest(mine.predict_proba(rows.X_test)[:, 1], peer.predict(score(rows.X_test)))
+    return largest(model.predict_proba(rows.X_test)[:, 1], peer.predict(score(rows.X_test)))
 
 
 def isotonic_beside_scipy(rows: Rows) -> float:
     """At the scores of the training rows: SciPy's says nothing of what lies between them."""
-    mine, score = isotonic(naive_bayes(), rows)
+    model, score = isotonic(naive_bayes(), rows)
     _, place, count = np.unique(score(rows.X), return_inverse=True, return_counts=True)
     peer = isotonic_regression(np.bincount(place, rows.y) / count, weights=count)
-    return largest(mine.predict_proba(rows.X)[:, 1], peer.x[place])
+    return largest(model.predict_proba(rows.X)[:, 1], peer.x[place])
 
 
 def isotonic(learner: Any, rows: Rows) -> tuple[IsotonicClassifier, Callable[[np.ndarray], np.ndarray]]:
     """(it, the scores that it is a function of)."""
-    mine = IsotonicClassifier(learner, scores="probability", calibration="train", clip=(0, 1), random_state=SEED)
-    mine.fit(rows.X, rows.y)
-    return mine, lambda X: mine.estimator_.predict_proba(X)[:, 1]
+    model = IsotonicClassifier(learner, scores="probability", calibration="train", clip=(0, 1), random_state=SEED)
+    model.fit(rows.X, rows.y)
+    return model, lambda X: model.estimator_.predict_proba(X)[:, 1]
 
 
 def venn_abers_beside_brute_force(rows: Rows) -> float:
     """p0 and p1 of each test row by two isotonic regressions of its own, on estimates of which many are near 0 or 1."""
-    mine = VennAbersClassifier(NotesRows(naive_bayes()), scores="log_odds", calibration="holdout", random_state=SEED)
-    mine.fit(numbered(rows.X), rows.y)
-    (learner,) = mine.estimators_
+    model = VennAbersClassifier(NotesRows(naive_bayes()), scores="log_odds", calibration="holdout", random_state=SEED)
+    model.fit(numbered(rows.X), rows.y)
+    (learner,) = model.estimators_
     held_out = np.setdiff1d(np.arange(len(rows.y)), learner.rows_)
-    scores, asked = (log_odds(learner, numbered(X)) for X in (rows.X, rows.X_test[:BRUTE_ROWS]))
-    theirs = [[with_row(scores[held_out], rows.y[held_out], one, label) for label in (0, 1)] for one in asked]
-    return largest(mine.predict_interval(numbered(rows.X_test[:BRUTE_ROWS])), theirs)
+    scores, test_scores = (log_odds(learner, numbered(X)) for X in (rows.X, rows.X_test[:BRUTE_ROWS]))
+    expected = [
+        [with_row(scores[held_out], rows.y[held_out], score, label) for label in (0, 1)] for score in test_scores
+    ]
+    return largest(model.predict_interval(numbered(rows.X_test[:BRUTE_ROWS])), expected)
 
 
 def log_odds(learner: Any, X: np.ndarray) -> np.ndarray:
-    against, of = np.log(np.maximum(learner.predict_proba(X), np.finfo(float).tiny)).T
-    return of - against
+    log_p0, log_p1 = np.log(np.maximum(learner.predict_proba(X), np.finfo(float).tiny)).T
+    return log_p1 - log_p0
 
 
 def with_row(scores: np.ndarray, y: np.ndarray, score: float, label: int) -> float:
@@ -91,38 +93,38 @@ def with_row(scores: np.ndarray, y: np.ndarray, score: float, label: int) -> flo
     distinct, place = np.unique(np.append(scores, score), return_inverse=True)
     positive = np.append(0, np.cumsum(np.bincount(place, np.append(y, label))))
     count = np.append(0, np.cumsum(np.bincount(place)))
-    at = int(np.searchsorted(distinct, score))
-    means = (positive[None, at + 1 :] - positive[: at + 1, None]) / (count[None, at + 1 :] - count[: at + 1, None])
+    i = int(np.searchsorted(distinct, score))
+    means = (positive[None, i + 1 :] - positive[: i + 1, None]) / (count[None, i + 1 :] - count[: i + 1, None])
     return float(means.min(axis=1).max())
 
 
 def cross_venn_abers_beside_its_package(rows: Rows) -> float:
     from venn_abers import VennAbersCV
 
-    mine = VennAbersClassifier(logistic(), scores="probability", ensemble=True, cv=FOLDS, random_state=SEED)
+    model = VennAbersClassifier(logistic(), scores="probability", ensemble=True, cv=FOLDS, random_state=SEED)
     with silent():
         peer = VennAbersCV(logistic(), inductive=False, n_splits=N_FOLDS, shuffle=True, random_state=SEED)
         peer.fit(rows.X, rows.y)
-        theirs = peer.predict_proba(rows.X_test)
-    return largest(mine.fit(rows.X, rows.y).predict_proba(rows.X_test), theirs)
+        expected = peer.predict_proba(rows.X_test)
+    return largest(model.fit(rows.X, rows.y).predict_proba(rows.X_test), expected)
 
 
 def beta_beside_its_package(rows: Rows) -> float:
     """The package's regression stops where no gradient is above 1e-4, which leaves it this far from the minimum."""
     from betacal import BetaCalibration
 
-    mine = BetaCalibrationClassifier(logistic(), targets="labels", calibration="train", random_state=SEED)
-    mine.fit(rows.X, rows.y)
+    model = BetaCalibrationClassifier(logistic(), targets="labels", calibration="train", random_state=SEED)
+    model.fit(rows.X, rows.y)
     learner = logistic().fit(rows.X, rows.y)
     with silent():
         peer = BetaCalibration("abm").fit(learner.predict_proba(rows.X)[:, 1], rows.y)
-        theirs = peer.predict(learner.predict_proba(rows.X_test)[:, 1])
-    return largest(mine.predict_proba(rows.X_test)[:, 1], theirs)
+        expected = peer.predict(learner.predict_proba(rows.X_test)[:, 1])
+    return largest(model.predict_proba(rows.X_test)[:, 1], expected)
 
 
 def temperature_beside_a_search(rows: Rows) -> float:
     """Against a search for the temperature of least log loss, with probabilities of at least a power of 1 / 2n."""
-    mine = TemperatureClassifier(logistic(), cv=FOLDS, ensemble=False).fit(rows.X, rows.y)
+    model = TemperatureClassifier(logistic(), cv=FOLDS, ensemble=False).fit(rows.X, rows.y)
     p = np.empty(len(rows.y))
     for learn, rest in FOLDS.split(rows.X, rows.y):
         p[rest] = logistic().fit(rows.X[learn], rows.y[learn]).predict_proba(rows.X[rest])[:, 1]
@@ -136,14 +138,14 @@ def temperature_beside_a_search(rows: Rows) -> float:
         return float((np.logaddexp(0, z) - rows.y * z).sum())
 
     powers = [smallest**power for power in range(1, 7)]
-    enough = sum(power > np.minimum(p, 1 - p).min() for power in powers)  # a lower bound changes no row
-    bounds = powers[: enough + 1]
-    found = [minimize_scalar(loss, bracket=(-3, 3), args=(bound,), tol=1e-12) for bound in bounds]
-    best, bound = min(zip(found, bounds, strict=True), key=lambda one: one[0].fun)
+    n_powers = sum(power > np.minimum(p, 1 - p).min() for power in powers)  # a lower bound changes no row
+    bounds = powers[: n_powers + 1]
+    results = [minimize_scalar(loss, bracket=(-3, 3), args=(bound,), tol=1e-12) for bound in bounds]
+    best, bound = min(zip(results, bounds, strict=True), key=lambda pair: pair[0].fun)
     learner = logistic().fit(rows.X, rows.y)
     peer = expit(np.exp(best.x) * log_odds(learner.predict_proba(rows.X_test)[:, 1], bound))
-    both = np.maximum(np.column_stack([1 - peer, peer]), smallest)
-    return largest(mine.predict_proba(rows.X_test), both / both.sum(axis=1, keepdims=True))
+    columns = np.maximum(np.column_stack([1 - peer, peer]), smallest)
+    return largest(model.predict_proba(rows.X_test), columns / columns.sum(axis=1, keepdims=True))
 
 
 @contextmanager

@@ -35,9 +35,9 @@ def every_threshold(y: np.ndarray, p: np.ndarray) -> float:
 def bin_by_bin(y: np.ndarray, p: np.ndarray) -> float:
     error = 0.0
     for i in range(BINS):
-        inside = (p > i / BINS) & (p <= (i + 1) / BINS)
-        if inside.any():
-            error += inside.mean() * abs(y[inside].mean() - p[inside].mean())
+        in_bin = (p > i / BINS) & (p <= (i + 1) / BINS)
+        if in_bin.any():
+            error += in_bin.mean() * abs(y[in_bin].mean() - p[in_bin].mean())
     return error
 
 

@@ -19,39 +19,39 @@ TIED = 1e-9
 
 def bagging_by_means(rows: Rows) -> float:
     """scikit-learn's bag, its trees grown anew on the rows that ours were grown on."""
-    ours = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="means", clip=(0, 1), random_state=SEED)
-    ours.fit(numbered(rows.X), rows.y)
+    model = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="means", clip=(0, 1), random_state=SEED)
+    model.fit(numbered(rows.X), rows.y)
     peer = BaggingClassifier(tree(), BAGS, random_state=SEED).fit(rows.X, rows.y)
-    peer.estimators_ = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in ours.estimators_]
-    return largest(ours.predict_proba(numbered(rows.X_test)), peer.predict_proba(rows.X_test))
+    peer.estimators_ = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in model.estimators_]
+    return largest(model.predict_proba(numbered(rows.X_test)), peer.predict_proba(rows.X_test))
 
 
 def bagging_by_votes(rows: Rows) -> float:
-    ours = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="votes", clip=(0, 1), random_state=SEED)
-    ours.fit(numbered(rows.X), rows.y)
-    grown = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in ours.estimators_]
-    share = sum(one.predict(rows.X_test) for one in grown) / BAGS
-    return largest(ours.predict_proba(numbered(rows.X_test))[:, 1], share)
+    model = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="votes", clip=(0, 1), random_state=SEED)
+    model.fit(numbered(rows.X), rows.y)
+    trees = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in model.estimators_]
+    share = sum(member.predict(rows.X_test) for member in trees) / BAGS
+    return largest(model.predict_proba(numbered(rows.X_test))[:, 1], share)
 
 
 def probing_with_log_loss(rows: Rows) -> float:
-    ours = ProbingClassifier(naive_bayes(), PROBES, weighting="weight", random_state=SEED).fit(rows.X, rows.y)
-    return largest(ours.predict_proba(rows.X_test)[:, 1], naive_probing(naive_bayes(), rows))
+    model = ProbingClassifier(naive_bayes(), PROBES, weighting="weight", random_state=SEED).fit(rows.X, rows.y)
+    return largest(model.predict_proba(rows.X_test)[:, 1], naive_probing(naive_bayes(), rows))
 
 
 def probing_with_even_thresholds(rows: Rows) -> float:
-    ours = even_probing().fit(rows.X, rows.y)
+    model = even_probing().fit(rows.X, rows.y)
     votes = np.zeros(len(rows.y_test), dtype=int)
     for i in range(1, LEVELS + 1):
         weights = importances(i / (LEVELS + 1), rows.y)
         weights *= len(rows.y) / weights.sum()
         votes += tree().fit(rows.X, rows.y, weights).predict(rows.X_test)
-    return largest(ours.predict_proba(rows.X_test)[:, 1], (votes + 0.5) / (LEVELS + 1))
+    return largest(model.predict_proba(rows.X_test)[:, 1], (votes + 0.5) / (LEVELS + 1))
 
 
 def sweep(rows: Rows) -> float:
-    ours = WeightSweepClassifier(tree(), weighting="weight", random_state=SEED).fit(rows.X, rows.y)
-    return largest(ours.predict_proba(rows.X_test), even_probing().fit(rows.X, rows.y).predict_proba(rows.X_test))
+    model = WeightSweepClassifier(tree(), weighting="weight", random_state=SEED).fit(rows.X, rows.y)
+    return largest(model.predict_proba(rows.X_test), even_probing().fit(rows.X, rows.y).predict_proba(rows.X_test))
 
 
 def even_probing() -> ProbingClassifier:
@@ -69,16 +69,16 @@ def even_probing() -> ProbingClassifier:
 
 def naive_probing(learner: Any, rows: Rows) -> np.ndarray:
     """Algorithms 1 and 2 of Langford & Zadrozny (2005) under log loss, as printed, with every vote taken anew."""
-    fitted: dict[float, Any] = {}
+    models: dict[float, Any] = {}
     for _ in range(PROBES):
-        votes = sum((one.predict(rows.X) for one in fitted.values()), np.zeros(len(rows.y), dtype=int))
-        ends = [0.0, *sorted(fitted), 1.0]
+        votes = sum((model.predict(rows.X) for model in models.values()), np.zeros(len(rows.y), dtype=int))
+        ends = [0.0, *sorted(models), 1.0]
         gains = [int((votes == n).sum()) * gain(a, b) for n, (a, b) in enumerate(pairwise(ends))]
-        n = next(n for n, one in enumerate(gains) if one >= max(gains) * (1 - TIED))
+        n = next(n for n, value in enumerate(gains) if value >= max(gains) * (1 - TIED))
         p = minimax(ends[n], ends[n + 1])
-        fitted[p] = clone(learner).fit(rows.X, rows.y, importances(p, rows.y))
-    ends = [0.0, *sorted(fitted), 1.0]
-    votes = sum(one.predict(rows.X_test) for one in fitted.values())
+        models[p] = clone(learner).fit(rows.X, rows.y, importances(p, rows.y))
+    ends = [0.0, *sorted(models), 1.0]
+    votes = sum(model.predict(rows.X_test) for model in models.values())
     return np.array([min(max(minimax(ends[n], ends[n + 1]), 0.001), 0.999) for n in votes])
 
 

@@ -49,88 +49,88 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--rows", type=int, help="the first of each data set (all)")
     parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
-    asked = parser.parse_args()
-    rows, wrong = [], False
-    for data in asked.data or DATA:
-        timed = [one for one in TIMED[data] if one in (asked.learner or TIMED[data])]
-        if not timed:
+    args = parser.parse_args()
+    rows, has_difference = [], False
+    for data in args.data or DATA:
+        learners = [learner for learner in TIMED[data] if learner in (args.learner or TIMED[data])]
+        if not learners:
             continue
         try:
-            X, y = DATA[data](asked.rows)
+            X, y = DATA[data](args.rows)
         except ProbcalError as error:
             sys.exit(f"{error}\nPROBCAL_DATA_DIR=DIR names the folder of original files; --data gaussians needs none")
         with tempfile.TemporaryDirectory() as folder:
-            for learner in timed:
-                every = EVERY.get((data, learner), 1) if asked.rows is None else 1
-                found = measured(Path(folder), X, y, learner, asked.probes, every, asked.runs if every == 1 else 1)
-                wrong |= found["probing"][1] > 0
-                rows += lines(f"{data}, {len(y):,} x {X.shape[1]}", learner, found, every)
+            for learner in learners:
+                step = EVERY.get((data, learner), 1) if args.rows is None else 1
+                results = measured(Path(folder), X, y, learner, args.probes, step, args.runs if step == 1 else 1)
+                has_difference |= results["probing"][1] > 0
+                rows += lines(f"{data}, {len(y):,} x {X.shape[1]}", learner, results, step)
         del X, y
-    about = (
-        f"Fit and votes on the training rows, {asked.probes} thresholds, medians of {asked.runs} runs, of three times"
+    description = (
+        f"Fit and votes on the training rows, {args.probes} thresholds, medians of {args.runs} runs, of three times"
         f" as many where they take less than {SHORT:g} s, each a fresh process. The Gaussians are drawn from seed"
         f" {SEED}. Ratio: CPU seconds over ProbingClassifier's."
     )
     headers = ["data", "learner", "", "CPU", "wall", "ratio", "peak, MB", "labels that differ"]
-    speed.report(asked.out, "probing.py", about, headers, rows)
-    sys.exit(1 if wrong else 0)
+    speed.report(args.out, "probing.py", description, headers, rows)
+    sys.exit(1 if has_difference else 0)
 
 
 def measured(
-    folder: Path, X: Any, y: np.ndarray, learner: str, probes: int, every: int, runs: int
+    folder: Path, X: Any, y: np.ndarray, learner: str, probes: int, step: int, runs: int
 ) -> dict[str, tuple[speed.Cost, float]]:
     """Way -> (the cost, seconds of all thresholds; the share of labels that differ from the tight loop's)."""
     data, out = folder / "data.joblib", folder / "labels.joblib"
     costs, labels, thresholds = {}, {}, None
     for way in ("probing", *ways(learner)):
         joblib.dump((X, y, thresholds), data)
-        found = repeated((data, learner, way, out, "--probes", probes), runs)
-        at, packed = joblib.load(out)
-        labels[way] = np.unpackbits(packed, axis=0, count=len(y))
+        samples = repeated((data, learner, way, out, "--probes", probes), runs)
+        points, bits = joblib.load(out)
+        labels[way] = np.unpackbits(bits, axis=0, count=len(y))
         if way == "probing":
-            n_thresholds, some = len(at), slice(every // 2, None, every)
-            thresholds, labels[way], costs[way] = at[some], labels[way][:, some], speed.median(found)
+            n_thresholds, part = len(points), slice(step // 2, None, step)
+            thresholds, labels[way], costs[way] = points[part], labels[way][:, part], speed.median(samples)
         else:
-            costs[way] = scaled(speed.median(found), len(at), n_thresholds)
-    tight = labels[ways(learner)[-1]]
-    return {way: (costs[way], float((labels[way] != tight).mean())) for way in (*ways(learner), "probing")}
+            costs[way] = scaled(speed.median(samples), len(points), n_thresholds)
+    reference = labels[ways(learner)[-1]]
+    return {way: (costs[way], float((labels[way] != reference).mean())) for way in (*ways(learner), "probing")}
 
 
 def repeated(words: tuple[Any, ...], runs: int) -> list[speed.Cost]:
-    found = [speed.alone("probing_once.py", *words)[0] for _ in range(runs)]
-    if runs > 1 and speed.median(found).cpu < SHORT:  # there it tells what else the machine does
-        found += [speed.alone("probing_once.py", *words)[0] for _ in range(2 * runs)]
-    return found
+    costs = [speed.alone("probing_once.py", *words)[0] for _ in range(runs)]
+    if runs > 1 and speed.median(costs).cpu < SHORT:  # there it tells what else the machine does
+        costs += [speed.alone("probing_once.py", *words)[0] for _ in range(2 * runs)]
+    return costs
 
 
 def ways(learner: str) -> tuple[str, ...]:
     """The loops: one where the defaults are as tight."""
-    one = LEARNERS[learner]
-    return ("default",) if one.tight is one.as_it_comes else ("default", "tight")
+    entry = LEARNERS[learner]
+    return ("default",) if entry.tight is entry.as_it_comes else ("default", "tight")
 
 
-def scaled(cost: speed.Cost, fitted: int, wanted: int) -> speed.Cost:
-    return speed.Cost(cost.wall * wanted / fitted, cost.cpu * wanted / fitted, cost.peak)
+def scaled(cost: speed.Cost, n_fits: int, n_thresholds: int) -> speed.Cost:
+    return speed.Cost(cost.wall * n_thresholds / n_fits, cost.cpu * n_thresholds / n_fits, cost.peak)
 
 
-def lines(data: str, learner: str, found: dict[str, tuple[speed.Cost, float]], every: int) -> list[list[str]]:
-    ours, made = found["probing"][0], []
-    for way, (cost, share) in found.items():
-        said = SAID[way] if way == "probing" or every == 1 else f"{SAID[way]}; every {every}th threshold, once, scaled"
-        ratio = "" if way == "probing" else speed.times(cost.cpu, ours.cpu)
-        differ = f"{share:.3%}" if share else "0"
+def lines(data: str, learner: str, results: dict[str, tuple[speed.Cost, float]], step: int) -> list[list[str]]:
+    base, rows = results["probing"][0], []
+    for way, (cost, share) in results.items():
+        label = SAID[way] if way == "probing" or step == 1 else f"{SAID[way]}; every {step}th threshold, once, scaled"
+        ratio = "" if way == "probing" else speed.times(cost.cpu, base.cpu)
+        difference = f"{share:.3%}" if share else "0"
         row = [
             data,
             learner,
-            said,
+            label,
             speed.seconds(cost.cpu),
             speed.seconds(cost.wall),
             ratio,
             f"{cost.peak:.0f}",
-            differ,
+            difference,
         ]
-        made.append(row)
-    return made
+        rows.append(row)
+    return rows
 
 
 if __name__ == "__main__":

@@ -31,30 +31,30 @@ def main() -> None:
     parser.add_argument("--probes", type=int, default=100)
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--no-labels", action="store_true", help="write the thresholds only")
-    asked = parser.parse_args()
-    X, y, thresholds = joblib.load(asked.data)
-    learner = LEARNERS[asked.learner]
-    if asked.way in ("probing", "slow"):
-        slow = {"shortcuts": False} if asked.way == "slow" else {}
-        settings = {"weighting": "weight", "n_jobs": asked.n_jobs, "random_state": 0}  # the shortcuts are for weights
-        probing = ProbingClassifier(learner.tight(), asked.probes, **settings, **slow)
+    args = parser.parse_args()
+    X, y, thresholds = joblib.load(args.data)
+    learner = LEARNERS[args.learner]
+    if args.way in ("probing", "slow"):
+        slow = {"shortcuts": False} if args.way == "slow" else {}
+        settings = {"weighting": "weight", "n_jobs": args.n_jobs, "random_state": 0}  # the shortcuts are for weights
+        probing = ProbingClassifier(learner.tight(), args.probes, **settings, **slow)
         _, cost = speed.costs_of(lambda: probing.fit(X, y).votes(X))
-        says = None if asked.no_labels else probing.probings_[0].answers(X)
+        labels = None if args.no_labels else probing.probings_[0].answers(X)
         thresholds = probing.thresholds_
     else:
-        estimator = learner.tight() if asked.way == "tight" else learner.as_it_comes()
-        says, cost = speed.costs_of(lambda: loop(estimator, X, y, thresholds))
-    joblib.dump((thresholds, None if asked.no_labels else np.packbits(says, axis=0)), asked.labels)
+        estimator = learner.tight() if args.way == "tight" else learner.as_it_comes()
+        labels, cost = speed.costs_of(lambda: loop(estimator, X, y, thresholds))
+    joblib.dump((thresholds, None if args.no_labels else np.packbits(labels, axis=0)), args.labels)
     speed.tell(cost)
 
 
 def loop(estimator: Any, X: Any, y: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """(n_rows, n_thresholds) bool: what a hundred lines of everyday scikit-learn come to."""
-    says = np.empty((len(y), len(thresholds)), dtype=bool)
+    labels = np.empty((len(y), len(thresholds)), dtype=bool)
     for column, p in enumerate(thresholds):
         weights = np.where(y == 1, (1 - p) / p, 1.0)
-        says[:, column] = clone(estimator).fit(X, y, sample_weight=weights).predict(X) == 1
-    return says
+        labels[:, column] = clone(estimator).fit(X, y, sample_weight=weights).predict(X) == 1
+    return labels
 
 
 if __name__ == "__main__":

@@ -37,40 +37,40 @@ def main() -> None:
     out = arguments().out
     p, y = stream(STEPS)
     rows = list(zip(p.tolist(), y.tolist(), strict=True))
-    timed: dict[str, Callable[[], Any]] = {
+    calls: dict[str, Callable[[], Any]] = {
         "a plain loop over numpy arrays": lambda: plain_loop(p, y),
         "predict_one and learn_one": lambda: one_by_one(SimpleJumper(), rows),
         "protect": lambda: SimpleJumper().protect(p, y),
         "CompositeJumper, protect": lambda: CompositeJumper().protect(p, y),
     }
-    seconds = medians(timed)
-    theirs = protected_classification(p, y)
-    if theirs is not None:
-        seconds["protected-classification"] = theirs
+    seconds = medians(calls)
+    peer_seconds = protected_classification(p, y)
+    if peer_seconds is not None:
+        seconds["protected-classification"] = peer_seconds
     difference = float(np.abs(SimpleJumper().protect(p, y)[0] / plain_loop(p, y) - 1).max())
-    lines, missed = speed(seconds)
+    lines, has_miss = speed(seconds)
     text = (
         f"{STEPS:,} steps, medians of {RUNS} runs. The relative difference of `protect` from the plain loop is at most"
         f" {difference:.1e}.\n\n"
         + tabulate(lines, ["", "CPU seconds", "a step", "times protect", "target", ""], tablefmt="github")
     )
-    million, grown = a_million_steps()
+    million, growth = a_million_steps()
     text += "\n\nOne million steps:\n\n" + tabulate(
         million, ["", "CPU seconds", "most memory, MB", "target", ""], tablefmt="github"
     )
-    if theirs is None:
+    if peer_seconds is None:
         text += "\n\nprotected-classification is left out: it is not installed."
     print(text)
     if out != "-":
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         Path(out).write_text(f"Written by `python benchmarks/protection.py`.\n\n{text}\n", encoding="utf-8")
-    sys.exit(1 if missed or grown > MOST_GROWTH or difference > SAME else 0)
+    sys.exit(1 if has_miss or growth > MOST_GROWTH or difference > SAME else 0)
 
 
 def arguments() -> argparse.Namespace:
-    about, _, more = __doc__.partition("\n\n")
+    summary, _, epilog = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
-        description=about.partition(":")[0] + ".", epilog=more, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=summary.partition(":")[0] + ".", epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("-o", "--out", default="results/protection-speed.md", metavar="FILE", help="(%(default)s)")
     return parser.parse_args()
@@ -83,12 +83,12 @@ def stream(n: int) -> tuple[np.ndarray, np.ndarray]:
     return p, (rng.random(n) < p ** np.linspace(1, 2, n)).astype(int)
 
 
-def medians(timed: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    found: dict[str, list[float]] = {name: [] for name in timed}
+def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(RUNS):  # in turn, so that what else the machine does meets all alike
-        for name, call in timed.items():
-            found[name].append(elapsed(call))
-    return {name: statistics.median(one) for name, one in found.items()}
+        for name, call in calls.items():
+            seconds[name].append(elapsed(call))
+    return {name: statistics.median(values) for name, values in seconds.items()}
 
 
 def elapsed(call: Callable[[], Any]) -> float:
@@ -122,19 +122,19 @@ def protected_classification(p: np.ndarray, y: np.ndarray) -> float | None:
         from protected_classification import ProtectedClassification
     except ImportError:
         return None
-    both = np.column_stack([1 - p, p])
-    return elapsed(lambda: ProtectedClassification().predict_proba(test_probs=both, y=y))
+    columns = np.column_stack([1 - p, p])
+    return elapsed(lambda: ProtectedClassification().predict_proba(test_probs=columns, y=y))
 
 
 def speed(seconds: dict[str, float]) -> tuple[list[list[str]], bool]:
-    lines, missed = [], False
-    for name, one in seconds.items():
-        ratio, least = one / seconds["protect"], AT_LEAST.get(name)
-        verdict = "" if least is None else "holds" if ratio >= least else "MISSED"
-        missed |= verdict == "MISSED"
-        target = "" if least is None else f">= {least}"
-        lines.append([name, f"{one:.4f}", f"{one / STEPS * 1e6:.2f} us", f"{ratio:.1f}", target, verdict])
-    return lines, missed
+    lines, has_miss = [], False
+    for name, value in seconds.items():
+        ratio, minimum = value / seconds["protect"], AT_LEAST.get(name)
+        verdict = "" if minimum is None else "holds" if ratio >= minimum else "MISSED"
+        has_miss |= verdict == "MISSED"
+        target = "" if minimum is None else f">= {minimum}"
+        lines.append([name, f"{value:.4f}", f"{value / STEPS * 1e6:.2f} us", f"{ratio:.1f}", target, verdict])
+    return lines, has_miss
 
 
 def a_million_steps() -> tuple[list[list[str]], float]:
@@ -142,16 +142,16 @@ def a_million_steps() -> tuple[list[list[str]], float]:
     p, y = stream(MILLION)
     jumper = SimpleJumper()
     one_by_one(jumper, pairs(p[:1000], y[:1000]))
-    streamed = elapsed(lambda: one_by_one(jumper, pairs(p, y)))
-    grown = traced(lambda: one_by_one(jumper, pairs(p, y)))
-    at_once = elapsed(lambda: SimpleJumper().protect(p, y))
-    beyond = traced(lambda: SimpleJumper().protect(p, y)) - 2 * p.nbytes / 1e6
-    verdict = "holds" if grown <= MOST_GROWTH else "MISSED"
+    stream_seconds = elapsed(lambda: one_by_one(jumper, pairs(p, y)))
+    growth = traced(lambda: one_by_one(jumper, pairs(p, y)))
+    batch_seconds = elapsed(lambda: SimpleJumper().protect(p, y))
+    extra = traced(lambda: SimpleJumper().protect(p, y)) - 2 * p.nbytes / 1e6
+    verdict = "holds" if growth <= MOST_GROWTH else "MISSED"
     lines = [
-        ["predict_one and learn_one", f"{streamed:.2f}", f"{grown:.3f}", f"<= {MOST_GROWTH:g}", verdict],
-        ["protect, beyond its answers", f"{at_once:.2f}", f"{beyond:.1f}", "", ""],
+        ["predict_one and learn_one", f"{stream_seconds:.2f}", f"{growth:.3f}", f"<= {MOST_GROWTH:g}", verdict],
+        ["protect, beyond its answers", f"{batch_seconds:.2f}", f"{extra:.1f}", "", ""],
     ]
-    return lines, grown
+    return lines, growth
 
 
 def pairs(p: np.ndarray, y: np.ndarray) -> Iterator[tuple[float, int]]:
@@ -162,9 +162,9 @@ def traced(call: Callable[[], Any]) -> float:
     """The most memory in MB that was taken at a time."""
     tracemalloc.start()
     call()
-    most = tracemalloc.get_traced_memory()[1]
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return most / 1e6
+    return peak / 1e6
 
 
 if __name__ == "__main__":

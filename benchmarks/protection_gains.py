@@ -33,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Writes gains.md beside the cells: gains are in log10 loss per 1,000 rows, against the base."""
     experiment, store = read_experiment(CONFIG), Store(arguments(words).folder)
     refuse_no_estimates(experiment, store)
-    shown = {
+    row_parts = {
         "all test rows": slice(None),
         "test rows 2,501 to 3,500": slice(2500, 3500),
         "test rows 9,001 to 10,000": slice(9000, None),
@@ -41,7 +41,7 @@ def main(words: Sequence[str] | None = None) -> None:
     learners = {column.learner.name: column.learner for column in experiment.columns}.values()
     parts = [
         *((f"{learner.label}, {rows}", gains(experiment, store, learner.name, part))
-          for rows, part in shown.items() for learner in learners),
+          for rows, part in row_parts.items() for learner in learners),
         ("How fast a recurring change may be", periods()),
         ("What 10,000 labels can cost, in all and not per 1,000", premiums()),
     ]  # fmt: skip
@@ -58,11 +58,11 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
 def refuse_no_estimates(experiment: Experiment, store: Store) -> None:
     """Ends the process where an estimate that ``gains`` reads is not there."""
     try:
-        found = store.results()
+        results = store.results()
         for cell in cells_of(experiment):
-            if cell.id not in found:
+            if cell.id not in results:
                 raise StoreError(f"{store.folder} holds no result of {cell.id}")
-            store.predictions(found[cell.id])
+            store.predictions(results[cell.id])
     except StoreError as error:
         # where cells are done and their estimates were deleted, as in a fresh clone, a run would not make them again
         sys.exit(
@@ -75,14 +75,14 @@ def gains(experiment: Experiment, store: Store, learner: str, part: slice) -> st
     """Mean ± sd over the repetitions, for each kind of change; last what the true probabilities gain."""
     results, rows = store.results(), []
     for card in experiment.cards:
-        found = []
+        values = []
         for repetition in range(experiment.repeats):
-            drawn = generated(card, stream_seed(experiment.seed, "draw", card.name, repetition))
-            y, truth = drawn.y[card.split.train :], drawn.truth[card.split.train :]
+            data = generated(card, stream_seed(experiment.seed, "draw", card.name, repetition))
+            y, truth = data.y[card.split.train :], data.truth[card.split.train :]
             ids = [cell_id(card.name, repetition, learner, method) for method in ("base", *_METHODS)]
-            base, *losses = (_loss(*store.predictions(results[one]), part) for one in ids)
-            found.append([base - loss for loss in (*losses, _loss(y, truth, part))])
-        rows.append([card.title.removeprefix("Stream: "), *map(_spread, zip(*found, strict=True))])
+            base, *losses = (_loss(*store.predictions(results[name]), part) for name in ids)
+            values.append([base - loss for loss in (*losses, _loss(y, truth, part))])
+        rows.append([card.title.removeprefix("Stream: "), *map(_spread, zip(*values, strict=True))])
     return _table(["", "Protected", "Composite", "Retrained", "truth"], rows)
 
 
@@ -90,36 +90,38 @@ def periods() -> str:
     """The recurring change of stream-recurring at other speeds, against the best of the five calibrators throughout."""
     card = read_card(find_card("stream-recurring"))
     rows = []
-    for every in _PERIODS:
-        change = card.generator.change.model_copy(update={"at": every, "every": every})
+    for period in _PERIODS:
+        change = card.generator.change.model_copy(update={"at": period, "every": period})
         source = card.generator.model_copy(update={"change": change})
-        changed = card.model_copy(update={"generator": source})
-        found = [list(_gains_of(changed, draw)) for draw in range(_DRAWS)]
-        rows.append([f"{every}", *map(_spread, zip(*found, strict=True))])
+        variant = card.model_copy(update={"generator": source})
+        values = [list(_gains_of(variant, draw)) for draw in range(_DRAWS)]
+        rows.append([f"{period}", *map(_spread, zip(*values, strict=True))])
     return _table(["rows between changes", "Protected", "Composite", "best fixed calibrator", "truth"], rows)
 
 
 def _gains_of(card: Card, seed: int) -> Iterator[float]:
-    drawn, n_train = generated(card, seed), card.split.train
-    learner = LogisticRegression().fit(drawn.X[:n_train], drawn.y[:n_train])
-    y, p = drawn.y[n_train:], learner.predict_proba(drawn.X[n_train:])[:, 1].clip(*_CLIP)
+    data, n_train = generated(card, seed), card.split.train
+    learner = LogisticRegression().fit(data.X[:n_train], data.y[:n_train])
+    y, p = data.y[n_train:], learner.predict_proba(data.X[n_train:])[:, 1].clip(*_CLIP)
     for jumper in _JUMPERS:
         yield _won(jumper(), p, y) / len(y) * 1000
     yield _loss(y, p) - min(_loss(y, calibrated) for calibrated in Quadratic().apply(p).T)
-    yield _loss(y, p) - _loss(y, drawn.truth[n_train:])
+    yield _loss(y, p) - _loss(y, data.truth[n_train:])
 
 
 def premiums() -> str:
     """The base is the law of stream-none itself; an adversary sees the protected estimate before choosing the label."""
     card = read_card(find_card("stream-none"))
     streams, test = [generated(card, draw) for draw in range(_DRAWS)], slice(card.split.train, None)
-    honest = [[_won(jumper(), one.truth[test].clip(*_CLIP), one.y[test]) for one in streams] for jumper in _JUMPERS]
+    honest_gains = [
+        [_won(jumper(), stream.truth[test].clip(*_CLIP), stream.y[test]) for stream in streams] for jumper in _JUMPERS
+    ]
     p = streams[0].truth[test].clip(*_CLIP)
     choices: dict[str, Callable[[float, float], int]] = {
         "the less likely one under the protected prediction": lambda p, protected: int(protected <= 0.5),
         "the one with a lower protected than base probability": lambda p, protected: int(protected < p),
     }
-    rows = [["drawn with the probability that the base states", *map(_spread, honest)]]
+    rows = [["drawn with the probability that the base states", *map(_spread, honest_gains)]]
     for name, choose in choices.items():
         rows.append([name, *(f"{_played(jumper(), p, choose):+.2f}" for jumper in _JUMPERS)])
     bounds = [-regret_bound(len(p), len(Quadratic().eps), SimpleJumper().jump_rate), -np.log10(2)]
@@ -133,8 +135,8 @@ def _won(jumper: SimpleJumper | CompositeJumper, p: np.ndarray, y: np.ndarray) -
 
 
 def _played(jumper: SimpleJumper | CompositeJumper, p: np.ndarray, choose: Callable[[float, float], int]) -> float:
-    for one in p.tolist():
-        jumper.learn_one(one, choose(one, jumper.predict_one(one)))
+    for base in p.tolist():
+        jumper.learn_one(base, choose(base, jumper.predict_one(base)))
     return jumper.log10_martingale
 
 

@@ -52,15 +52,15 @@ class Asked:
         return _comparison(self.folder)
 
     def claim(self, label: str) -> ClaimSupport:
-        return next(one for one in self.comparison.claims if one.claim.label == label)
+        return next(claim for claim in self.comparison.claims if claim.claim.label == label)
 
     def printed(self, label: str) -> str:
         """The paper's own count, as ``wins_text`` writes ours."""
         paper = self.checked.published
-        claim = next(one for one in paper.claims if one.label == label)
+        claim = next(claim for claim in paper.claims if claim.label == label)
         tallies = judge(claim, paper, PublishedNumbers(paper)).tallies.values()
-        known = {tally.known for tally in tallies}
-        return f"{', '.join(str(tally.wins) for tally in tallies)} of {max(known)}" if max(known, default=0) else ""
+        totals = {tally.known for tally in tallies}
+        return f"{', '.join(str(tally.wins) for tally in tallies)} of {max(totals)}" if max(totals, default=0) else ""
 
 
 @functools.cache
@@ -88,291 +88,306 @@ def short(number: float) -> str:
     return "∞" if math.isinf(number) else f"{number:.3f}".removeprefix("0")
 
 
-def at(asked: Asked, dataset: str, column: str, *metrics: str) -> str:
+def at(run: Asked, dataset: str, column: str, *metrics: str) -> str:
     """Our means, RMS / CXE / AUC unless others are named; ∞ as soon as one split is.
 
     ``column`` is ``learner/method``, or the paper's name, such as ProbSVM.
     """
-    row = next(one for one in asked.checked.outline.datasets if one.name == dataset)
-    found = next(one for one in asked.checked.outline.columns if column in (f"{one.learner}/{one.method}", one.label))
-    values = (asked.checked.splits(row, found, metric).values() for metric in metrics or ("rms", "cxe", "auc"))
-    return " / ".join(short(statistics.fmean(one)) for one in values)
+    row = next(row for row in run.checked.outline.datasets if row.name == dataset)
+    entry = next(
+        candidate
+        for candidate in run.checked.outline.columns
+        if column in (f"{candidate.learner}/{candidate.method}", candidate.label)
+    )
+    values = (run.checked.splits(row, entry, metric).values() for metric in metrics or ("rms", "cxe", "auc"))
+    return " / ".join(short(statistics.fmean(value)) for value in values)
 
 
-def infinite_on(asked: Asked, dataset: str, column: str) -> str:
+def infinite_on(run: Asked, dataset: str, column: str) -> str:
     """On how many splits CXE is ∞: ``2 of 10``."""
-    row = next(one for one in asked.checked.outline.datasets if one.name == dataset)
-    found = next(one for one in asked.checked.outline.columns if f"{one.learner}/{one.method}" == column)
-    values = asked.checked.splits(row, found, "cxe").values()
+    row = next(row for row in run.checked.outline.datasets if row.name == dataset)
+    entry = next(
+        candidate
+        for candidate in run.checked.outline.columns
+        if f"{candidate.learner}/{candidate.method}" == column
+    )
+    values = run.checked.splits(row, entry, "cxe").values()
     return f"{sum(map(math.isinf, values))} of {len(values)}"
 
 
-def infinite_in(asked: Asked, column: str) -> str:
+def infinite_in(run: Asked, column: str) -> str:
     """Every data set on which CXE is ∞ on some split: ``Adult (1 of 1) and Kr-vs-kp (1 of 10)``."""
-    every = [(row, infinite_on(asked, row.name, column)) for row in asked.checked.outline.datasets]
-    return listed([f"{row.title} ({said})" for row, said in every if not said.startswith("0 ")])
+    pairs = [(row, infinite_on(run, row.name, column)) for row in run.checked.outline.datasets]
+    return listed([f"{row.title} ({text})" for row, text in pairs if not text.startswith("0 ")])
 
 
-def in_band(asked: Asked, dataset: str = "") -> str:
-    compared = [one for one in asked.report.numbers.all if one.state in ("in band", "out of band")]
-    of = [one for one in compared if dataset in ("", one.of)]
-    return f"{sum(one.state == 'in band' for one in of)} of {len(of)}"
+def in_band(run: Asked, dataset: str = "") -> str:
+    numbers = [number for number in run.report.numbers.all if number.state in ("in band", "out of band")]
+    subset = [number for number in numbers if dataset in ("", number.of)]
+    return f"{sum(number.state == 'in band' for number in subset)} of {len(subset)}"
 
 
-def share_in_band(asked: Asked) -> str:
-    some, every = map(int, in_band(asked).split(" of "))
-    return f"{100 * some / every:.0f} %"
+def share_in_band(run: Asked) -> str:
+    count, total = map(int, in_band(run).split(" of "))
+    return f"{100 * count / total:.0f} %"
 
 
-def figure(asked: Asked, name: str, which: str) -> str:
+def figure(run: Asked, name: str, kind: str) -> str:
     """A figure of agreement: ``in-band shuffled`` is ``73 %``. Of ``ours``, ``shuffled`` and ``wrong`` columns."""
-    value = getattr(getattr(asked.report.agreement, which), name.replace("-", "_"))
+    value = getattr(getattr(run.report.agreement, kind), name.replace("-", "_"))
     return f"{value:.2f}".removeprefix("0") if name == "tau" else percent(value)
 
 
-def gate(asked: Asked, place: str, which: str) -> str:
+def gate(run: Asked, place: str, kind: str) -> str:
     """The share of ``ours``, ``shuffled`` or ``wrong`` columns that the rule at this place lets pass."""
-    return percent(getattr(asked.report.gates[int(place)], which))
+    return percent(getattr(run.report.gates[int(place)], kind))
 
 
-def compared(asked: Asked) -> str:
+def compared(run: Asked) -> str:
     """How many published numbers have results of ours, without misprints."""
-    return str(asked.report.agreement.numbers)
+    return str(run.report.agreement.numbers)
 
 
-def digits_same(asked: Asked, *datasets: str) -> str:
+def digits_same(run: Asked, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
-    every = [one for one in asked.report.digits.all if not datasets or one.of in datasets]
-    return f"{sum(one.distance == 0 for one in every)} of {len(every)}"
+    numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
+    return f"{sum(number.distance == 0 for number in numbers)} of {len(numbers)}"
 
 
-def digits_in_band(asked: Asked, *datasets: str) -> str:
+def digits_in_band(run: Asked, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are within one unit of the last digit."""
-    every = [one for one in asked.report.digits.all if not datasets or one.of in datasets]
-    return f"{sum(one.state == 'in band' for one in every)} of {len(every)}"
+    numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
+    return f"{sum(number.state == 'in band' for number in numbers)} of {len(numbers)}"
 
 
-def out_of_band(asked: Asked, dataset: str = "") -> str:
-    return str(sum(one.state == "out of band" and dataset in ("", one.of) for one in asked.report.numbers.all))
+def out_of_band(run: Asked, dataset: str = "") -> str:
+    return str(sum(number.state == "out of band" and dataset in ("", number.of) for number in run.report.numbers.all))
 
 
-def differences_in_band(asked: Asked, dataset: str = "") -> str:
-    compared = [
-        one
-        for one in asked.report.differences.all
-        if one.state in ("in band", "out of band") and dataset in ("", one.of)
+def differences_in_band(run: Asked, dataset: str = "") -> str:
+    differences = [
+        difference
+        for difference in run.report.differences.all
+        if difference.state in ("in band", "out of band") and dataset in ("", difference.of)
     ]
-    return f"{sum(one.state == 'in band' for one in compared)} of {len(compared)}"
+    return f"{sum(difference.state == 'in band' for difference in differences)} of {len(differences)}"
 
 
-def first_repetition_minutes(asked: Asked, *left_out: str) -> str:
+def first_repetition_minutes(run: Asked, *columns: str) -> str:
     """Minutes of one processor for the first repetition of all data sets, without the columns ``LEARNER/METHOD``."""
-    results = Store(ROOT / "results" / asked.folder).results().values()
-    cells = [one for one in results if one.repetition == 0 and f"{one.learner}/{one.method}" not in left_out]
-    return f"{sum(one.seconds for one in cells) / 60:.0f}"
+    results = Store(ROOT / "results" / run.folder).results().values()
+    cells = [cell for cell in results if cell.repetition == 0 and f"{cell.learner}/{cell.method}" not in columns]
+    return f"{sum(cell.seconds for cell in cells) / 60:.0f}"
 
 
-def splits(asked: Asked) -> str:
-    return str(max(asked.checked.outline.repetitions.values()))
+def splits(run: Asked) -> str:
+    return str(max(run.checked.outline.repetitions.values()))
 
 
-def ranked(asked: Asked, variant: str) -> str:
-    found = next(one for each in _audit(asked.folder).columns for one in each.ranked if one.name == variant)
-    return f"{found.in_band} of {found.compared}"
+def ranked(run: Asked, variant: str) -> str:
+    entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
+    return f"{entry.in_band} of {entry.compared}"
 
 
-def median(asked: Asked, variant: str) -> str:
-    found = next(one for each in _audit(asked.folder).columns for one in each.ranked if one.name == variant)
-    return f"{found.median:.2f}".removeprefix("0")
+def median(run: Asked, variant: str) -> str:
+    entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
+    return f"{entry.median:.2f}".removeprefix("0")
 
 
-def reading(asked: Asked, dataset: str, row: str) -> str:
-    found = next(one for one in _audit(asked.folder).readings[dataset][1] if one.name == row)
-    return f"{found.in_band} of {found.compared}"
+def reading(run: Asked, dataset: str, row: str) -> str:
+    entry = next(candidate for candidate in _audit(run.folder).readings[dataset][1] if candidate.name == row)
+    return f"{entry.in_band} of {entry.compared}"
 
 
-def median_of_reading(asked: Asked, dataset: str, row: str) -> str:
-    found = next(one for one in _audit(asked.folder).readings[dataset][1] if one.name == row)
-    return f"{found.median:.2f}".removeprefix("0")
+def median_of_reading(run: Asked, dataset: str, row: str) -> str:
+    entry = next(candidate for candidate in _audit(run.folder).readings[dataset][1] if candidate.name == row)
+    return f"{entry.median:.2f}".removeprefix("0")
 
 
-def printed(asked: Asked, label: str) -> str:
+def printed(run: Asked, label: str) -> str:
     """By the paper's own tables, one number a metric."""
-    return asked.printed(label)
+    return run.printed(label)
 
 
-def count(asked: Asked, label: str) -> str:
+def count(run: Asked, label: str) -> str:
     """``16 of 36``."""
-    [one] = asked.claim(label).counts.values()
-    return f"{one.wins} of {one.known}"
+    [result] = run.claim(label).counts.values()
+    return f"{result.wins} of {result.known}"
 
 
-def interval(asked: Asked, label: str) -> str:
-    [one] = asked.claim(label).counts.values()
-    return f"{one.splits[0]} to {one.splits[1]}"
+def interval(run: Asked, label: str) -> str:
+    [result] = run.claim(label).counts.values()
+    return f"{result.splits[0]} to {result.splits[1]}"
 
 
-def on_all(asked: Asked, label: str) -> str:
+def on_all(run: Asked, label: str) -> str:
     """``19.5 of 45 (12 to 28)``."""
-    [one] = asked.claim(label).counts.values()
-    mean, low, high = one.on_all
-    return f"{mean:.1f} of {one.total} ({low} to {high})"
+    [result] = run.claim(label).counts.values()
+    mean, low, high = result.on_all
+    return f"{mean:.1f} of {result.total} ({low} to {high})"
 
 
-def tally(asked: Asked, label: str) -> str:
+def tally(run: Asked, label: str) -> str:
     """``5, 3, 5 of 12``, one number a metric."""
-    return wins_text(asked.claim(label))
+    return wins_text(run.claim(label))
 
 
-def wilcoxon(asked: Asked, label: str, metric: str) -> str:
+def wilcoxon(run: Asked, label: str, metric: str) -> str:
     """Holm's p over the pairs of methods."""
-    return p_text(asked.claim(label).counts[metric].wilcoxon_holm).replace("<", "&lt;")
+    return p_text(run.claim(label).counts[metric].wilcoxon_holm).replace("<", "&lt;")
 
 
-def verdict(asked: Asked, label: str) -> str:
-    return asked.claim(label).verdict
+def verdict(run: Asked, label: str) -> str:
+    return run.claim(label).verdict
 
 
-def verdicts(asked: Asked, which: str) -> str:
+def verdicts(run: Asked, name: str) -> str:
     """How many claims came to a verdict, ``not-supported`` with a hyphen."""
-    return str(sum(one.verdict == which.replace("-", " ") for one in asked.comparison.claims))
+    return str(sum(claim.verdict == name.replace("-", " ") for claim in run.comparison.claims))
 
 
-def verdict_there(asked: Asked, label: str) -> str:
+def verdict_there(run: Asked, label: str) -> str:
     """Of the data sets that were run, as if they were all."""
-    return (asked.claim(label).on_those_run or asked.claim(label).drawn).verdict
+    return (run.claim(label).on_those_run or run.claim(label).drawn).verdict
 
 
-def verdicts_there(asked: Asked, which: str) -> str:
-    claims = asked.comparison.claims
-    return str(sum((one.on_those_run or one.drawn).verdict == which.replace("-", " ") for one in claims))
+def verdicts_there(run: Asked, name: str) -> str:
+    claims = run.comparison.claims
+    return str(sum((claim.on_those_run or claim.drawn).verdict == name.replace("-", " ") for claim in claims))
 
 
-def by_the_means_there(asked: Asked, which: str) -> str:
+def by_the_means_there(run: Asked, name: str) -> str:
     """``12 of 17``."""
-    every = [(one.on_those_run or one.drawn).by_the_means for one in asked.comparison.claims]
-    return f"{every.count(which.replace('-', ' '))} of {len(every)}"
+    values = [(claim.on_those_run or claim.drawn).by_the_means for claim in run.comparison.claims]
+    return f"{values.count(name.replace('-', ' '))} of {len(values)}"
 
 
-def pair_p(asked: Asked, metric: str, later: str, earlier: str) -> str:
+def pair_p(run: Asked, metric: str, later: str, earlier: str) -> str:
     """Wilcoxon's, after Holm, of two labels."""
-    return p_text(_pair(asked, metric, later, earlier).p_holm).replace("<", "&lt;")
+    return p_text(_pair(run, metric, later, earlier).p_holm).replace("<", "&lt;")
 
 
-def _pair(asked: Asked, metric: str, later: str, earlier: str) -> Pair:
-    every = asked.comparison.pairs[metric]
-    return next(one for one in every if (one.later.label, one.earlier.label) == (later, earlier))
+def _pair(run: Asked, metric: str, later: str, earlier: str) -> Pair:
+    all_pairs = run.comparison.pairs[metric]
+    return next(pair for pair in all_pairs if (pair.later.label, pair.earlier.label) == (later, earlier))
 
 
-def behind(asked: Asked, later: str, earlier: str, metric: str) -> str:
+def behind(run: Asked, later: str, earlier: str, metric: str) -> str:
     """Titles of the data sets in which the first of two labels has the worse mean."""
-    found = _pair(asked, metric, later, earlier)
+    pair = _pair(run, metric, later, earlier)
     sign = 1 if metric_named(metric).larger_is_better else -1
-    return listed([one.row.title for one in found.tested if sign * one.difference < 0])
+    return listed([row.row.title for row in pair.tested if sign * row.difference < 0])
 
 
-def told_apart(asked: Asked, metric: str, label: str) -> str:
+def told_apart(run: Asked, metric: str, label: str) -> str:
     """Labels that Nemenyi's test tells from this one."""
-    found = asked.comparison.ranks[metric]
-    near = {one for group in found.groups for one in group if label in group}
-    return listed([one for one in found.labels if one not in near and one != label])
+    ranks = run.comparison.ranks[metric]
+    neighbours = {name for group in ranks.groups for name in group if label in group}
+    return listed([name for name in ranks.labels if name not in neighbours and name != label])
 
 
-def infinite_here(asked: Asked) -> str:
+def infinite_here(run: Asked) -> str:
     """Where ours is ∞ and the published number is not in its band."""
-    return _where(asked, lambda one: one.state == "out of band" and one.infinite > 0 and not math.isinf(one.published))
+    return _where(
+        run,
+        lambda number: number.state == "out of band" and number.infinite > 0 and not math.isinf(number.published),
+    )
 
 
-def infinite_there(asked: Asked) -> str:
+def infinite_there(run: Asked) -> str:
     """Where the published number is ∞ and ours is finite on every split, whether that can be judged or not."""
-    return _where(asked, lambda one: math.isinf(one.published) and bool(one.values) and not one.infinite)
+    return _where(run, lambda number: math.isinf(number.published) and bool(number.values) and not number.infinite)
 
 
-def not_judged(asked: Asked) -> str:
-    return str(sum(one.state == "cannot be judged" for one in asked.report.numbers.all))
+def not_judged(run: Asked) -> str:
+    return str(sum(number.state == "cannot be judged" for number in run.report.numbers.all))
 
 
-def _where(asked: Asked, wanted: Callable[[Any], bool]) -> str:
-    titles = {row.name: row.title for row in asked.checked.outline.datasets}
-    found = [one for one in asked.report.numbers.all if wanted(one)]
-    return listed([f"{one.what} on {titles[one.dataset]}" for one in found])
+def _where(run: Asked, condition: Callable[[Any], bool]) -> str:
+    titles = {row.name: row.title for row in run.checked.outline.datasets}
+    numbers = [number for number in run.report.numbers.all if condition(number)]
+    return listed([f"{number.what} on {titles[number.dataset]}" for number in numbers])
 
 
-def published_below(asked: Asked, dataset: str, metric: str) -> str:
+def published_below(run: Asked, dataset: str, metric: str) -> str:
     """How many published numbers of a data set are below our mean: ``10 of 10``."""
-    found = [one for one in asked.report.numbers.all if (one.dataset, one.metric) == (dataset, metric) and one.values]
-    return f"{sum(one.published < one.mean for one in found)} of {len(found)}"
+    numbers = [
+        number
+        for number in run.report.numbers.all
+        if (number.dataset, number.metric) == (dataset, metric) and number.values
+    ]
+    return f"{sum(number.published < number.mean for number in numbers)} of {len(numbers)}"
 
 
 def listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:]) or "none"
 
 
-def rank_of(asked: Asked, metric: str, label: str) -> str:
-    found = asked.comparison.ranks[metric]
-    return f"{found.mean_ranks[found.labels.index(label)]:.2f}"
+def rank_of(run: Asked, metric: str, label: str) -> str:
+    ranks = run.comparison.ranks[metric]
+    return f"{ranks.mean_ranks[ranks.labels.index(label)]:.2f}"
 
 
-def critical_difference(asked: Asked, metric: str) -> str:
-    return f"{asked.comparison.ranks[metric].critical_difference:.2f}"
+def critical_difference(run: Asked, metric: str) -> str:
+    return f"{run.comparison.ranks[metric].critical_difference:.2f}"
 
 
-def sure_places(asked: Asked, share: str) -> str:
+def sure_places(run: Asked, share: str) -> str:
     """Of how many first places one method has at least that share of the draws to itself or shared."""
-    every = [one for one in asked.comparison.places if one.printed is not None]
-    return f"{sum(max(one.shares.values(), default=0) >= float(share) for one in every)} of {len(every)}"
+    places = [place for place in run.comparison.places if place.printed is not None]
+    return f"{sum(max(place.shares.values(), default=0) >= float(share) for place in places)} of {len(places)}"
 
 
-def loss(asked: Asked, rows: str, learner: str, method: str) -> str:
+def loss(run: Asked, rows: str, learner: str, method: str) -> str:
     """The mean log loss in bits over the data sets with ``few`` training rows, or with ``many``."""
-    found = _losses(asked.folder)
-    of = found[(found["learner"] == learner) & (found["method"] == method)]
-    return short(float(of.loc[of["dataset"].isin(defaults.FEW_ROWS) == (rows == "few"), "loss"].mean()))
+    losses = _losses(run.folder)
+    subset = losses[(losses["learner"] == learner) & (losses["method"] == method)]
+    return short(float(subset.loc[subset["dataset"].isin(defaults.FEW_ROWS) == (rows == "few"), "loss"].mean()))
 
 
-def near_the_best(asked: Asked, method: str, bits: str) -> str:
+def near_the_best(run: Asked, method: str, bits: str) -> str:
     """With how many learners the mean loss is at most ``bits`` above that of the best map: ``12 of 14``.
 
     The learners count twice, with few training rows and with many.
     """
-    found = _losses(asked.folder).assign(few=lambda each: each["dataset"].isin(defaults.FEW_ROWS))
-    means = found[~found["method"].isin(defaults.OTHERS)].groupby(["few", "learner", "method"])["loss"].mean().unstack()
-    near = means[method] <= means.min(axis=1) + float(bits)
-    return f"{int(near.sum())} of {len(near)}"
+    data = _losses(run.folder).assign(few=lambda table: table["dataset"].isin(defaults.FEW_ROWS))
+    means = data[~data["method"].isin(defaults.OTHERS)].groupby(["few", "learner", "method"])["loss"].mean().unstack()
+    is_near = means[method] <= means.min(axis=1) + float(bits)
+    return f"{int(is_near.sum())} of {len(is_near)}"
 
 
-def failures(asked: Asked) -> str:
+def failures(run: Asked) -> str:
     """How many combinations fail the gate: ``15 of 1,000``."""
-    judged = defaults.judge(_losses(asked.folder))
-    return f"{int(judged['failed'].sum())} of {len(judged):,}"
+    verdicts = defaults.judge(_losses(run.folder))
+    return f"{int(verdicts['failed'].sum())} of {len(verdicts):,}"
 
 
-def normalised(asked: Asked, metric: str, which: str) -> str:
+def normalised(run: Asked, metric: str, kind: str) -> str:
     """How many ``pairs`` of data set and learner; in how many is normalised Probing ``better``, ``worse``."""
-    with (ROOT / "results" / asked.folder / "tables.csv").open(encoding="utf-8") as file:
+    with (ROOT / "results" / run.folder / "tables.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == metric and row["mean"] not in ("", "nan")]
-    by_pair: dict[tuple[str, str], dict[str, float]] = {}
+    means: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows:
-        by_pair.setdefault((row["dataset"], row["learner"]), {})[row["method"]] = float(row["mean"])
+        means.setdefault((row["dataset"], row["learner"]), {})[row["method"]] = float(row["mean"])
     sign = -1 if metric == "auc" else 1
-    gains = [sign * (of["probing.difference"] - of["probing.normalised"]) for of in by_pair.values()]
-    if which == "pairs":
+    gains = [sign * (values["probing.difference"] - values["probing.normalised"]) for values in means.values()]
+    if kind == "pairs":
         return str(len(gains))
-    return str(sum((gain if which == "better" else -gain) >= ROUNDING for gain in gains))
+    return str(sum((gain if kind == "better" else -gain) >= ROUNDING for gain in gains))
 
 
-def best_of_multiclass(asked: Asked, metric: str, method: str) -> str:
-    with (ROOT / "results" / asked.folder / "tables.csv").open(encoding="utf-8") as file:
+def best_of_multiclass(run: Asked, metric: str, method: str) -> str:
+    with (ROOT / "results" / run.folder / "tables.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == metric and row["mean"]]
-    by_pair: dict[tuple[str, str], dict[str, float]] = {}
+    means: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows:
-        by_pair.setdefault((row["dataset"], row["learner"]), {})[row["method"]] = round(float(row["mean"]), 3)
-    return str(sum(of.get(method) == min(of.values()) for of in by_pair.values()))
+        means.setdefault((row["dataset"], row["learner"]), {})[row["method"]] = round(float(row["mean"]), 3)
+    return str(sum(values.get(method) == min(values.values()) for values in means.values()))
 
 
 _ASKED = {
-    one.__name__.replace("_", "-"): one
-    for one in (
+    function.__name__.replace("_", "-"): function
+    for function in (
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         first_repetition_minutes,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,

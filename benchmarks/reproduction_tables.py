@@ -42,22 +42,22 @@ SHORT = {
 """The statements of section 5, in fewer words than the claims have."""
 
 
-def claims(asked: Any) -> str:
+def claims(run: Any) -> str:
     rows = []
-    partly = any(one.on_those_run for one in asked.comparison.claims)
-    for one in asked.comparison.claims:
-        counts = list(one.counts.values())
-        tested = [count for count in counts if count.better is not None]
+    is_partial = any(claim.on_those_run for claim in run.comparison.claims)
+    for claim in run.comparison.claims:
+        counts = list(claim.counts.values())
+        tests = [count for count in counts if count.better is not None]
         rows.append([
-            SHORT[one.claim.label],
-            asked.printed(one.claim.label),
-            wins_text(one),
+            SHORT[claim.claim.label],
+            run.printed(claim.claim.label),
+            wins_text(claim),
             ", ".join(f"{count.splits[0]}\N{EN DASH}{count.splits[1]}" for count in counts),
-            ", ".join(f"{count.better}:{count.worse}" for count in tested),
-            ", ".join(p_text(count.wilcoxon_holm) for count in tested).replace("<", "&lt;"),
-            one.measured.verdict,
-            _sure(one.drawn),
-            *([_sure(one.on_those_run or one.drawn)] if partly else []),
+            ", ".join(f"{count.better}:{count.worse}" for count in tests),
+            ", ".join(p_text(count.wilcoxon_holm) for count in tests).replace("<", "&lt;"),
+            claim.measured.verdict,
+            _sure(claim.drawn),
+            *([_sure(claim.on_those_run or claim.drawn)] if is_partial else []),
         ])  # fmt: skip
     header = [
         "statement",
@@ -68,87 +68,87 @@ def claims(asked: Any) -> str:
         "Wilcoxon p",
         "by the means",
         "verdict (for : against)",
-        *(["on those run (for : against)"] if partly else []),
+        *(["on those run (for : against)"] if is_partial else []),
     ]
     return _pipe(rows, header)
 
 
-def claims_there(asked: Any) -> str:
+def claims_there(run: Any) -> str:
     """The paper's own counts on the data sets that were run, and ours."""
-    paper, ours = asked.checked.published, MeasuredNumbers(asked.checked)
+    paper, numbers = run.checked.published, MeasuredNumbers(run.checked)
     rows = [
-        [SHORT[one.claim.label], _won(published_tallies(one.claim, paper, ours)), _won(one.ours.tallies)]
-        for one in asked.report.claims
-        if one.claim.label in SHORT and any(tally.known for tally in one.ours.tallies.values())
+        [SHORT[claim.claim.label], _won(published_tallies(claim.claim, paper, numbers)), _won(claim.ours.tallies)]
+        for claim in run.report.claims
+        if claim.claim.label in SHORT and any(tally.known for tally in claim.ours.tallies.values())
     ]
     return _pipe(rows, ["statement", "the paper's tables, there", "ours"])
 
 
 def _won(tallies: dict[str, Tally]) -> str:
     """``7, 7, 6 of 7``, one number a metric."""
-    wins = ", ".join(str(one.wins) for one in tallies.values())
-    return f"{wins} of {max(one.known for one in tallies.values())}"
+    wins = ", ".join(str(tally.wins) for tally in tallies.values())
+    return f"{wins} of {max(tally.known for tally in tallies.values())}"
 
 
-def _sure(one: ResampledVerdict) -> str:
-    return f"**{one.verdict}** ({draws_text(one)})"
+def _sure(verdict: ResampledVerdict) -> str:
+    return f"**{verdict.verdict}** ({draws_text(verdict)})"
 
 
-def surviving(asked: Any) -> str:
+def surviving(run: Any) -> str:
     """List the statements by their verdict."""
-    claims = asked.comparison.claims
+    claims = run.comparison.claims
     lines = []
     for verdict in ("supported", "not supported"):
-        whatever = [one for one in claims if one.verdict == verdict]
-        there = [one for one in claims if _there(one).verdict == verdict and one.verdict != verdict]
-        lines.append(f"- **{verdict.capitalize()}, whatever the missing data sets would give:**{_named(whatever)}")
-        lines.append(f"- **{verdict.capitalize()} only on the data sets that were run:**{_named(there)}")
-    left = [one for one in claims if _there(one).verdict == "undecided" == one.verdict]
-    for by_the_means, said in (
+        robust = [claim for claim in claims if claim.verdict == verdict]
+        partial = [claim for claim in claims if _there(claim).verdict == verdict and claim.verdict != verdict]
+        lines.append(f"- **{verdict.capitalize()}, whatever the missing data sets would give:**{_named(robust)}")
+        lines.append(f"- **{verdict.capitalize()} only on the data sets that were run:**{_named(partial)}")
+    open_claims = [claim for claim in claims if _there(claim).verdict == "undecided" == claim.verdict]
+    for means_verdict, word in (
         ("supported", "supported"),
         ("not supported", "contradicted"),
         ("undecided", "left open"),
     ):
-        found = [one for one in left if _there(one).by_the_means == by_the_means]
-        if found:
-            lines.append(f"- **Undecided on both, {said} by our means:**{_named(found)}")
+        group = [claim for claim in open_claims if _there(claim).by_the_means == means_verdict]
+        if group:
+            lines.append(f"- **Undecided on both, {word} by our means:**{_named(group)}")
     return "\n".join(lines)
 
 
-def _there(one: ClaimSupport) -> ResampledVerdict:
-    return one.on_those_run or one.drawn
+def _there(claim: ClaimSupport) -> ResampledVerdict:
+    return claim.on_those_run or claim.drawn
 
 
 def _named(claims: list[ClaimSupport]) -> str:
-    return "".join(f"\n  - {SHORT[one.claim.label]}" for one in claims) if claims else " none."
+    return "".join(f"\n  - {SHORT[claim.claim.label]}" for claim in claims) if claims else " none."
 
 
-def statements(asked: Any) -> str:
+def statements(run: Any) -> str:
     """The claims of another paper, as ``probcal compare`` words them."""
     rows = [
-        [one.claim.statement(), wins_text(one), one.measured.verdict, _sure(one.drawn)]
-        for one in asked.comparison.claims
+        [claim.claim.statement(), wins_text(claim), claim.measured.verdict, _sure(claim.drawn)]
+        for claim in run.comparison.claims
     ]
     return _pipe(rows, ["statement", "ours", "by the means", "verdict (for : against)"])
 
 
-def best(asked: Any) -> str:
+def best(run: Any) -> str:
     """Our winner and the paper's, each with the share of draws in which it has, or shares, the first place."""
-    places = {(one.row.title, one.metric): one for one in asked.comparison.places if one.printed}
-    paper = asked.checked.published
-    titles = {(one.paper_learner, one.paper_method): one for one in asked.checked.outline.columns}
+    places = {(place.row.title, place.metric): place for place in run.comparison.places if place.printed}
+    paper = run.checked.published
+    titles = {(column.paper_learner, column.paper_method): column for column in run.checked.outline.columns}
     rows = []
     for title in dict.fromkeys(title for title, _ in places):
         rows.append([title])
         for metric in ("rms", "cxe", "auc"):
             place = places[title, metric]
-            ours = [place.labels.index(one) for one in place.winners]
-            theirs = [
-                place.columns.index(titles[paper.columns[one]])
-                for one in paper.best_columns(place.row.published, metric)
+            own_places = [place.labels.index(label) for label in place.winners]
+            paper_places = [
+                place.columns.index(titles[paper.columns[name]])
+                for name in paper.best_columns(place.row.published, metric)
             ]
             rows[-1].append(
-                f"{'/'.join(place.winners)} {_share(place, ours)} [{place.printed} {_share(place, theirs)}]"
+                f"{'/'.join(place.winners)} {_share(place, own_places)} [{place.printed} {_share(place, paper_places)}]"
             )
     return _pipe(rows, ["", "RMS", "CXE", "AUC"])
 
@@ -158,109 +158,122 @@ def _share(place: Any, columns: list[int]) -> str:
     return f"{share:.2f}".removeprefix("0")
 
 
-def changed(asked: Any) -> str:
+def changed(run: Any) -> str:
     """The pairs of methods by one line each: ahead, significantly better and worse, Wilcoxon with Holm."""
     rows = []
-    for pair in asked.comparison.pairs["cxe"]:
+    for pair in run.comparison.pairs["cxe"]:
         row = [f"{pair.later.label} against {pair.earlier.label}"]
         for metric in ("cxe", "cxe_clipped", "rms", "auc"):
-            found = asked.comparison.pairs.get(metric, [])
-            one = next((each for each in found if (each.later, each.earlier) == (pair.later, pair.earlier)), None)
+            all_pairs = run.comparison.pairs.get(metric, [])
+            match = next(
+                (
+                    candidate
+                    for candidate in all_pairs
+                    if (candidate.later, candidate.earlier) == (pair.later, pair.earlier)
+                ),
+                None,
+            )
             row.append(
-                f"{one.ahead} of {len(one.tested)}; {one.count('better')}:{one.count('worse')}; "
-                f"{p_text(one.p_holm)}".replace("<", "&lt;")
-                if one
+                f"{match.ahead} of {len(match.tested)}; {match.count('better')}:{match.count('worse')}; "
+                f"{p_text(match.p_holm)}".replace("<", "&lt;")
+                if match
                 else ""
             )
         rows.append(row)
     return _pipe(rows, ["", "CXE", "CXE clipped", "RMS", "AUC"])
 
 
-def pairs(asked: Any) -> str:
-    return _grid(asked, "Pairs of methods")
+def pairs(run: Any) -> str:
+    return _grid(run, "Pairs of methods")
 
 
-def ranks(asked: Any) -> str:
-    return _grid(asked, "Mean ranks")
+def ranks(run: Any) -> str:
+    return _grid(run, "Mean ranks")
 
 
-def out_of_band_table(asked: Any) -> str:
-    titles = {row.name: row.title for row in asked.checked.outline.datasets}
-    found = [one for one in asked.report.numbers.all if one.state == "out of band"]
-    found.sort(key=lambda one: (list(titles).index(one.dataset), one.what))
+def out_of_band_table(run: Any) -> str:
+    titles = {row.name: row.title for row in run.checked.outline.datasets}
+    numbers = [number for number in run.report.numbers.all if number.state == "out of band"]
+    numbers.sort(key=lambda number: (list(titles).index(number.dataset), number.what))
     rows = [
-        [titles[one.dataset], one.what, metric_named(one.metric).short, _number(one.published), _number(one.mean),
-         f"{one.infinite} of {len(one.values)}" if one.infinite else "",
-         f"{one.distance:.1f}" if one.distance is not None and one.distance <= 10 else "> 10"]
-        for one in found
+        [titles[number.dataset], number.what, metric_named(number.metric).short,
+         _number(number.published), _number(number.mean),
+         f"{number.infinite} of {len(number.values)}" if number.infinite else "",
+         f"{number.distance:.1f}" if number.distance is not None and number.distance <= 10 else "> 10"]
+        for number in numbers
     ]  # fmt: skip
     return _pipe(rows, ["", "column", "metric", "paper", "ours (finite splits)", "∞ on", "distance"])
 
 
-def agreement_figures(asked: Any) -> str:
+def agreement_figures(run: Any) -> str:
     """The figures of agreement, each with its power."""
-    found = asked.report.agreement
-    return _pipe(agreement_rows(found), ["", "ours", "shuffled columns", f"{found.plain} in all columns"])
+    figures = run.report.agreement
+    return _pipe(agreement_rows(figures), ["", "ours", "shuffled columns", f"{figures.plain} in all columns"])
 
 
-def digits(asked: Any) -> str:
+def digits(run: Any) -> str:
     """The paper's numbers of its exact columns, RMS / CXE / AUC, with the units that ours are off behind each."""
-    found = _digits(asked)
-    titles = {row.name: row.title.split(",")[0] for row in asked.checked.outline.datasets}
+    numbers = _digits(run)
+    titles = {row.name: row.title.split(",")[0] for row in run.checked.outline.datasets}
     rows = []
-    for dataset in dict.fromkeys(one.dataset for one in found):
-        of = {(one.what, one.metric): one for one in found if one.dataset == dataset}
-        columns = dict.fromkeys(one.what for one in found)
+    for dataset in dict.fromkeys(number.dataset for number in numbers):
+        groups = {(number.what, number.metric): number for number in numbers if number.dataset == dataset}
+        columns = dict.fromkeys(number.what for number in numbers)
         rows.append([
             titles[dataset],
-            *(" / ".join(_with_units(of[what, metric]) for metric in ("rms", "cxe", "auc") if (what, metric) in of)
-              for what in columns),
+            *(" / ".join(
+                _with_units(groups[column, metric])
+                for metric in ("rms", "cxe", "auc") if (column, metric) in groups)
+              for column in columns),
         ])  # fmt: skip
-    return _pipe(rows, ["", *dict.fromkeys(one.what for one in found)])
+    return _pipe(rows, ["", *dict.fromkeys(number.what for number in numbers)])
 
 
-def digits_by_column(asked: Any) -> str:
+def digits_by_column(run: Any) -> str:
     """How many numbers of each exact column are the printed digits, and how many are at most one unit away."""
-    found = _digits(asked)
+    numbers = _digits(run)
     rows = []
-    for what in [*dict.fromkeys(one.what for one in found), ""]:
-        units = [one.distance for one in found if what in ("", one.what)]
-        same, near = sum(one == 0 for one in units), sum(one <= 1 for one in units)
-        rows.append([what or "all", f"{same} of {len(units)}", f"{near} of {len(units)}"])
+    for column in [*dict.fromkeys(number.what for number in numbers), ""]:
+        units = [number.distance for number in numbers if column in ("", number.what)]
+        n_same, n_near = sum(unit == 0 for unit in units), sum(unit <= 1 for unit in units)
+        rows.append([column or "all", f"{n_same} of {len(units)}", f"{n_near} of {len(units)}"])
     return _pipe(rows, ["column", "the printed digits", "at most one unit away"])
 
 
-def _digits(asked: Any) -> Any:
+def _digits(run: Any) -> Any:
     """The numbers of exact columns on the paper's own splits, with their distances in units."""
-    return asked.report.digits.all
+    return run.report.digits.all
 
 
-def _with_units(one: Any) -> str:
-    units, said = units_off(one.values[0], one.published, one.decimals), _number(one.published, one.decimals)
-    return f"**{said} ({units:+.0f})**" if units else said
+def _with_units(number: Any) -> str:
+    units, text = (
+        units_off(number.values[0], number.published, number.decimals),
+        _number(number.published, number.decimals),
+    )
+    return f"**{text} ({units:+.0f})**" if units else text
 
 
-def what_passes(asked: Any) -> str:
+def what_passes(run: Any) -> str:
     """What each rule of the check lets pass."""
-    plain = asked.report.agreement.plain
+    label = run.report.agreement.plain
     rows = [
-        [one.name, str(one.numbers), str(one.excused), percent(one.shuffled), percent(one.wrong)]
-        for one in asked.report.gates
+        [gate.name, str(gate.numbers), str(gate.excused), percent(gate.shuffled), percent(gate.wrong)]
+        for gate in run.report.gates
     ]
-    return _pipe(rows, ["rule", "numbers", "excused", "shuffled columns pass", f"{plain} in all columns passes"])
+    return _pipe(rows, ["rule", "numbers", "excused", "shuffled columns pass", f"{label} in all columns passes"])
 
 
-def agreement(asked: Any) -> str:
+def agreement(run: Any) -> str:
     """The share of test rows with the same label, native learners against Weka's."""
-    with (ROOT / "results" / asked.folder).open(encoding="utf-8") as file:
-        found: dict[str, dict[str, dict[str, str]]] = {}
+    with (ROOT / "results" / run.folder).open(encoding="utf-8") as file:
+        lines: dict[str, dict[str, dict[str, str]]] = {}
         for row in csv.DictReader(file):
-            found.setdefault(row["dataset"], {})[row["pair"]] = row
+            lines.setdefault(row["dataset"], {})[row["pair"]] = row
     rows = [
-        [dataset, f"{int(next(iter(of.values()))['rows']):,}",
-         *(_share_alike(of.get(one)) for one in ("svm", "hinge", "log", "nb")),
-         f"{float(of['nb']['largest_difference']):.4f}"]
-        for dataset, of in found.items()
+        [dataset, f"{int(next(iter(cells.values()))['rows']):,}",
+         *(_share_alike(cells.get(name)) for name in ("svm", "hinge", "log", "nb")),
+         f"{float(cells['nb']['largest_difference']):.4f}"]
+        for dataset, cells in lines.items()
     ]  # fmt: skip
     header = ["", "rows", "linear_svm, SMO", "hinge_svm, SMO", "logistic, Logistic", "kernel_nb, NaiveBayes -K",
               "largest difference of its predictions"]  # fmt: skip
@@ -271,96 +284,96 @@ def _share_alike(line: dict[str, str] | None) -> str:
     return "" if line is None else f"{100 * int(line['same']) / int(line['rows']):.2f} %"
 
 
-def _grid(asked: Any, name: str) -> str:
+def _grid(run: Any, name: str) -> str:
     """That table of ``probcal compare``, without its heading."""
-    [one] = [grid for grid in grids(asked.comparison) if grid.name.startswith(name)]
-    return markdown("x", [one]).split("\n\n", 2)[2].rstrip("\n")
+    [grid] = [grid for grid in grids(run.comparison) if grid.name.startswith(name)]
+    return markdown("x", [grid]).split("\n\n", 2)[2].rstrip("\n")
 
 
 def _number(number: float, decimals: int = 3) -> str:
     return "∞" if number == float("inf") else f"{number:.{decimals}f}".removeprefix("0")
 
 
-def columns_in_band(asked: Any) -> str:
+def columns_in_band(run: Any) -> str:
     """Count, for each learner and method, the data sets whose log loss agrees, of those with a number to compare."""
     counts: dict[str, dict[str, list[bool]]] = {}
-    for one in asked.report.numbers.all:
-        if one.metric == "log_loss" and one.state in ("in band", "out of band"):
-            learner, method = one.columns[0]
-            counts.setdefault(learner, {}).setdefault(method, []).append(one.state == "in band")
-    methods = list(dict.fromkeys(method for of in counts.values() for method in of))
+    for number in run.report.numbers.all:
+        if number.metric == "log_loss" and number.state in ("in band", "out of band"):
+            learner, method = number.columns[0]
+            counts.setdefault(learner, {}).setdefault(method, []).append(number.state == "in band")
+    methods = list(dict.fromkeys(method for row in counts.values() for method in row))
     rows = [
-        [learner, *(f"{sum(of[method])} of {len(of[method])}" if method in of else "" for method in methods)]
-        for learner, of in counts.items()
+        [learner, *(f"{sum(row[method])} of {len(row[method])}" if method in row else "" for method in methods)]
+        for learner, row in counts.items()
     ]
     return _pipe(rows, ["learner", *methods])
 
 
-def median_differences(asked: Any) -> str:
+def median_differences(run: Any) -> str:
     """Print the median absolute difference of each metric, over all published numbers with results."""
-    found = asked.report.agreement.ours.median_difference
+    medians = run.report.agreement.ours.median_difference
     return _pipe(
-        [[metric_named(metric).short, f"{median:.4f}"] for metric, median in found.items()], ["metric", "median"]
+        [[metric_named(metric).short, f"{median:.4f}"] for metric, median in medians.items()], ["metric", "median"]
     )
 
 
-def known_reasons(asked: Any) -> str:
+def known_reasons(run: Any) -> str:
     """Print each reason of known deviations with the numbers that it explains."""
-    by_reason: dict[str, list[Finding]] = {}
-    for one, why in asked.report.numbers.known:
-        by_reason.setdefault(why.reason, []).append(one)
-    return _pipe([[_joined(numbers), reason] for reason, numbers in by_reason.items()], ["numbers", "reason"])
+    groups: dict[str, list[Finding]] = {}
+    for number, cause in run.report.numbers.known:
+        groups.setdefault(cause.reason, []).append(number)
+    return _pipe([[_joined(numbers), reason] for reason, numbers in groups.items()], ["numbers", "reason"])
 
 
 def _joined(numbers: list[Finding]) -> str:
     """Return the numbers in few words: data sets with the same columns of the same metrics are named together."""
-    metrics_of: dict[tuple[str, str], list[str]] = {}
-    for one in numbers:
-        metrics_of.setdefault((one.dataset.removeprefix("kull-"), one.what), []).append(one.metric)
-    columns_of: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (dataset, column), metrics in metrics_of.items():
-        columns_of.setdefault((dataset, tuple(metrics)), []).append(column)
-    datasets_of: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for (dataset, metrics), columns in columns_of.items():
-        datasets_of.setdefault((tuple(columns), metrics), []).append(dataset)
+    metric_groups: dict[tuple[str, str], list[str]] = {}
+    for number in numbers:
+        metric_groups.setdefault((number.dataset.removeprefix("kull-"), number.what), []).append(number.metric)
+    column_groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (dataset, column), metrics in metric_groups.items():
+        column_groups.setdefault((dataset, tuple(metrics)), []).append(column)
+    dataset_groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (dataset, metrics), columns in column_groups.items():
+        dataset_groups.setdefault((tuple(columns), metrics), []).append(dataset)
     return "; ".join(
         f"{', '.join(datasets)}: {', '.join(columns)} ({', '.join(metrics)})"
-        for (columns, metrics), datasets in datasets_of.items()
+        for (columns, metrics), datasets in dataset_groups.items()
     )
 
 
-def verdicts_by_ranks(asked: Any) -> str:
+def verdicts_by_ranks(run: Any) -> str:
     """Print each claim by the paper's own numbers and by ours."""
     rows = [
-        [one.claim.statement(), _judged(one.printed), _judged(one.ours), f"**{one.ours.verdict}**"]
-        for one in asked.report.claims
+        [claim.claim.statement(), _judged(claim.printed), _judged(claim.ours), f"**{claim.ours.verdict}**"]
+        for claim in run.report.claims
     ]
     return _pipe(rows, ["claim", "the authors' files", "ours", "verdict"])
 
 
-def _judged(one: ClaimVerdict) -> str:
-    return one.said or ", ".join(f"{tally.wins} of {tally.known}" for tally in one.tallies.values())
+def _judged(verdict: ClaimVerdict) -> str:
+    return verdict.said or ", ".join(f"{tally.wins} of {tally.known}" for tally in verdict.tallies.values())
 
 
-def processor_hours(asked: Any) -> str:
+def processor_hours(run: Any) -> str:
     """Print the hours that the finished cells of each learner took, and half of them, for two processors."""
     seconds: dict[str, float] = {}
-    for one in asked.checked.every_finished():
-        seconds[one.learner] = seconds.get(one.learner, 0.0) + one.seconds
+    for cell in run.checked.every_finished():
+        seconds[cell.learner] = seconds.get(cell.learner, 0.0) + cell.seconds
     rows = [[learner, f"{total / 3600:.1f}", f"{total / 7200:.1f}"] for learner, total in seconds.items()]
     total = sum(seconds.values())
     rows.append(["all", f"{total / 3600:.1f}", f"{total / 7200:.1f}"])
     return _pipe(rows, ["learner", "hours of cells", "on two processors"])
 
 
-def beside_the_paper(asked: Any) -> str:
+def beside_the_paper(run: Any) -> str:
     """Print each of our methods beside the paper's beta map and isotonic regression on the same folds, by log loss."""
-    ours, theirs = _mean_log_losses(asked.folder), _mean_log_losses(asked.folder.removesuffix("-ours"))
+    losses, peer_losses = _mean_log_losses(run.folder), _mean_log_losses(run.folder.removesuffix("-ours"))
     rows = []
-    for learner, method in ours.columns:
-        row = [ours.attrs["labels"][learner, method]]
-        for other in ("beta", "isotonic"):
-            gain = (theirs[learner, other] - ours[learner, method]).dropna()
+    for learner, method in losses.columns:
+        row = [losses.attrs["labels"][learner, method]]
+        for peer in ("beta", "isotonic"):
+            gain = (peer_losses[learner, peer] - losses[learner, method]).dropna()
             row += [f"{(gain > 0).sum()} of {len(gain)}", f"{-gain.median():+.4f}"]
         rows.append(row)
     header = ["our method", "better than beta", "median difference", "better than isotonic", "median difference"]
@@ -381,8 +394,8 @@ def _pipe(rows: list[list[str]], header: list[str]) -> str:
 
 
 TABLES = {
-    one.__name__.replace("_", "-"): one
-    for one in (
+    function.__name__.replace("_", "-"): function
+    for function in (
         claims,
         claims_there,
         surviving,

@@ -45,15 +45,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
     parser.add_argument("--learner", action="append", choices=("sklearn_tree", "j48"), help="both unless given")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lines = [run(folder, asked.repeats, asked.probes, asked.runs)]
-        for learner, X, y in tables(asked.rows, asked.learner or ("sklearn_tree", "j48")):
-            lines.append(probing(folder, learner, X, y, asked.probes, asked.runs))
-    rows = [[said, speed.seconds(one), speed.seconds(two), speed.times(one, two), is_] for said, one, two, is_ in lines]
-    about = f"Wall seconds, medians of {asked.runs} runs, each in a fresh process."
-    speed.report(asked.out, "runs.py", about, ["", "one process", "two", "ratio", "results"], rows)
+        lines = [run(folder, args.repeats, args.probes, args.runs)]
+        for learner, X, y in tables(args.rows, args.learner or ("sklearn_tree", "j48")):
+            lines.append(probing(folder, learner, X, y, args.probes, args.runs))
+    rows = [
+        [label, speed.seconds(first), speed.seconds(second), speed.times(first, second), verdict]
+        for label, first, second, verdict in lines
+    ]
+    description = f"Wall seconds, medians of {args.runs} runs, each in a fresh process."
+    speed.report(args.out, "runs.py", description, ["", "one process", "two", "ratio", "results"], rows)
     sys.exit(1 if any(row[4] != "the same" for row in rows) else 0)
 
 
@@ -73,13 +76,13 @@ def tables(rows: int, learners: Sequence[str]) -> Iterator[tuple[str, Any, np.nd
 def run(folder: Path, repeats: int, probes: int, runs: int) -> tuple[str, float, float, str]:
     config = folder / "hundred.yaml"
     config.write_text(CONFIG.format(repeats=repeats, probes=probes), encoding="utf-8")
-    found = {}
+    measurements = {}
     for jobs in (1, 2):
-        outs = [folder / f"{jobs}-{number}" for number in range(runs)]
-        found[jobs] = median([command_seconds(config, out, jobs) for out in outs]), results(outs[0])
-    (one, of_one), (two, of_two) = found[1], found[2]
-    said = f"probcal run, {repeats * CELLS} cells of {one / repeats / CELLS:.1f} s, -j 1 against -j 2"
-    return said, one, two, same(of_one == of_two)
+        folders = [folder / f"{jobs}-{number}" for number in range(runs)]
+        measurements[jobs] = median([command_seconds(config, out, jobs) for out in folders]), results(folders[0])
+    (first, first_results), (second, second_results) = measurements[1], measurements[2]
+    label = f"probcal run, {repeats * CELLS} cells of {first / repeats / CELLS:.1f} s, -j 1 against -j 2"
+    return label, first, second, same(first_results == second_results)
 
 
 def command_seconds(config: Path, out: Path, jobs: int) -> float:
@@ -91,25 +94,25 @@ def command_seconds(config: Path, out: Path, jobs: int) -> float:
 
 
 def results(folder: Path) -> dict[str, dict[str, float]]:
-    return {name: one.metrics for name, one in Store(folder).results().items()}
+    return {name: result.metrics for name, result in Store(folder).results().items()}
 
 
 def probing(folder: Path, learner: str, X: Any, y: np.ndarray, probes: int, runs: int) -> tuple[str, float, float, str]:
     data, labels = folder / f"{learner}.joblib", folder / "labels.joblib"
     joblib.dump((X, y, None), data)
-    found = {}
+    measurements = {}
     for jobs in (1, 2):
         words = [data, learner, "probing", labels, "--probes", probes, "--n-jobs", jobs]
         costs = [speed.alone("probing_once.py", *words)[0] for _ in range(runs)]
-        found[jobs] = speed.median(costs).wall, joblib.load(labels)
-    (one, of_one), (two, of_two) = found[1], found[2]
-    alike = all(np.array_equal(a, b) for a, b in zip(of_one, of_two, strict=True))
-    said = f"ProbingClassifier, {probes} probes of {learner}, {len(y):,} rows, n_jobs=1 against 2"
-    return said, one, two, same(alike)
+        measurements[jobs] = speed.median(costs).wall, joblib.load(labels)
+    (first, first_labels), (second, second_labels) = measurements[1], measurements[2]
+    is_same = all(np.array_equal(a, b) for a, b in zip(first_labels, second_labels, strict=True))
+    label = f"ProbingClassifier, {probes} probes of {learner}, {len(y):,} rows, n_jobs=1 against 2"
+    return label, first, second, same(is_same)
 
 
-def same(alike: bool) -> str:
-    return "the same" if alike else "OTHERS"
+def same(is_same: bool) -> str:
+    return "the same" if is_same else "OTHERS"
 
 
 if __name__ == "__main__":

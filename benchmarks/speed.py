@@ -42,8 +42,8 @@ def costs_of(call: Callable[[], Any]) -> tuple[Any, Cost]:
 
 
 def _cpu() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    usages = [resource.getrusage(scope) for scope in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def _peak() -> float:
@@ -53,30 +53,30 @@ def _peak() -> float:
     return int(kilobytes) / 1024
 
 
-def tell(cost: Cost, **more: Any) -> None:
+def tell(cost: Cost, **extra: Any) -> None:
     """What a script that was started by ``alone`` ends with."""
-    print(json.dumps(asdict(cost) | more))
+    print(json.dumps(asdict(cost) | extra))
 
 
 def alone(script: str, *words: Any) -> tuple[Cost, dict[str, Any]]:
     """The cost that ``script``, beside this file, tells of its work in a fresh process, and what else it tells."""
     command = [sys.executable, Path(__file__).with_name(script), *map(str, words)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=one_blas_thread())
-    if done.returncode:
-        sys.exit(f"error: {' '.join(map(str, command))} ended with exit code {done.returncode}")
-    told = json.loads(done.stdout.splitlines()[-1])
-    return Cost(*(told.pop(name) for name in ("wall", "cpu", "peak"))), told
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=one_blas_thread())
+    if process.returncode:
+        sys.exit(f"error: {' '.join(map(str, command))} ended with exit code {process.returncode}")
+    message = json.loads(process.stdout.splitlines()[-1])
+    return Cost(*(message.pop(name) for name in ("wall", "cpu", "peak"))), message
 
 
 def one_blas_thread() -> dict[str, str]:
-    found = os.environ.get("PYTHONPATH")
-    path = os.pathsep.join([str(ROOT), *([found] if found else [])])
+    value = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join([str(ROOT), *([value] if value else [])])
     return os.environ | dict.fromkeys(_ONE_THREAD, "1") | {"PYTHONPATH": path}
 
 
 def median(costs: Sequence[Cost]) -> Cost:
     """Of each number by itself."""
-    return Cost(*(statistics.median(getattr(one, name) for one in costs) for name in ("wall", "cpu", "peak")))
+    return Cost(*(statistics.median(getattr(cost, name) for cost in costs) for name in ("wall", "cpu", "peak")))
 
 
 def machine(*packages: str) -> str:
@@ -91,24 +91,24 @@ def machine(*packages: str) -> str:
     )
 
 
-def parser(about: str, name: str) -> argparse.ArgumentParser:
+def parser(doc: str, name: str) -> argparse.ArgumentParser:
     """With the option -o, by default ``results/speed/NAME.md``."""
-    said, _, more = about.partition("\n\n")
-    made = argparse.ArgumentParser(
-        description=said.partition(":")[0] + ".", epilog=more, formatter_class=argparse.RawDescriptionHelpFormatter
+    summary, _, epilog = doc.partition("\n\n")
+    result = argparse.ArgumentParser(
+        description=summary.partition(":")[0] + ".", epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("-o", "--out", default=str(RESULTS / f"{name}.md"), metavar="FILE", help="- for none")
-    return made
+    result.add_argument("-o", "--out", default=str(RESULTS / f"{name}.md"), metavar="FILE", help="- for none")
+    return result
 
 
-def report(out: str, script: str, about: str, headers: list[str], rows: list[list[Any]], *packages: str) -> None:
+def report(out: str, script: str, description: str, headers: list[str], rows: list[list[Any]], *packages: str) -> None:
     """The table to the screen and, unless ``out`` is "-", to a file with how it came about."""
     table = tabulate(rows, headers, tablefmt="github", disable_numparse=True)
-    print(f"{about}\n\n{table}")
+    print(f"{description}\n\n{table}")
     if out != "-":
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         head = f"Written by `python benchmarks/{script}`. {machine(*packages)}"
-        Path(out).write_text(f"{head}\n\n{about}\n\n{table}\n", encoding="utf-8")
+        Path(out).write_text(f"{head}\n\n{description}\n\n{table}\n", encoding="utf-8")
 
 
 def seconds(value: float) -> str:

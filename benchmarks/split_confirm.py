@@ -34,8 +34,8 @@ def printed(dataset: str, column: str) -> Numbers:
 def weka_numbers(rows: Rows, train: np.ndarray, column: str) -> Numbers:
     """Return RMS, CXE (bits) and AUC of a column of the paper on a split. Raises WekaMissing without Weka."""
     name, options = LEARNERS[column]
-    fitted = WekaClassifier(name, options=options).fit(rows.X[train], rows.y[train])
-    p, y = fitted.predict_proba(rows.X[~train])[:, 1], rows.y[~train]
+    model = WekaClassifier(name, options=options).fit(rows.X[train], rows.y[train])
+    p, y = model.predict_proba(rows.X[~train])[:, 1], rows.y[~train]
     return {"rms": rms_error(y, p), "cxe": cross_entropy(y, p), "auc": roc_auc(y, p)}
 
 

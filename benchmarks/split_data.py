@@ -54,8 +54,8 @@ def read_rows(name: str, folder: str | None = None, mlc: Path | None = None) -> 
     obtain(card, data_folder(folder))
     if card.split.kind == "holdout":  # such rows are sorted when they are read; those of a fixed split are not
         split = Split(kind="standard", train=round(0.66 * card.expect.rows))
-        expect = card.expect.model_copy(update={"fingerprint": None})
-        card = card.model_copy(update={"split": split, "expect": expect})
+        checks = card.expect.model_copy(update={"fingerprint": None})
+        card = card.model_copy(update={"split": split, "expect": checks})
         obtain(card, data_folder(folder))
     dataset = load(card)
     classes = pd.factorize(dataset.y)[0]
@@ -67,13 +67,13 @@ def _with_parts(rows: Rows, stem: Path) -> Rows:
     """Find the lines of STEM.data and STEM.test among the rows. Equal rows are taken in order of appearance."""
     X, y = rows.X, rows.y
     files = {part: _lines(stem.with_name(f"{stem.name}.{part}")) for part in ("data", "test")}
-    theirs = pd.concat(files.values(), ignore_index=True)
-    if theirs.shape != (len(X), X.shape[1] + 1):
-        raise DataError(f"{stem}: {theirs.shape} values in .data and .test, but the data set has {X.shape}")
-    ours = X.assign(label=y)
-    keys = [pd.util.hash_pandas_object(_canonical(table), index=False) for table in (ours, theirs)]
-    numbered = [pd.DataFrame({"key": key, "copy": key.groupby(key).cumcount()}) for key in keys]
-    place = numbered[0].reset_index().merge(numbered[1].reset_index(), on=["key", "copy"], suffixes=("", "_theirs"))
+    file_data = pd.concat(files.values(), ignore_index=True)
+    if file_data.shape != (len(X), X.shape[1] + 1):
+        raise DataError(f"{stem}: {file_data.shape} values in .data and .test, but the data set has {X.shape}")
+    data = X.assign(label=y)
+    keys = [pd.util.hash_pandas_object(_canonical(table), index=False) for table in (data, file_data)]
+    tables = [pd.DataFrame({"key": key, "copy": key.groupby(key).cumcount()}) for key in keys]
+    place = tables[0].reset_index().merge(tables[1].reset_index(), on=["key", "copy"], suffixes=("", "_theirs"))
     if len(place) != len(X):
         raise DataError(f"{stem}: only {len(place)} of {len(X)} rows are those of the data set")
     train = np.zeros(len(X), bool)
@@ -83,10 +83,10 @@ def _with_parts(rows: Rows, stem: Path) -> Rows:
 
 
 def _lines(path: Path) -> pd.DataFrame:
-    packed = path.with_name(path.name + ".xz")
-    text = path.read_text() if path.is_file() else lzma.decompress(packed.read_bytes()).decode()
-    kept = [line.strip() for line in text.splitlines() if "," in line and not line.startswith("|")]
-    lines = [line.rstrip(".").replace(" ", "").split(",") for line in kept]
+    archive = path.with_name(path.name + ".xz")
+    text = path.read_text() if path.is_file() else lzma.decompress(archive.read_bytes()).decode()
+    records = [line.strip() for line in text.splitlines() if "," in line and not line.startswith("|")]
+    lines = [line.rstrip(".").replace(" ", "").split(",") for line in records]
     return pd.DataFrame(lines)
 
 

@@ -35,11 +35,11 @@ class Generator:
 GENERATORS: dict[str, Generator] = {}
 
 
-def generator(name: str, about: str, seeded: bool = True) -> Callable[[Callable[..., Candidates]], Generator]:
+def generator(name: str, description: str, seeded: bool = True) -> Callable[[Callable[..., Candidates]], Generator]:
     """Register a function as the generator ``name``."""
 
     def register(candidates: Callable[..., Candidates]) -> Generator:
-        GENERATORS[name] = Generator(about, candidates, seeded)
+        GENERATORS[name] = Generator(description, candidates, seeded)
         return GENERATORS[name]
 
     return register
@@ -54,22 +54,22 @@ def sizes(n: int) -> list[int]:
 def in_file_order(rows: Rows, seeds: np.ndarray) -> Candidates:
     """Cut the file as it is. 200 rows are the training part of Ionosphere's first use, 2,800 that of Sick."""
     place = np.arange(rows.n)
-    within = np.empty(rows.n, np.int64)  # place among the rows of the same class
+    class_place = np.empty(rows.n, np.int64)  # place among the rows of the same class
     for label in (0, 1):
-        within[rows.y == label] = np.arange((rows.y == label).sum())
+        class_place[rows.y == label] = np.arange((rows.y == label).sum())
     for size in [*sizes(rows.n), 200, 2800]:
         if size < rows.n:
             yield f"first {size}", (place < size)[None]
             yield f"last {size}", (place >= rows.n - size)[None]
-    middle = (place < rows.n // 3) | (place >= 2 * rows.n // 3)
-    yield "without the middle third", middle[None]
-    for rest in range(3):
-        yield f"every third row tests, from {rest}", (place % 3 != rest)[None]
-        yield f"every third row of a class tests, from {rest}", (within % 3 != rest)[None]
-    of_class = np.bincount(rows.y)[rows.y]
+    outer = (place < rows.n // 3) | (place >= 2 * rows.n // 3)
+    yield "without the middle third", outer[None]
+    for remainder in range(3):
+        yield f"every third row tests, from {remainder}", (place % 3 != remainder)[None]
+        yield f"every third row of a class tests, from {remainder}", (class_place % 3 != remainder)[None]
+    class_sizes = np.bincount(rows.y)[rows.y]
     for name, share in SHARES.items():
-        yield f"first {name} of each class", (within < np.rint(share * of_class))[None]
-        yield f"last {name} of each class", (within >= of_class - np.rint(share * of_class))[None]
+        yield f"first {name} of each class", (class_place < np.rint(share * class_sizes))[None]
+        yield f"last {name} of each class", (class_place >= class_sizes - np.rint(share * class_sizes))[None]
 
 
 @generator("mlc", "MLC++ parts NAME.data and NAME.test, either one trains, or the first rows of both together", False)
@@ -109,24 +109,24 @@ def weka_experiment(rows: Rows, seeds: np.ndarray) -> Candidates:
             exact = (labels[:, 0] == label).sum() * percent / 100
             size = math.floor(exact) + (stream.uniform() < exact - math.floor(exact))
             place = np.cumsum(labels == label, axis=0)
-            at, of_seed = np.nonzero((labels == label) & (place <= size))
-            train[of_seed, order[at, of_seed]] = True
+            i, j = np.nonzero((labels == label) & (place <= size))
+            train[j, order[i, j]] = True
         yield name, train
 
 
 def stratify(order: np.ndarray, classes: np.ndarray, n_folds: int) -> np.ndarray:
     """Return the order of rows after Weka's Instances.stratify, (n_rows,)."""
-    moved, labels = order.tolist(), classes[order].tolist()
-    at = 1
-    while at < len(moved):
-        wanted = labels[at - 1]
-        for place in range(at, len(moved)):
-            if labels[place] == wanted:
-                moved[at], moved[place] = moved[place], moved[at]
-                labels[at], labels[place] = labels[place], labels[at]
-                at += 1
-        at += 1
-    return np.concatenate([np.array(moved[start::n_folds], np.int64) for start in range(n_folds)])
+    rows, labels = order.tolist(), classes[order].tolist()
+    i = 1
+    while i < len(rows):
+        label = labels[i - 1]
+        for place in range(i, len(rows)):
+            if labels[place] == label:
+                rows[i], rows[place] = rows[place], rows[i]
+                labels[i], labels[place] = labels[place], labels[i]
+                i += 1
+        i += 1
+    return np.concatenate([np.array(rows[start::n_folds], np.int64) for start in range(n_folds)])
 
 
 def chosen(rows: np.ndarray, n: int) -> np.ndarray:
@@ -136,33 +136,33 @@ def chosen(rows: np.ndarray, n: int) -> np.ndarray:
     return train
 
 
-def shuffled_down(stream: Stream, n: int, drawn: str = "below") -> np.ndarray:
+def shuffled_down(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
     """Shuffle from the last place down (Knuth; Weka's randomize, Collections.shuffle, Perl's FAQ): (n, n_seeds)."""
-    return _swapped(stream, n, range(n - 1, 0, -1), lambda i: (0, i + 1), drawn)
+    return _swapped(stream, n, range(n - 1, 0, -1), lambda i: (0, i + 1), mode)
 
 
-def shuffled_up(stream: Stream, n: int, drawn: str = "below") -> np.ndarray:
+def shuffled_up(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
     """Shuffle from the first place up: swap place i with one of i to n - 1."""
-    return _swapped(stream, n, range(n - 1), lambda i: (i, n - i), drawn)
+    return _swapped(stream, n, range(n - 1), lambda i: (i, n - i), mode)
 
 
-def shuffled_naively(stream: Stream, n: int, drawn: str = "below") -> np.ndarray:
+def shuffled_naively(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
     """Swap each place with any other, the usual mistake."""
-    return _swapped(stream, n, range(n), lambda i: (0, n), drawn)
+    return _swapped(stream, n, range(n), lambda i: (0, n), mode)
 
 
-def _swapped(stream: Stream, n: int, places: range, others: Callable[[int], tuple[int, int]], drawn: str) -> np.ndarray:
+def _swapped(stream: Stream, n: int, places: range, span: Callable[[int], tuple[int, int]], mode: str) -> np.ndarray:
     order: np.ndarray | None = None
     for place in places:
-        first, bound = others(place)
-        draw = stream.below(bound) if drawn == "below" else (stream.uniform() * bound).astype(np.int64)
+        first, bound = span(place)
+        draw = stream.below(bound) if mode == "below" else (stream.uniform() * bound).astype(np.int64)
         if order is None:
             order = np.repeat(np.arange(n, dtype=np.int32)[:, None], len(draw), axis=1)
             column = np.arange(len(draw))
-        other = first + draw
-        moved = order[other, column]
-        order[other, column] = order[place]
-        order[place] = moved
+        target = first + draw
+        old_rows = order[target, column]
+        order[target, column] = order[place]
+        order[place] = old_rows
     assert order is not None
     return order
 
@@ -175,16 +175,16 @@ def sorted_by_draws(stream: Stream, n: int) -> np.ndarray:
 
 def _of_stream(name: str) -> Callable[[Rows, np.ndarray], Candidates]:
     """Return the candidates of one random number generator: all ways to shuffle and cut, and rows drawn one by one."""
-    make = STREAMS[name]
+    stream_class = STREAMS[name]
 
     def candidates(rows: Rows, seeds: np.ndarray) -> Candidates:
         n = rows.n
         shuffles = {"down": shuffled_down, "up": shuffled_up, "naive": shuffled_naively}
-        for how, shuffle in shuffles.items():
-            for drawn in ("below", "uniform") if _differ(make) else ("below",):
-                yield from _cuts(f"{how}, {drawn}", shuffle(make(seeds), n, drawn), n)
-        yield from _cuts("sorted", sorted_by_draws(make(seeds), n), n)
-        stream = make(seeds)
+        for direction, shuffle in shuffles.items():
+            for mode in ("below", "uniform") if _differ(stream_class) else ("below",):
+                yield from _cuts(f"{direction}, {mode}", shuffle(stream_class(seeds), n, mode), n)
+        yield from _cuts("sorted", sorted_by_draws(stream_class(seeds), n), n)
+        stream = stream_class(seeds)
         draws = np.array([stream.uniform() for _ in range(n)]).T
         for share_name, share in SHARES.items():
             yield f"row by row, trains below {share_name}", draws < share
@@ -193,11 +193,11 @@ def _of_stream(name: str) -> Callable[[Rows, np.ndarray], Candidates]:
     return candidates
 
 
-def _differ(make: type[Stream]) -> bool:
+def _differ(stream_class: type[Stream]) -> bool:
     """Return whether whole numbers are drawn in another way than by multiplying numbers in [0, 1)."""
     seeds, bound = np.array([1, 2, 3, 4]), 1000
-    one, other = make(seeds), make(seeds)
-    return any((one.below(bound) != (other.uniform() * bound).astype(np.int64)).any() for _ in range(4))
+    first, second = stream_class(seeds), stream_class(seeds)
+    return any((first.below(bound) != (second.uniform() * bound).astype(np.int64)).any() for _ in range(4))
 
 
 def _cuts(name: str, order: np.ndarray, n: int) -> Candidates:

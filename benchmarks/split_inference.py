@@ -47,8 +47,8 @@ class Draws:
     @property
     def units_off(self) -> np.ndarray:
         """Return the differences from the printed numbers in units of the last digit, (n_draws, n_numbers)."""
-        off: np.ndarray = np.abs(self.numbers - self.wanted) / UNIT
-        return off
+        units: np.ndarray = np.abs(self.numbers - self.wanted) / UNIT
+        return units
 
     def of_nb(self) -> np.ndarray:
         """Return which numbers are those of NB, (n_numbers,) bool."""
@@ -59,18 +59,18 @@ def draw(rows: Rows, bayes: Bayes, share: float, n_draws: int) -> Draws:
     """Return random splits that train on this share of the rows. SigNB keeps the AUC of NB, which counts once."""
     rng = np.random.default_rng(round(1000 * share))
     size = round(share * rows.n)
-    wanted = {f"NB {metric}": value for metric, value in printed(rows.name, "NB").items()}
-    wanted |= {f"SigNB {metric}": value for metric, value in printed(rows.name, "SigNB").items() if metric != "auc"}
+    targets = {f"NB {metric}": value for metric, value in printed(rows.name, "NB").items()}
+    targets |= {f"SigNB {metric}": value for metric, value in printed(rows.name, "SigNB").items() if metric != "auc"}
     tests, lines = [], []
     for start in range(0, n_draws, BLOCK):
         block = [rng.permutation(rows.n) < size for _ in range(min(BLOCK, n_draws - start))]
-        for train, odds in zip(block, bayes.log_odds(np.array(block), everywhere=True), strict=True):
+        for train, odds in zip(block, bayes.log_odds(np.array(block), all_rows=True), strict=True):
             sigmoid, test = sigmoid_on_training_rows(odds, rows.y, train), ~train
-            found = {f"NB {metric}": value for metric, value in measured(odds[test], rows.y[test]).items()}
-            found |= {f"SigNB {metric}": value for metric, value in measured(sigmoid[test], rows.y[test]).items()}
+            values = {f"NB {metric}": value for metric, value in measured(odds[test], rows.y[test]).items()}
+            values |= {f"SigNB {metric}": value for metric, value in measured(sigmoid[test], rows.y[test]).items()}
             tests.append(test)
-            lines.append([found[name] for name in wanted])
-    return Draws(np.array(tests), np.array(lines), list(wanted), np.array(list(wanted.values())))
+            lines.append([values[name] for name in targets])
+    return Draws(np.array(tests), np.array(lines), list(targets), np.array(list(targets.values())))
 
 
 def distance(draws: Draws) -> tuple[float, float]:
@@ -79,52 +79,52 @@ def distance(draws: Draws) -> tuple[float, float]:
     CXE enters by its logarithm, because some splits have a very large one.
     """
     logs = np.array([name.endswith("cxe") for name in draws.names])
-    numbers, wanted = (np.where(logs, np.log(values), values) for values in (draws.numbers, draws.wanted))
-    gap, covariance = wanted - numbers.mean(axis=0), np.cov(numbers, rowvar=False)
+    numbers, targets = (np.where(logs, np.log(values), values) for values in (draws.numbers, draws.wanted))
+    gap, covariance = targets - numbers.mean(axis=0), np.cov(numbers, rowvar=False)
     squared = float(gap @ np.linalg.solve(covariance, gap))
     return squared, -0.5 * (squared + np.linalg.slogdet(2 * np.pi * covariance)[1])
 
 
 def single_lines(rows: Rows, draws: Draws) -> Iterator[list[str]]:
     """Yield each printed number with mean, sd and quantile among those of random splits."""
-    for name, wanted, column in zip(draws.names, draws.wanted, draws.numbers.T, strict=True):
+    for name, target, column in zip(draws.names, draws.wanted, draws.numbers.T, strict=True):
         quartiles = "{:.3f} to {:.3f}".format(*np.quantile(column, [0.25, 0.75]))
         yield [
             rows.name,
             name,
-            f"{wanted:.3f}",
+            f"{target:.3f}",
             f"{np.median(column):.3f}",
             quartiles,
-            f"{(column < wanted).mean():.0%}",
+            f"{(column < target).mean():.0%}",
         ]
 
 
-def joint_line(rows: Rows, by_share: dict[float, Draws]) -> list[str]:
+def joint_line(rows: Rows, share_draws: dict[float, Draws]) -> list[str]:
     """Return the joint p-value at 66 %, and the log density at each share less the largest."""
-    found = {share: distance(draws) for share, draws in by_share.items()}
-    squared, n_numbers = found[SHARE][0], len(by_share[SHARE].names)
-    most = max(density for _, density in found.values())
-    relative = [f"{density - most:.1f}" for _, density in found.values()]
+    distances = {share: distance(draws) for share, draws in share_draws.items()}
+    squared, n_numbers = distances[SHARE][0], len(share_draws[SHARE].names)
+    maximum = max(density for _, density in distances.values())
+    relative = [f"{density - maximum:.1f}" for _, density in distances.values()]
     p_value = chi2.sf(squared, n_numbers)
-    return [rows.name, str(n_numbers), f"{squared:.1f}", f"{p_value:.2f}", f"{found[SHARE][1]:.1f}", *relative]
+    return [rows.name, str(n_numbers), f"{squared:.1f}", f"{p_value:.2f}", f"{distances[SHARE][1]:.1f}", *relative]
 
 
 def count_line(rows: Rows, draws: Draws) -> list[str]:
     """Return how many random splits agree with NB and with SigNB, and how many splits there are."""
-    off = draws.units_off
-    hits = [off[:, draws.of_nb()].max(axis=1) <= PASSES, off.max(axis=1) <= PASSES]
+    units = draws.units_off
+    hits = [units[:, draws.of_nb()].max(axis=1) <= PASSES, units.max(axis=1) <= PASSES]
     size = round(SHARE * rows.n)
     bits = (math.lgamma(rows.n + 1) - math.lgamma(size + 1) - math.lgamma(rows.n - size + 1)) / math.log(2)
-    return [rows.name, *(f"{of.sum()} of {len(off):,}" for of in hits), f"2^{bits:,.0f}"]
+    return [rows.name, *(f"{hit.sum()} of {len(units):,}" for hit in hits), f"2^{bits:,.0f}"]
 
 
 def mlc_line(rows: Rows, bayes: Bayes, draws: Draws) -> list[str]:
     """Return how near the MLC++ split comes to the printed NB, and how many random splits are as near."""
     [train] = [train for name, train in rows.parts.items() if name == MLC_PART]
     odds = bayes.log_odds(train[None])[0, ~train]
-    near = worst(measured(odds, rows.y[~train]), printed(rows.name, "NB"))
-    as_near = draws.units_off[:, draws.of_nb()].max(axis=1) <= near
-    return [rows.name, f"{near:.1f}", f"{as_near.sum()} of {len(as_near):,}"]
+    limit = worst(measured(odds, rows.y[~train]), printed(rows.name, "NB"))
+    is_near = draws.units_off[:, draws.of_nb()].max(axis=1) <= limit
+    return [rows.name, f"{limit:.1f}", f"{is_near.sum()} of {len(is_near):,}"]
 
 
 def row_line(rows: Rows, draws: Draws) -> list[str]:
@@ -140,29 +140,31 @@ def row_line(rows: Rows, draws: Draws) -> list[str]:
 
 def page(datasets: list[str], n_draws: int, folder: str | None, mlc: Path | None) -> str:
     """Return the text of inference.md."""
-    few = max(n_draws // 4, 10)
-    single, joint, counts, of_rows, of_mlc = [], [], [], [], []
+    n_few = max(n_draws // 4, 10)
+    single, joint, counts, row_lines, mlc_lines = [], [], [], [], []
     for name in datasets:
         rows = read_rows(name, folder, mlc)
         bayes = naive_bayes(rows.X, rows.y)
-        by_share = {share: draw(rows, bayes, share, n_draws if share == SHARE else few) for share in SHARES}
-        single += list(single_lines(rows, by_share[SHARE]))
-        joint.append(joint_line(rows, by_share))
-        counts.append(count_line(rows, by_share[SHARE]))
-        of_rows.append(row_line(rows, by_share[SHARE]))
+        share_draws = {share: draw(rows, bayes, share, n_draws if share == SHARE else n_few) for share in SHARES}
+        single += list(single_lines(rows, share_draws[SHARE]))
+        joint.append(joint_line(rows, share_draws))
+        counts.append(count_line(rows, share_draws[SHARE]))
+        row_lines.append(row_line(rows, share_draws[SHARE]))
         if rows.parts:
-            of_mlc.append(mlc_line(rows, bayes, by_share[SHARE]))
+            mlc_lines.append(mlc_line(rows, bayes, share_draws[SHARE]))
         print(f"{name}: done", file=sys.stderr, flush=True)
     shares = [f"{share:.0%}" for share in SHARES]
     return TEXT.format(
         draws=f"{n_draws:,}",
-        few=few,
+        few=n_few,
         near=f"{NEAR:.0f}",
         single=_table(single, ["data set", "number", "printed", "median", "middle half", "below"]),
         joint=_table(joint, ["data set", "numbers", "distance", "p", "log density", *shares]),
         counts=_table(counts, ["data set", "NB", "NB and SigNB", "splits"]),
-        mlc=_table(of_mlc, ["data set", "distance of MLC++", "random splits as near"]) if of_mlc else "(Not at hand.)",
-        rows=_table(of_rows, ["data set", "near", "positives that test", "of those near", "spread of rows"]),
+        mlc=_table(mlc_lines, ["data set", "distance of MLC++", "random splits as near"])
+        if mlc_lines
+        else "(Not at hand.)",
+        rows=_table(row_lines, ["data set", "near", "positives that test", "of those near", "spread of rows"]),
     )
 
 
@@ -219,13 +221,13 @@ def main() -> None:
     parser.add_argument("--data-dir", metavar="DIR", help="original data files (PROBCAL_DATA_DIR)")
     parser.add_argument("--mlc", type=Path, metavar="DIR", help="MLC++ files NAME.data and NAME.test")
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR", help="(%(default)s)")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     try:
-        text = page(list(asked.datasets), asked.draws, asked.data_dir, asked.mlc)
+        text = page(list(args.datasets), args.draws, args.data_dir, args.mlc)
     except ProbcalError as error:
         sys.exit(f"error: {error}")
-    asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "inference.md").write_text(text, encoding="utf-8")
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "inference.md").write_text(text, encoding="utf-8")
     print(text)
 
 

@@ -25,15 +25,15 @@ _SLOPES = -_NODES * _DENSITIES
 
 
 @njit(cache=True)
-def add_nominal(codes, n_levels, y, train, wanted, out):
-    """Add the log ratio of one nominal column to ``out``, for the rows that are ``wanted``. Code -1 is missing."""
+def add_nominal(codes, n_levels, y, train, mask, out):
+    """Add the log ratio of one nominal column to ``out``, for the rows that are ``mask``. Code -1 is missing."""
     counts = np.ones((2, n_levels))
     for row in range(len(y)):
         if train[row] and codes[row] >= 0:
             counts[y[row], codes[row]] += 1
     ratio = np.log(counts[1] / counts[1].sum()) - np.log(counts[0] / counts[0].sum())
     for row in range(len(y)):
-        if wanted[row] and codes[row] >= 0:
+        if mask[row] and codes[row] >= 0:
             out[row] += ratio[codes[row]]
 
 
@@ -48,11 +48,11 @@ def _below(z):
 def _between(z, values, slopes):
     """Interpolate a table by cubics, with an error below 1e-9."""
     place = (z - _NODES[0]) * _NODES_PER_WIDTH
-    left = int(place)
-    t = place - left
-    rise = values[left + 1] - values[left]
-    first, last = slopes[left] / _NODES_PER_WIDTH, slopes[left + 1] / _NODES_PER_WIDTH
-    return values[left] + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
+    index = int(place)
+    t = place - index
+    rise = values[index + 1] - values[index]
+    first, last = slopes[index] / _NODES_PER_WIDTH, slopes[index + 1] / _NODES_PER_WIDTH
+    return values[index] + t * (first + t * (3 * rise - 2 * first - last + t * (first + last - 2 * rise)))
 
 
 @njit(cache=True)
@@ -72,55 +72,55 @@ def _density(x, centres, weights, size, total, width, precision):
     if size == 0:
         return _mass(x / width, precision / width)
     start = np.searchsorted(centres[:size], x)
-    found, seen = 0.0, 0.0
+    estimate, weight_sum = 0.0, 0.0
     for place in range(start, size):
         mass = _mass((centres[place] - x) / width, precision / width)
-        found += mass * weights[place]
-        seen += weights[place]
-        if mass * (total - seen) < found * _STOP:
+        estimate += mass * weights[place]
+        weight_sum += weights[place]
+        if mass * (total - weight_sum) < estimate * _STOP:
             break
     for place in range(start - 1, -1, -1):
         mass = _mass((centres[place] - x) / width, precision / width)
-        found += mass * weights[place]
-        seen += weights[place]
-        if mass * (total - seen) < found * _STOP:
+        estimate += mass * weights[place]
+        weight_sum += weights[place]
+        if mass * (total - weight_sum) < estimate * _STOP:
             break
-    return found / total
+    return estimate / total
 
 
 @njit(cache=True)
-def add_numeric(values, order, y, train, wanted, out):
+def add_numeric(values, order, y, train, mask, out):
     """Add the log ratio of one numeric column to ``out``. ``order``: its known rows, sorted by value."""
-    gaps, distinct, last, first = 0.0, 0, 0.0, True
+    gaps, distinct, previous, first = 0.0, 0, 0.0, True
     for row in order:
         if train[row]:
-            if not first and values[row] != last:
-                gaps += values[row] - last
+            if not first and values[row] != previous:
+                gaps += values[row] - previous
                 distinct += 1
-            last, first = values[row], False
+            previous, first = values[row], False
     precision = gaps / distinct if distinct else _DEFAULT_PRECISION
     centres, weights = np.empty((2, len(order))), np.zeros((2, len(order)))
     size, total = np.zeros(2, np.int64), np.zeros(2)
     for row in order:
         if train[row]:
-            of, centre = y[row], np.rint(values[row] / precision) * precision
-            if size[of] == 0 or centres[of, size[of] - 1] != centre:
-                centres[of, size[of]] = centre
-                size[of] += 1
-            weights[of, size[of] - 1] += 1
-            total[of] += 1
+            k, centre = y[row], np.rint(values[row] / precision) * precision
+            if size[k] == 0 or centres[k, size[k] - 1] != centre:
+                centres[k, size[k]] = centre
+                size[k] += 1
+            weights[k, size[k] - 1] += 1
+            total[k] += 1
     width = np.empty(2)
-    for of in range(2):
-        width[of] = precision / 6
-        if size[of] > 1:
-            width[of] = max((centres[of, size[of] - 1] - centres[of, 0]) / math.sqrt(total[of]), width[of])
-    known, ratio = np.nan, 0.0
+    for k in range(2):
+        width[k] = precision / 6
+        if size[k] > 1:
+            width[k] = max((centres[k, size[k] - 1] - centres[k, 0]) / math.sqrt(total[k]), width[k])
+    x, ratio = np.nan, 0.0
     for row in order:
-        if wanted[row]:
-            if values[row] != known:
-                known = values[row]
+        if mask[row]:
+            if values[row] != x:
+                x = values[row]
                 ratio = 0.0
-                for of in range(2):
-                    one = _density(known, centres[of], weights[of], size[of], total[of], width[of], precision)
-                    ratio += (2 * of - 1) * math.log(max(one, _SMALLEST))
+                for k in range(2):
+                    density = _density(x, centres[k], weights[k], size[k], total[k], width[k], precision)
+                    ratio += (2 * k - 1) * math.log(max(density, _SMALLEST))
             out[row] += ratio

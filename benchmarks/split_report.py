@@ -55,7 +55,7 @@ def write(folder: Path) -> None:
     """Write table.md into ``folder`` from tried.csv and passed.csv."""
     lines = sorted(read(folder / "tried.csv"), key=_place)
     body = [_summary(list(group)) for _, group in groupby(lines, key=_place)]
-    about = [[name, generator.about] for name, generator in GENERATORS.items()]
+    descriptions = [[name, generator.about] for name, generator in GENERATORS.items()]
     text = "\n".join(
         [
             NOTE,
@@ -63,7 +63,7 @@ def write(folder: Path) -> None:
             "\n## Candidates that pass NB, SigNB and J48\n",
             _passed(read(folder / "passed.csv")),
             "\n## The generators\n",
-            _table(about, ["generator", "what it does"]),
+            _table(descriptions, ["generator", "what it does"]),
             "\n## Tried before, by another program\n",
             "These attempts are reported here as they were told. Their candidates are not counted above.\n",
             _table(EARLIER, ["data set", "generator", "candidates", "result"]),

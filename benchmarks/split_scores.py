@@ -21,11 +21,11 @@ Numbers = dict[str, float]
 class Bayes(Protocol):
     """Score rows by naive Bayes."""
 
-    def log_odds(self, train: np.ndarray, everywhere: bool = False) -> np.ndarray:
+    def log_odds(self, train: np.ndarray, all_rows: bool = False) -> np.ndarray:
         """Return the log-odds of the positive class of each candidate's test rows, in nats.
 
         ``train`` is (n_candidates, n_rows) bool. The result has its shape. Training rows have a meaning only if
-        ``everywhere`` is set.
+        ``all_rows`` is set.
         """
 
 
@@ -47,11 +47,11 @@ class NominalBayes:
         self._levels = np.array([block.shape[1] for block in blocks])
         self._y = y.astype(bool)
 
-    def log_odds(self, train: np.ndarray, everywhere: bool = False) -> np.ndarray:
+    def log_odds(self, train: np.ndarray, all_rows: bool = False) -> np.ndarray:
         log_share, prior = [], []
-        for of_class in (~self._y, self._y):
-            rows = train[:, of_class]
-            counts = (rows.astype(np.float32) @ self._indicators[of_class]).astype(np.float64)
+        for mask in (~self._y, self._y):
+            rows = train[:, mask]
+            counts = (rows.astype(np.float32) @ self._indicators[mask]).astype(np.float64)
             totals = np.add.reduceat(counts, self._first, axis=1) + self._levels
             log_share.append(np.log((counts + 1) / np.repeat(totals, self._levels, axis=1)))
             prior.append(np.log(rows.sum(axis=1) + 1.0))
@@ -77,16 +77,16 @@ class MixedBayes:
                 order = np.argsort(values, kind="stable")
                 self._numeric.append((values, order[~np.isnan(values[order])]))
 
-    def log_odds(self, train: np.ndarray, everywhere: bool = False) -> np.ndarray:
-        return np.array([self._of_one(one, np.ones_like(one) if everywhere else ~one) for one in train])
+    def log_odds(self, train: np.ndarray, all_rows: bool = False) -> np.ndarray:
+        return np.array([self._of_one(row, np.ones_like(row) if all_rows else ~row) for row in train])
 
-    def _of_one(self, train: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    def _of_one(self, train: np.ndarray, mask: np.ndarray) -> np.ndarray:
         positives = self._y[train].sum()
         odds = np.full(len(train), np.log((positives + 1) / (train.sum() - positives + 1)))
         for codes, n_levels in self._nominal:
-            self._kernels.add_nominal(codes, n_levels, self._y, train, wanted, odds)
+            self._kernels.add_nominal(codes, n_levels, self._y, train, mask, odds)
         for values, order in self._numeric:
-            self._kernels.add_numeric(values, order, self._y, train, wanted, odds)
+            self._kernels.add_numeric(values, order, self._y, train, mask, odds)
         return odds
 
 
@@ -96,13 +96,13 @@ def losses(odds: np.ndarray, y: np.ndarray, test: np.ndarray) -> tuple[np.ndarra
     ``odds`` and ``test`` are (n_candidates, n_rows). A candidate without test rows has NaN.
     """
     margin = (odds * np.where(y, -1, 1).astype(odds.dtype))[test]
-    against = np.exp(np.minimum(margin, 80))
-    of_wrong = against / (1 + against)
+    ratio = np.exp(np.minimum(margin, 80))
+    p_wrong = ratio / (1 + ratio)
     sizes = test.sum(axis=1)
     starts = np.minimum(np.cumsum(sizes) - sizes, len(margin) - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        squares = np.add.reduceat(of_wrong**2, starts, dtype=np.float64) / sizes
-        bits = np.add.reduceat(np.maximum(np.log1p(against), margin), starts, dtype=np.float64) / sizes / np.log(2)
+        squares = np.add.reduceat(p_wrong**2, starts, dtype=np.float64) / sizes
+        bits = np.add.reduceat(np.maximum(np.log1p(ratio), margin), starts, dtype=np.float64) / sizes / np.log(2)
     return np.sqrt(np.where(sizes, squares, np.nan)), np.where(sizes, bits, np.nan)
 
 
@@ -111,25 +111,25 @@ def area(odds: np.ndarray, y: np.ndarray) -> float:
     positives = int(y.sum())
     if positives in (0, len(y)):
         return np.nan
-    above = rankdata(odds)[y.astype(bool)].sum() - positives * (positives + 1) / 2
-    return float(above / (positives * (len(y) - positives)))
+    n_pairs = rankdata(odds)[y.astype(bool)].sum() - positives * (positives + 1) / 2
+    return float(n_pairs / (positives * (len(y) - positives)))
 
 
-def distances(odds: np.ndarray, y: np.ndarray, test: np.ndarray, printed: Numbers, near: float = np.inf) -> np.ndarray:
+def distances(odds: np.ndarray, y: np.ndarray, test: np.ndarray, printed: Numbers, limit: float = np.inf) -> np.ndarray:
     """Return each candidate's largest difference from the ``printed`` numbers, in units of the last digit.
 
-    AUC takes most of the time. It is left out for candidates that RMS or CXE put farther away than ``near``.
+    AUC takes most of the time. It is left out for candidates that RMS or CXE put farther away than ``limit``.
     """
     rms, cxe = losses(odds, y, test)
-    found = np.zeros(len(odds))
+    result = np.zeros(len(odds))
     for metric, values in (("rms", rms), ("cxe", cxe)):
         if metric in printed:
-            found = np.maximum(found, np.abs(values - printed[metric]) / UNIT)
+            result = np.maximum(result, np.abs(values - printed[metric]) / UNIT)
     if "auc" in printed:
-        for one in np.flatnonzero(found <= near):
-            auc = area(odds[one, test[one]], y[test[one]])
-            found[one] = max(found[one], abs(auc - printed["auc"]) / UNIT)
-    return np.where(np.isnan(found), np.inf, found)
+        for i in np.flatnonzero(result <= limit):
+            auc = area(odds[i, test[i]], y[test[i]])
+            result[i] = max(result[i], abs(auc - printed["auc"]) / UNIT)
+    return np.where(np.isnan(result), np.inf, result)
 
 
 def measured(odds: np.ndarray, y: np.ndarray) -> Numbers:
@@ -146,9 +146,9 @@ def sigmoid_on_training_rows(odds: np.ndarray, y: np.ndarray, train: np.ndarray)
     return np.log(predicted) - np.log1p(-predicted)
 
 
-def worst(found: Numbers, printed: Numbers) -> float:
+def worst(numbers: Numbers, printed: Numbers) -> float:
     """Return the largest difference in units of the last digit, over the metrics that were printed."""
-    return max((abs(found[metric] - value) / UNIT for metric, value in printed.items()), default=0.0)
+    return max((abs(numbers[metric] - value) / UNIT for metric, value in printed.items()), default=0.0)
 
 
 def finite(numbers: Sequence[tuple[str, float | None]]) -> Numbers:

@@ -81,60 +81,60 @@ class Search:
 
     def run(self, name: str, seeds: np.ndarray) -> Tried:
         """Return what the candidates of the generator ``name`` gave for these seeds, and list those that pass."""
-        begin, listed = time.process_time(), []
-        tried = Tried(self.rows.name, name, int(seeds[0]), int(seeds[-1]), 0, 0, 0, 0, 0, np.inf, "", 0.0)
+        begin, passes = time.process_time(), []
+        summary = Tried(self.rows.name, name, int(seeds[0]), int(seeds[-1]), 0, 0, 0, 0, 0, np.inf, "", 0.0)
         for variant, train in GENERATORS[name].candidates(self.rows, seeds):
             odds = self.bayes.log_odds(train)
-            found = distances(odds, self.rows.y, ~train, self.nb, near=max(PASSES, tried.distance))
-            best = int(np.argmin(found))
-            if found[best] < tried.distance:
+            units = distances(odds, self.rows.y, ~train, self.nb, limit=max(PASSES, summary.distance))
+            best = int(np.argmin(units))
+            if units[best] < summary.distance:
                 seed = f", seed {seeds[best]}" if GENERATORS[name].seeded else ""
-                tried = replace(tried, distance=float(found[best]), nearest=variant + seed)
-            tried = replace(tried, candidates=tried.candidates + len(train))
-            for one in np.flatnonzero(found <= PASSES):
-                passed = self.tested(Passed(self.rows.name, name, variant, int(seeds[one]), 0, 0, "", ""), train[one])
-                if max(passed.nb, passed.sig_nb) <= PASSES and passed.missed != "J48":
-                    listed.append(passed)
-                tried = replace(
-                    tried,
-                    nb=tried.nb + (passed.nb <= PASSES),
-                    sig_nb=tried.sig_nb + (max(passed.nb, passed.sig_nb) <= PASSES),
-                    j48=tried.j48 + bool(passed.tested and passed.missed != "J48"),
-                    all_columns=tried.all_columns + bool(passed.tested and not passed.missed),
+                summary = replace(summary, distance=float(units[best]), nearest=variant + seed)
+            summary = replace(summary, candidates=summary.candidates + len(train))
+            for i in np.flatnonzero(units <= PASSES):
+                candidate = self.tested(Passed(self.rows.name, name, variant, int(seeds[i]), 0, 0, "", ""), train[i])
+                if max(candidate.nb, candidate.sig_nb) <= PASSES and candidate.missed != "J48":
+                    passes.append(candidate)
+                summary = replace(
+                    summary,
+                    nb=summary.nb + (candidate.nb <= PASSES),
+                    sig_nb=summary.sig_nb + (max(candidate.nb, candidate.sig_nb) <= PASSES),
+                    j48=summary.j48 + bool(candidate.tested and candidate.missed != "J48"),
+                    all_columns=summary.all_columns + bool(candidate.tested and not candidate.missed),
                 )
-        for passed in listed:  # only now, so that a search that was stopped finds them once
-            append(self.out / "passed.csv", passed)
-        return replace(tried, seconds=time.process_time() - begin)
+        for candidate in passes:  # only now, so that a search that was stopped finds them once
+            append(self.out / "passed.csv", candidate)
+        return replace(summary, seconds=time.process_time() - begin)
 
-    def tested(self, passed: Passed, train: np.ndarray) -> Passed:
-        """Return ``passed`` with the columns that were tested: Weka's only if NB and SigNB let it pass."""
-        odds = self.bayes.log_odds(train[None], everywhere=True)[0]
+    def tested(self, candidate: Passed, train: np.ndarray) -> Passed:
+        """Return ``candidate`` with the columns that were tested: Weka's only if NB and SigNB let it pass."""
+        odds = self.bayes.log_odds(train[None], all_rows=True)[0]
         sigmoid = sigmoid_on_training_rows(odds, self.rows.y, train)
         nb, sig_nb = (
-            worst(measured(one[~train], self.rows.y[~train]), numbers)
-            for one, numbers in ((odds, self.nb), (sigmoid, self.sig_nb))
+            worst(measured(values[~train], self.rows.y[~train]), numbers)
+            for values, numbers in ((odds, self.nb), (sigmoid, self.sig_nb))
         )
-        passed = replace(passed, nb=nb, sig_nb=sig_nb)
+        candidate = replace(candidate, nb=nb, sig_nb=sig_nb)
         if max(nb, sig_nb) > PASSES:
-            return passed
+            return candidate
         try:
             for column, distance in confirmations(self.rows, train):
-                passed = replace(passed, tested=f"{passed.tested} {column} {distance:.1f}".strip())
+                candidate = replace(candidate, tested=f"{candidate.tested} {column} {distance:.1f}".strip())
                 if distance > PASSES:
-                    passed = replace(passed, missed=column)
+                    candidate = replace(candidate, missed=column)
                     break
         except ProbcalError as error:
             print(f"not tested by Weka: {error}", file=sys.stderr)
-        return passed
+        return candidate
 
 
 def append(path: Path, line: Tried | Passed) -> None:
     """Write a line at the end of a CSV file, after its header where it is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = not path.exists()
+    is_new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        if new:
+        if is_new:
             writer.writerow([field.name for field in fields(line)])
         writer.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in asdict(line).values()])
 
@@ -176,48 +176,52 @@ def main() -> None:
     parser.add_argument("--mlc", type=Path, metavar="DIR", help="MLC++ files NAME.data and NAME.test")
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR", help="(%(default)s)")
     parser.add_argument("--table", action="store_true", help="only write table.md")
-    asked = parser.parse_args()
-    if not asked.table:
-        if not asked.dataset:
+    args = parser.parse_args()
+    if not args.table:
+        if not args.dataset:
             parser.error("name a data set, such as kr-vs-kp, or ask for the --table")
-        if not printed(asked.dataset, "NB"):
-            parser.error(f"the paper prints no numbers of {asked.dataset}; name one of its data sets, such as kr-vs-kp")
+        if not printed(args.dataset, "NB"):
+            parser.error(f"the paper prints no numbers of {args.dataset}; name one of its data sets, such as kr-vs-kp")
         try:
-            search = Search(read_rows(asked.dataset, asked.data_dir, asked.mlc), asked.out)
+            search = Search(read_rows(args.dataset, args.data_dir, args.mlc), args.out)
         except (ProbcalError, OSError) as error:
             sys.exit(f"error: {error}")
-        for name in asked.generator or GENERATORS:
-            run(search, name, asked.seeds)
+        for name in args.generator or GENERATORS:
+            run(search, name, args.seeds)
     from split_report import write
 
-    write(asked.out)
-    print(f"written: {asked.out / 'table.md'}")
+    write(args.out)
+    print(f"written: {args.out / 'table.md'}")
 
 
 def run(search: Search, name: str, seeds: range) -> None:
     """Try a generator on the seeds that were not tried yet, and tell of each block."""
-    done: set[int] = set()
+    old_seeds: set[int] = set()
     for line in read(search.out / "tried.csv"):
         if (line["dataset"], line["generator"]) == (search.rows.name, name):
-            done.update(range(int(line["first_seed"]), int(line["last_seed"]) + 1))
-    found = False
+            old_seeds.update(range(int(line["first_seed"]), int(line["last_seed"]) + 1))
+    has_new = False
     for block in chunks(name, seeds):
-        for left in gaps(block, done):
-            tried = search.run(name, left)
-            if not tried.candidates:
+        for new_seeds in gaps(block, old_seeds):
+            summary = search.run(name, new_seeds)
+            if not summary.candidates:
                 continue
-            found = True
-            append(search.out / "tried.csv", tried)
-            told = f"{tried.candidates:,} candidates, {tried.nb} pass NB, {tried.sig_nb} SigNB, {tried.j48} J48"
-            print(f"{tried.dataset} {name} {left[0]}:{left[-1] + 1}: {told}; nearest {tried.distance:.1f}", flush=True)
-    if not found:
+            has_new = True
+            append(search.out / "tried.csv", summary)
+            text = f"{summary.candidates:,} candidates, {summary.nb} pass NB, {summary.sig_nb} SigNB, {summary.j48} J48"
+            print(
+                f"{summary.dataset} {name} {new_seeds[0]}:{new_seeds[-1] + 1}: {text}; "
+                f"nearest {summary.distance:.1f}",
+                flush=True,
+            )
+    if not has_new:
         print(f"{search.rows.name} {name}: nothing new to try; {search.out / 'tried.csv'} lists what was tried")
 
 
-def gaps(block: np.ndarray, done: set[int]) -> list[np.ndarray]:
-    """Return the seeds of ``block`` that are not in ``done``, as ranges without a gap."""
-    left = np.array([seed for seed in block.tolist() if seed not in done], dtype=block.dtype)
-    return [part for part in np.split(left, np.flatnonzero(np.diff(left) > 1) + 1) if len(part)]
+def gaps(block: np.ndarray, old_seeds: set[int]) -> list[np.ndarray]:
+    """Return the seeds of ``block`` that are not in ``old_seeds``, as ranges without a gap."""
+    new_seeds = np.array([seed for seed in block.tolist() if seed not in old_seeds], dtype=block.dtype)
+    return [part for part in np.split(new_seeds, np.flatnonzero(np.diff(new_seeds) > 1) + 1) if len(part)]
 
 
 if __name__ == "__main__":

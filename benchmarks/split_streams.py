@@ -47,12 +47,12 @@ class Java:
         bits = self._next(31)
         if bound & (bound - 1) == 0:
             return (bits * bound) >> 31
-        again = bits - bits % bound + (bound - 1) >= 1 << 31
-        while again.any():
-            before = self._state
-            bits = np.where(again, self._next(31), bits)
-            self._state = np.where(again, self._state, before)
-            again = bits - bits % bound + (bound - 1) >= 1 << 31
+        retry = bits - bits % bound + (bound - 1) >= 1 << 31
+        while retry.any():
+            state = self._state
+            bits = np.where(retry, self._next(31), bits)
+            self._state = np.where(retry, self._state, state)
+            retry = bits - bits % bound + (bound - 1) >= 1 << 31
         return bits % bound
 
 
@@ -103,9 +103,9 @@ class _AdditiveFeedback(_Raw):
     def raw(self) -> np.ndarray:
         # the place of the oldest number is that of the new one
         self._table[self._at] += self._table[(self._at - self.lag) % self.degree]
-        new = self._table[self._at] >> 1
+        value = self._table[self._at] >> 1
         self._at = (self._at + 1) % self.degree
-        return new.astype(np.int64)
+        return value.astype(np.int64)
 
 
 class Glibc(_AdditiveFeedback):
@@ -163,20 +163,20 @@ class Matlab:
         self._borrow, self._at = np.zeros(len(seeds)), 0
 
     def _shift(self) -> None:
-        for left, shift in ((True, 13), (False, 17), (True, 5)):
-            moved = self._register << np.uint64(shift) if left else self._register >> np.uint64(shift)
-            self._register = (self._register ^ moved) & np.uint64(0xFFFFFFFF)
+        for is_left, shift in ((True, 13), (False, 17), (True, 5)):
+            bits = self._register << np.uint64(shift) if is_left else self._register >> np.uint64(shift)
+            self._register = (self._register ^ bits) & np.uint64(0xFFFFFFFF)
 
     def uniform(self) -> np.ndarray:
-        new = self._cache[(self._at + 20) % 32] - self._cache[(self._at + 5) % 32] - self._borrow
-        self._borrow = np.where(new < 0, 2.0**-53, 0.0)
-        new = np.where(new < 0, new + 1, new)
-        self._cache[self._at] = new
+        value = self._cache[(self._at + 20) % 32] - self._cache[(self._at + 5) % 32] - self._borrow
+        self._borrow = np.where(value < 0, 2.0**-53, 0.0)
+        value = np.where(value < 0, value + 1, value)
+        self._cache[self._at] = value
         self._at = (self._at + 1) % 32
         low = self._register
         self._shift()
         fraction = ((self._register << np.uint64(32)) & np.uint64((1 << 52) - 1)) ^ low
-        return (new.view(np.uint64) ^ fraction).view(np.float64)
+        return (value.view(np.uint64) ^ fraction).view(np.float64)
 
     def below(self, bound: int) -> np.ndarray:
         """Return ceil(bound * rand) - 1, the usual idiom."""
@@ -225,13 +225,13 @@ class R(_Twister):
     """Draw as set.seed and runif of R since 1.7: its own scrambling of the seed, 32 bits a number."""
 
     def numbers(self, seed: int) -> Callable[[int], np.ndarray]:
-        scrambled = seed
+        state = seed
         for _ in range(50):
-            scrambled = (69069 * scrambled + 1) % (1 << 32)
+            state = (69069 * state + 1) % (1 << 32)
         key = []
         for _ in range(625):
-            scrambled = (69069 * scrambled + 1) % (1 << 32)
-            key.append(scrambled)
+            state = (69069 * state + 1) % (1 << 32)
+            key.append(state)
         twister = np.random.RandomState()
         twister.set_state(("MT19937", np.array(key[1:], np.uint32), 624))  # the first is the place, which R resets
         return lambda size: twister.randint(0, 1 << 32, size, np.uint64) * 2.3283064365386963e-10

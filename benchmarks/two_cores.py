@@ -74,81 +74,81 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="the one of median wall time counts (%(default)s)")
     parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
     parser.add_argument("--learner", action="append", choices=("sklearn_tree", "j48"), help="both unless given")
-    asked = parser.parse_args()
-    columns, alike = {}, True
+    args = parser.parse_args()
+    columns, is_same = {}, True
     with tempfile.TemporaryDirectory() as folder:
-        for learner, X, y in tables(asked.rows, asked.learner or ("sklearn_tree", "j48")):
+        for learner, X, y in tables(args.rows, args.learner or ("sklearn_tree", "j48")):
             data = Path(folder) / f"{learner}.joblib"
             joblib.dump((X, y), data)
-            one, two = (
-                median([traces(data, learner, asked.probes, jobs)[0] for _ in range(asked.runs)]) for jobs in (1, 2)
+            first, second = (
+                median([traces(data, learner, args.probes, jobs)[0] for _ in range(args.runs)]) for jobs in (1, 2)
             )
-            pair = median([slower(traces(data, learner, asked.probes, 1, at_once=2)) for _ in range(asked.runs)])
-            columns[learner] = column(one, two, pair)
-            alike &= one.votes == two.votes == pair.votes
-    about = (
-        f"ProbingClassifier, {asked.probes} probes, fit and votes on {asked.rows:,} rows of Adult. Wall seconds of"
-        f" whole processes, the run of median wall time of {asked.runs}. Votes: {'the same' if alike else 'OTHERS'}."
+            pair = median([slower(traces(data, learner, args.probes, 1, n_processes=2)) for _ in range(args.runs)])
+            columns[learner] = column(first, second, pair)
+            is_same &= first.votes == second.votes == pair.votes
+    description = (
+        f"ProbingClassifier, {args.probes} probes, fit and votes on {args.rows:,} rows of Adult. Wall seconds of"
+        f" whole processes, the run of median wall time of {args.runs}. Votes: {'the same' if is_same else 'OTHERS'}."
     )
     names = next(iter(columns.values())).keys() if columns else ()
-    rows = [[name, *(of_learner[name] for of_learner in columns.values())] for name in names]
-    speed.report(asked.out, "two_cores.py", about, ["", *columns], rows)
-    sys.exit(0 if alike else 1)
+    rows = [[name, *(values[name] for values in columns.values())] for name in names]
+    speed.report(args.out, "two_cores.py", description, ["", *columns], rows)
+    sys.exit(0 if is_same else 1)
 
 
-def column(one: Trace, two: Trace, pair: Trace) -> dict[str, str]:
+def column(first: Trace, second: Trace, pair: Trace) -> dict[str, str]:
     """Return the lines of a learner: name -> text. The lines from "half" on add up to the wall time of two threads."""
     # within the phase of fits, each core either fits or is idle
-    idle_one, idle_two = one.fitting - one.taken, 2 * two.fitting - two.taken - two.dropped
-    rest = {
-        "half of the wall time with n_jobs=1": one.wall / 2,
-        "+ start-up, imports, end of the process": two.outside - one.outside / 2,
-        "+ fits that are slower beside another": (two.taken - one.taken) / 2,
-        "+ early fits that were not used": two.dropped / 2,
-        "+ a core without a fit, between the fits": (idle_two - idle_one) / 2,
-        "+ votes": two.voting - one.voting / 2,
-        "= wall time with n_jobs=2": two.wall,
+    first_idle, second_idle = first.fitting - first.taken, 2 * second.fitting - second.taken - second.dropped
+    parts = {
+        "half of the wall time with n_jobs=1": first.wall / 2,
+        "+ start-up, imports, end of the process": second.outside - first.outside / 2,
+        "+ fits that are slower beside another": (second.taken - first.taken) / 2,
+        "+ early fits that were not used": second.dropped / 2,
+        "+ a core without a fit, between the fits": (second_idle - first_idle) / 2,
+        "+ votes": second.voting - first.voting / 2,
+        "= wall time with n_jobs=2": second.wall,
     }
     return {
-        "wall time with n_jobs=1": speed.seconds(one.wall),
+        "wall time with n_jobs=1": speed.seconds(first.wall),
         "wall time of two such processes at once": speed.seconds(pair.wall),
-        "bound of the ratio on this machine": speed.times(2 * one.wall, pair.wall),
-        "ratio, n_jobs=1 over 2": speed.times(one.wall, two.wall),
-        "CPU seconds, n_jobs=1": speed.seconds(one.cpu),
-        "CPU seconds, n_jobs=2": speed.seconds(two.cpu),
-        "both cores compute, share of wall time with n_jobs=2": f"{two.both / two.wall:.0%}",
-        "a fit, n_jobs=1": speed.seconds(one.a_fit),
-        "a fit, n_jobs=2": speed.seconds(two.a_fit),
+        "bound of the ratio on this machine": speed.times(2 * first.wall, pair.wall),
+        "ratio, n_jobs=1 over 2": speed.times(first.wall, second.wall),
+        "CPU seconds, n_jobs=1": speed.seconds(first.cpu),
+        "CPU seconds, n_jobs=2": speed.seconds(second.cpu),
+        "both cores compute, share of wall time with n_jobs=2": f"{second.both / second.wall:.0%}",
+        "a fit, n_jobs=1": speed.seconds(first.a_fit),
+        "a fit, n_jobs=2": speed.seconds(second.a_fit),
         "a fit, two processes at once": speed.seconds(pair.a_fit),
-        "early fits that were not used": str(two.n_dropped),
-        **{name: f"{value:+.2f} s" if name[0] == "+" else f"{value:.2f} s" for name, value in rest.items()},
+        "early fits that were not used": str(second.n_dropped),
+        **{name: f"{value:+.2f} s" if name[0] == "+" else f"{value:.2f} s" for name, value in parts.items()},
     }
 
 
-def traces(data: Path, learner: str, probes: int, jobs: int, at_once: int = 1) -> list[Trace]:
-    """Return the traces of ``at_once`` equal processes that start together."""
+def traces(data: Path, learner: str, probes: int, jobs: int, n_processes: int = 1) -> list[Trace]:
+    """Return the traces of ``n_processes`` equal processes that start together."""
     command = [sys.executable, __file__, _ONCE, str(data), learner, str(probes), str(jobs)]
     begin = time.perf_counter()
-    started = [
+    processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=speed.one_blas_thread())
-        for _ in range(at_once)
+        for _ in range(n_processes)
     ]
-    found = []
-    for process in started:
-        told = process.communicate()[0]  # the second one ends soon after the first
+    results = []
+    for process in processes:
+        output = process.communicate()[0]  # the second one ends soon after the first
         if process.returncode:
             sys.exit(f"error: {' '.join(command)} ended with exit code {process.returncode}")
-        found.append(Trace(wall=time.perf_counter() - begin, **json.loads(told.splitlines()[-1])))
-    return found
+        results.append(Trace(wall=time.perf_counter() - begin, **json.loads(output.splitlines()[-1])))
+    return results
 
 
-def slower(found: list[Trace]) -> Trace:
-    return max(found, key=lambda one: one.wall)
+def slower(runs: list[Trace]) -> Trace:
+    return max(runs, key=lambda trace: trace.wall)
 
 
-def median(found: list[Trace]) -> Trace:
+def median(runs: list[Trace]) -> Trace:
     """Return the trace of median wall time. Its numbers belong together, so that they add up."""
-    return sorted(found, key=lambda one: one.wall)[len(found) // 2]
+    return sorted(runs, key=lambda trace: trace.wall)[len(runs) // 2]
 
 
 def once(data: str, learner: str, probes: str, jobs: str) -> None:
@@ -159,9 +159,9 @@ def once(data: str, learner: str, probes: str, jobs: str) -> None:
 
     def timed(self: Any, p: float) -> Any:
         start = time.perf_counter()
-        found = fit(self, p)
+        result = fit(self, p)
         fits.append((p, start, time.perf_counter()))
-        return found
+        return result
 
     _probes._Fit.__call__ = timed  # type: ignore[method-assign]  # both threads use it
     estimator = LEARNERS[learner].tight()
@@ -169,32 +169,34 @@ def once(data: str, learner: str, probes: str, jobs: str) -> None:
     probing = ProbingClassifier(estimator, int(probes), **settings)
     begin = time.perf_counter()
     probing.fit(X, y)
-    fitted, cpu = time.perf_counter(), time.process_time()
+    fit_end, cpu = time.perf_counter(), time.process_time()
     votes = probing.votes(X)
-    voting, voting_cpu = time.perf_counter() - fitted, time.process_time() - cpu
-    used = set(probing.thresholds_.tolist())
-    taken, dropped = ([end - start for p, start, end in fits if (p in used) is is_used] for is_used in (True, False))
+    voting, voting_cpu = time.perf_counter() - fit_end, time.process_time() - cpu
+    thresholds = set(probing.thresholds_.tolist())
+    fit_seconds, extra_seconds = (
+        [end - start for p, start, end in fits if (p in thresholds) is is_used] for is_used in (True, False)
+    )
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    told = {
+    report = {
         "cpu": usage.ru_utime + usage.ru_stime,
-        "fitting": fitted - begin,
+        "fitting": fit_end - begin,
         "voting": voting,
-        "taken": sum(taken),
-        "dropped": sum(dropped),
-        "fits": len(taken),
-        "n_dropped": len(dropped),
+        "taken": sum(fit_seconds),
+        "dropped": sum(extra_seconds),
+        "fits": len(fit_seconds),
+        "n_dropped": len(extra_seconds),
         "both": overlap(fits) + max(0.0, voting_cpu - voting),
         "votes": hashlib.sha256(np.ascontiguousarray(votes).tobytes()).hexdigest(),
     }
-    print(json.dumps(told))
+    print(json.dumps(report))
 
 
 def overlap(fits: list[tuple[float, float, float]]) -> float:
     """Return the seconds in which two fits ran."""
-    seconds, end_so_far = 0.0, -np.inf
-    for _, start, end in sorted(fits, key=lambda one: one[1]):
-        seconds += max(0.0, min(end, end_so_far) - start)
-        end_so_far = max(end_so_far, end)
+    seconds, last_end = 0.0, -np.inf
+    for _, start, end in sorted(fits, key=lambda fit: fit[1]):
+        seconds += max(0.0, min(end, last_end) - start)
+        last_end = max(last_end, end)
     return seconds
 
 

@@ -58,23 +58,23 @@ class Line:
 
 
 def main() -> None:
-    asked = arguments()
+    args = arguments()
     try:
-        for name in asked.datasets or [card.name for card in read_experiment(find_config("uci-random")).cards]:
+        for name in args.datasets or [card.name for card in read_experiment(find_config("uci-random")).cards]:
             card = read_card(find_card(name))
-            wanted = [pair for pair in asked.pair or PAIRS if asked.again or (name, pair) not in written(asked.out)]
-            if not wanted:
+            pairs = [pair for pair in args.pair or PAIRS if args.again or (name, pair) not in written(args.out)]
+            if not pairs:
                 continue
             try:
                 obtain(card, data_folder())
             except ProbcalError as error:
                 print(error, file=sys.stderr)
                 continue
-            for pair in wanted:
-                write(asked.out, compare(card, pair, asked.splits))
+            for pair in pairs:
+                write(args.out, compare(card, pair, args.splits))
     except ProbcalError as error:
         sys.exit(f"error: {error}")
-    print(table(written(asked.out).values()))
+    print(table(written(args.out).values()))
 
 
 def arguments() -> argparse.Namespace:
@@ -90,7 +90,7 @@ def arguments() -> argparse.Namespace:
 def compare(card: Card, pair: str, splits: int) -> Line:
     """Both learners of a pair on the same rows of every split."""
     dataset, splits = load(card), repetitions_of(card, splits)
-    same, rows, differences, seconds = 0, 0, [], np.zeros(2)
+    n_same, rows, differences, seconds = 0, 0, [], np.zeros(2)
     for repetition in range(splits):
         train, test = split_rows(card, len(dataset.y), repetition, SEED)
         labels, estimates = [], []
@@ -101,13 +101,13 @@ def compare(card: Card, pair: str, splits: int) -> Line:
             seconds[place] += time.perf_counter() - start
             if hasattr(learner, "predict_proba"):
                 estimates.append(learner.predict_proba(X_test)[:, 1])
-        same += int((labels[0] == labels[1]).sum())
+        n_same += int((labels[0] == labels[1]).sum())
         rows += len(test)
         if len(estimates) == 2:
             differences.append(np.abs(estimates[0] - estimates[1]))
-    apart = np.concatenate(differences) if differences else None
-    largest, mean = (None, None) if apart is None else (float(apart.max()), float(apart.mean()))
-    return Line(card.name, pair, splits, rows, same, largest, mean, *np.round(seconds / splits, 3).tolist())
+    gaps = np.concatenate(differences) if differences else None
+    largest, mean = (None, None) if gaps is None else (float(gaps.max()), float(gaps.mean()))
+    return Line(card.name, pair, splits, rows, n_same, largest, mean, *np.round(seconds / splits, 3).tolist())
 
 
 def fitted(builtin: Builtin, dataset: Dataset, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
@@ -122,9 +122,9 @@ def fitted(builtin: Builtin, dataset: Dataset, train: np.ndarray, test: np.ndarr
 
 def write(path: Path, line: Line) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = not path.exists()
+    is_new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
-        header = [[field.name for field in fields(Line)]] if new else []
+        header = [[field.name for field in fields(Line)]] if is_new else []
         file.write(csv_text([*header, asdict(line).values()]))
 
 
@@ -144,14 +144,14 @@ def table(lines: Any) -> str:
 def rows_of(lines: Any) -> Iterator[list[str]]:
     for line in lines:
         share = int(line["same"]) / int(line["rows"])
-        apart = [f"{float(line[key]):.1e}" if line[key] else "" for key in ("largest_difference", "mean_difference")]
+        gaps = [f"{float(line[key]):.1e}" if line[key] else "" for key in ("largest_difference", "mean_difference")]
         yield [
             line["dataset"],
             *PAIRS[line["pair"]],
             f"{int(line['rows']):,}",
             f"{share:.2%}",
             "" if share >= WANTED else f"BELOW {WANTED:.1%}",
-            *apart,
+            *gaps,
             line["native_seconds"],
             line["weka_seconds"],
         ]

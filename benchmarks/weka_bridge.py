@@ -72,15 +72,15 @@ def adult() -> tuple[pd.DataFrame, np.ndarray, str]:
 
 def crossing(name: str, X: pd.DataFrame, y: np.ndarray) -> list[list[str]]:
     header = Header.of(X, np.unique(y))
-    there = header.instances(X, y)
+    table = header.instances(X, y)
     zero = java_class("weka.classifiers.rules.ZeroR")()
-    zero.buildClassifier(there)
+    zero.buildClassifier(table)
     values = encoded(X, y)
-    assert np.array_equal(distributions(zero, there), one_by_one(zero, there))
+    assert np.array_equal(distributions(zero, table), one_by_one(zero, table))
     shape = f"{len(X):,} x {X.shape[1]}"
     return [
         row(f"{name}: to Instances", shape, lambda: header.instances(X, y), lambda: row_by_row(header, values)),
-        row(f"{name}: distributions back", shape, lambda: distributions(zero, there), lambda: one_by_one(zero, there)),
+        row(f"{name}: distributions back", shape, lambda: distributions(zero, table), lambda: one_by_one(zero, table)),
     ]
 
 
@@ -99,8 +99,8 @@ def row_by_row(header: Header, values: np.ndarray) -> Any:
     instance = java_class("weka.core.DenseInstance")
     rows = java_class("weka.core.Instances")("naive", header._attributes(), len(values))
     rows.setClassIndex(values.shape[1] - 1)
-    for one in values:
-        rows.add(instance(1.0, one))
+    for row_values in values:
+        rows.add(instance(1.0, row_values))
     return rows
 
 
@@ -108,8 +108,8 @@ def one_by_one(classifier: Any, rows: Any) -> np.ndarray:
     return np.array([list(classifier.distributionForInstance(rows.get(n))) for n in range(rows.numInstances())])
 
 
-def row(name: str, shape: str, ours: Callable[[], Any], naive: Callable[[], Any]) -> list[str]:
-    fast, slow = median(ours), median(naive)
+def row(name: str, shape: str, bridge: Callable[[], Any], naive: Callable[[], Any]) -> list[str]:
+    fast, slow = median(bridge), median(naive)
     return [name, shape, f"{fast:.3f} s", f"{slow:.3f} s", f"{slow / fast:.1f}x"]
 
 

@@ -38,27 +38,27 @@ def main() -> None:
     parser = speed.parser(__doc__, "weka")
     parser.add_argument("--rows", type=int, help="the first of Adult's training rows (all)")
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     try:
         start()
-        X, y = adult(asked.rows)
+        X, y = adult(args.rows)
     except ProbcalError as error:
         sys.exit(f"error: {error}")
     weights = np.where(y == 1, (1 - P) / P, 1.0)
     with tempfile.TemporaryDirectory() as folder:
-        theirs, naive = medians(lambda: by_command(Path(folder), X, y, weights), asked.runs)
-    ours, bridge = medians(lambda: by_bridge(X, y, weights), asked.runs)
-    others = int((theirs != ours).sum())
+        weka_labels, naive = medians(lambda: by_command(Path(folder), X, y, weights), args.runs)
+    labels, bridge = medians(lambda: by_bridge(X, y, weights), args.runs)
+    n_differ = int((weka_labels != labels).sum())
     rows = [
         ["Weka's command line, ARFF written", speed.seconds(naive.cpu), speed.seconds(naive.wall), ""],
         ["WekaClassifier", speed.seconds(bridge.cpu), speed.seconds(bridge.wall), speed.times(naive.cpu, bridge.cpu)],
     ]
-    about = (
+    description = (
         f"One fit of J48 on {len(y):,} weighted rows of Adult, {X.shape[1]} columns, and the labels of the same rows,"
-        f" medians of {asked.runs} runs. {others} of the labels differ."
+        f" medians of {args.runs} runs. {n_differ} of the labels differ."
     )
-    speed.report(asked.out, "weka_command_line.py", about, ["", "CPU", "wall", "ratio of CPU"], rows)
-    sys.exit(1 if others else 0)
+    speed.report(args.out, "weka_command_line.py", description, ["", "CPU", "wall", "ratio of CPU"], rows)
+    sys.exit(1 if n_differ else 0)
 
 
 def medians(call: Callable[[], np.ndarray], runs: int) -> tuple[np.ndarray, speed.Cost]:
@@ -77,8 +77,8 @@ def by_command(folder: Path, X: pd.DataFrame, y: np.ndarray, weights: np.ndarray
     words = ["weka.classifiers.trees.J48", "-t", train, "-T", test, "-classifications"]
     words.append("weka.classifiers.evaluation.output.prediction.CSV")
     command = [java(), "-Xmx2g", "-XX:+UseSerialGC", "-cp", weka_jar(), *map(str, words)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    lines = said[said.index("inst#") :].strip().splitlines()
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    lines = output[output.index("inst#") :].strip().splitlines()
     return np.array([NAMES.index(line["predicted"].partition(":")[2]) for line in csv.DictReader(lines)])
 
 
@@ -95,7 +95,7 @@ def arff(X: pd.DataFrame, y: np.ndarray, weights: np.ndarray) -> str:
     head.append(f"@attribute class {{{','.join(NAMES)}}}")
     columns += [
         pd.Series(np.array(NAMES)[y], X.index),
-        pd.Series([f"{{{one!r}}}" for one in weights.tolist()], X.index),
+        pd.Series([f"{{{weight!r}}}" for weight in weights.tolist()], X.index),
     ]
     text = io.StringIO()
     pd.concat(columns, axis=1).to_csv(text, header=False, index=False, quoting=csv.QUOTE_NONE, escapechar="\\")

@@ -30,7 +30,7 @@ FORMATS = ("markdown", "json", "csv")
 def compare(
     folders: tuple[Path, ...],
     format_: str,
-    selected: Selection,
+    selection: Selection,
     data_dir: str | None,
 ) -> None:
     """Test which differences between methods in each results FOLDER are significant.
@@ -50,8 +50,8 @@ def compare(
     from probcal.reporting.comparison.claim_support import compare
     from probcal.reporting.comparison.comparison_tables import text
 
-    stores = selected.stores(options.stores_at(*folders))
+    stores = selection.stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store) for store in stores]
-    written = text(comparisons, format_)
-    click.echo(printable(written) if format_ == "markdown" else written, nl=False)
+    output = text(comparisons, format_)
+    click.echo(printable(output) if format_ == "markdown" else output, nl=False)

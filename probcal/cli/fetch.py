@@ -38,6 +38,6 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     for card, fingerprint in step.fingerprints.items():
         if card.expect.fingerprint is None:
             click.echo(printable(f"{card.name}: fingerprint {fingerprint}, which its card can name"), err=True)
-    for why in step.missing.values():
-        click.echo(printable(f"no data: {why}"), err=True)
+    for reason in step.missing.values():
+        click.echo(printable(f"no data: {reason}"), err=True)
     sys.exit(1 if step.missing else 0)

@@ -48,7 +48,7 @@ KINDS = ("size", "balance", "classes", "learner")
 def leaderboard(
     folders: tuple[Path, ...],
     format_: str,
-    selected: Selection,
+    selection: Selection,
     metrics: tuple[str, ...],
     kind: str | None,
     data_dir: str | None,
@@ -79,10 +79,10 @@ def leaderboard(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
-    selected.refuse_unknown([Outline.of(store) for store in stores])
-    selected_stores = selected.stores(stores)
+    selection.refuse_unknown([Outline.of(store) for store in stores])
+    selected_stores = selection.stores(stores)
     options.warn_of_other_data(selected_stores, data_dir)
-    there = {store.folder for store in selected_stores}
-    boards = [experiment_boards(store, selected, metrics, kind or "") for store in stores if store.folder in there]
-    written = text(boards, format_)
-    click.echo(printable(written) if format_ == "markdown" else written, nl=False)
+    paths = {store.folder for store in selected_stores}
+    boards = [experiment_boards(store, selection, metrics, kind or "") for store in stores if store.folder in paths]
+    output = text(boards, format_)
+    click.echo(printable(output) if format_ == "markdown" else output, nl=False)

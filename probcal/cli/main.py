@@ -87,8 +87,8 @@ def _refuse_missing_temporary_folder() -> None:
         sys.exit(2)
 
 
-def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _print_versions(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
         click.echo(versions_text())
         context.exit()
 
@@ -142,11 +142,11 @@ def help_(context: click.Context, command: str | None) -> None:
     if command is None:
         click.echo(root.get_help())
         return
-    found = group.commands.get(command)
-    if found is None:
+    subcommand = group.commands.get(command)
+    if subcommand is None:
         raise ProbcalError(unknown_name("command", command, sorted(group.commands)))
-    with click.Context(found, info_name=command, parent=root) as command_context:
-        click.echo(found.get_help(command_context))
+    with click.Context(subcommand, info_name=command, parent=root) as command_context:
+        click.echo(subcommand.get_help(command_context))
 
 
 @options.command("Show the versions of probcal, Python and its packages.", "probcal version", name="version")

@@ -47,8 +47,8 @@ folders_argument = click.argument(
 )
 
 
-def _only(flag: str, option: str, what: str, names: Any) -> Callable[[Any], Any]:
-    help = f"Only this {what}; may be repeated."
+def _only(flag: str, option: str, kind: str, names: Any) -> Callable[[Any], Any]:
+    help = f"Only this {kind}; may be repeated."
     return click.option(
         flag, f"--{option}", f"{option}s", multiple=True, metavar="NAME", help=help, shell_complete=names
     )
@@ -60,13 +60,13 @@ method_option = _only("-m", "method", "method", complete.methods)
 
 
 def selection(command: Any) -> Any:
-    """Add ``-d``, ``-l`` and ``-m``. The command gets them as ``selected``, a Selection."""
+    """Add ``-d``, ``-l`` and ``-m``. The command gets them as ``selection``, a Selection."""
 
     @wraps(command)
-    def with_selection(**given: Any) -> Any:
+    def with_selection(**kwargs: Any) -> Any:
         from probcal.store.outline import Selection
 
-        return command(selected=Selection(*map(given.pop, ("datasets", "learners", "methods"))), **given)
+        return command(selection=Selection(*map(kwargs.pop, ("datasets", "learners", "methods"))), **kwargs)
 
     return dataset_option(learner_option(method_option(with_selection)))
 
@@ -74,10 +74,10 @@ def selection(command: Any) -> Any:
 def trusted_imports(command: Any) -> Any:
     """Add ``--trust`` and ``--allow-imports``, which hold until the command has ended."""
 
-    def trust(context: click.Context, _: click.Parameter, given: tuple[str, ...] | bool) -> None:
-        context.with_resource(trusting(*((EVERYTHING,) if given is True else given or ())))
+    def trust(context: click.Context, _: click.Parameter, value: tuple[str, ...] | bool) -> None:
+        context.with_resource(trusting(*((EVERYTHING,) if value is True else value or ())))
 
-    everything = click.option(
+    allow_imports = click.option(
         "--allow-imports", is_flag=True, expose_value=False, callback=trust, help="Trust every import path."
     )
     return click.option(
@@ -88,7 +88,7 @@ def trusted_imports(command: Any) -> Any:
         callback=trust,
         help="Allow imports below NAME, such as my_module (also: $PROBCAL_TRUSTED); may be repeated. "
         "weka allows options of Weka that read and write files.",
-    )(everything(command))
+    )(allow_imports(command))
 
 
 def format_option(*formats: str, help: str) -> Callable[[Any], Any]:
@@ -112,10 +112,10 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     from probcal.runner.status import CurrentResults
 
     originals = data_folder(data_dir)
-    found = [CurrentResults(store, originals) for store in stores]
-    for warning in dict.fromkeys(warning for store in found for warning in store.warnings):
+    results = [CurrentResults(store, originals) for store in stores]
+    for warning in dict.fromkeys(warning for store in results for warning in store.warnings):
         click.echo(printable(f"warning: {warning}"), err=True)
-    return found
+    return results
 
 
 def note_missing_pictures() -> None:

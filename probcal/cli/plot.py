@@ -33,7 +33,7 @@ KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", "decision-curve
 def plot(
     folder: Path,
     kinds: tuple[str, ...],
-    selected: Selection,
+    selection: Selection,
     data_dir: str | None,
 ) -> None:
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
@@ -60,19 +60,19 @@ def plot(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(folder)
-    selected.refuse_unknown([Outline.of(store) for store in stores])
-    options.warn_of_other_data(selected.stores(stores), data_dir)
-    chosen = kinds or KINDS
-    diagrams = draw_ranks(stores, selected) if RANKS in chosen else []
+    selection.refuse_unknown([Outline.of(store) for store in stores])
+    options.warn_of_other_data(selection.stores(stores), data_dir)
+    figure_kinds = kinds or KINDS
+    diagrams = draw_ranks(stores, selection) if RANKS in figure_kinds else []
     for path in diagrams:
         click.echo(path)
-    others = tuple(kind for kind in chosen if kind != RANKS)
-    if not others:
+    chart_kinds = tuple(kind for kind in figure_kinds if kind != RANKS)
+    if not chart_kinds:
         if not diagrams:
             raise FigureError(f"{folder} has no ranks: they need two columns with results on the same two data sets")
         return
     try:
-        for path in draw(stores, lambda line: click.echo(f"note: {printable(line)}", err=True), others, selected):
+        for path in draw(stores, lambda line: click.echo(f"note: {printable(line)}", err=True), chart_kinds, selection):
             click.echo(path)
     except FigureError:
         if not diagrams:

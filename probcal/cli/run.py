@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 @options.trusted_imports
 def run(
     config: str,
-    selected: Selection,
+    selection: Selection,
     jobs: int | None,
     scheduler: str | None,
     workers: int | None,
@@ -97,32 +97,34 @@ def run(
         experiment = replace(experiment, seed=seed)
     if in_small:
         experiment = quick(experiment)
-    selection = experiment.selected(selected.datasets, selected.learners, selected.methods)
+    subset = experiment.selected(selection.datasets, selection.learners, selection.methods)
     folder = Path(output) if output else Path("results") / experiment.name
     if dry_run:
         store = Store(folder)
         store.refuse_others(experiment.name)
-        data = data_now(selection.cards_read(), originals)
-        plan = make_plan(selection, store, data, retry_failed=retry_failed)
+        data = data_now(subset.cards_read(), originals)
+        plan = make_plan(subset, store, data, retry_failed=retry_failed)
         refuse_unmet(cells_to_fit(plan), experiment.weka)
         plan = without_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     _refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
-    again = shlex.join(["probcal", *sys.argv[1:]])
-    run_options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, again)
-    sys.exit(run_experiment(experiment, selection, run_options, lambda line: click.echo(printable(line), err=True)))
+    command = shlex.join(["probcal", *sys.argv[1:]])
+    run_options = RunOptions(
+        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command
+    )
+    sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
 
 
 def _refuse_clusters(options: dict[str, object]) -> None:
     """Raise ProbcalError when several ways to run cells were given, or Dask is needed and not installed."""
     from probcal.errors import ProbcalError
 
-    given = [option for option, value in options.items() if value is not None]
-    if len(given) > 1:
-        raise ProbcalError(f"{' and '.join(given)} are different ways to run cells; give one of them")
-    if given not in ([], ["-j"]):
+    names = [option for option, value in options.items() if value is not None]
+    if len(names) > 1:
+        raise ProbcalError(f"{' and '.join(names)} are different ways to run cells; give one of them")
+    if names not in ([], ["-j"]):
         try:
             import distributed  # noqa: F401
         except ImportError as error:
-            raise ProbcalError(f'{given[0]} needs Dask ({error}): pip install "probcal[dask]"') from None
+            raise ProbcalError(f'{names[0]} needs Dask ({error}): pip install "probcal[dask]"') from None

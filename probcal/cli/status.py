@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def status(
     folder: Path,
     cells: bool,
-    selected: Selection,
+    selection: Selection,
     data_dir: str | None,
 ) -> None:
     """Show which cells in a FOLDER of results are done, failed, stale or still to run, and which run now.
@@ -43,6 +43,6 @@ def status(
     from probcal.runner.status import status_lines
 
     originals = data_folder(data_dir)
-    for store in selected.stores(options.stores_at(folder)):
-        for line in status_lines(store, every_cell=cells, takes=selected.takes, originals=originals):
+    for store in selection.stores(options.stores_at(folder)):
+        for line in status_lines(store, every_cell=cells, takes=selection.takes, originals=originals):
             click.echo(printable(line))

@@ -90,12 +90,12 @@ def components(context: click.Context, _: click.Parameter, word: str) -> list[Co
 
 def results(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer folders that hold results, or folders of such folders."""
-    found = []
+    folders = []
     for path in _matching_paths(word):
         with suppress(OSError):
-            below = [one.parent for one in path.glob("*/experiment.json")]
-            found += [path, *below] if below or (path / "experiment.json").exists() else []
-    return _offered(map(str, found), word) or _shell_completion(word, "dir")
+            subfolders = [file.parent for file in path.glob("*/experiment.json")]
+            folders += [path, *subfolders] if subfolders or (path / "experiment.json").exists() else []
+    return _offered(map(str, folders), word) or _shell_completion(word, "dir")
 
 
 def files(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
@@ -138,7 +138,7 @@ def _section_names(context: click.Context, section: str) -> list[str]:
     """Return the entries of a section of the config on the line, and their variants."""
     from probcal.config.components import families
 
-    return [one for name, variants in families(_config_on_line(context), section).items() for one in (name, *variants)]
+    return [key for name, variants in families(_config_on_line(context), section).items() for key in (name, *variants)]
 
 
 def _config_on_line(context: click.Context) -> dict[str, object]:
@@ -154,14 +154,14 @@ def _config_on_line(context: click.Context) -> dict[str, object]:
 
 
 def _config_text(context: click.Context) -> str:
-    named = [context.params.get(name) for name in ("config", "folder", "folders")]
+    values = [context.params.get(name) for name in ("config", "folder", "folders")]
     # while an option lacks its value, click has not assigned the arguments yet
-    given = next(filter(None, [*named, *context.args]), "")
-    first = str(given[0] if isinstance(given, list | tuple) else given)
+    value = next(filter(None, [*values, *context.args]), "")
+    first = str(value[0] if isinstance(value, list | tuple) else value)
     if first in _stems("configs"):
         return _read_small_file(shipped("configs") / f"{first}.yaml")
-    stored = Path(first) / "experiment.json"
-    text = str(json.loads(_read_small_file(stored))["config"]) if stored.is_file() else _read_small_file(Path(first))
+    outline = Path(first) / "experiment.json"
+    text = str(json.loads(_read_small_file(outline))["config"]) if outline.is_file() else _read_small_file(Path(first))
     if len(text) > _LONGEST:
         raise ValueError(first)
     return text

@@ -34,7 +34,7 @@ def table(
     folders: tuple[Path, ...],
     format_: str,
     together: bool,
-    selected: Selection,
+    selection: Selection,
     data_dir: str | None,
 ) -> None:
     """Print the tables of each FOLDER of results, or of every experiment below it.
@@ -45,5 +45,5 @@ def table(
     """
     from probcal.reporting.tables import tables_text
 
-    stores = options.warn_of_other_data(selected.stores(options.stores_at(*folders)), data_dir)
+    stores = options.warn_of_other_data(selection.stores(options.stores_at(*folders)), data_dir)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)

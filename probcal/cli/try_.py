@@ -124,8 +124,8 @@ def try_(
     request = TableRequest(
         table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
     )
-    again = shlex.join(["probcal", *sys.argv[1:]])
-    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again, measure, export)
+    command = shlex.join(["probcal", *sys.argv[1:]])
+    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, command, measure, export)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(printable(line), err=err)

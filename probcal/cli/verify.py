@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.trusted_imports
 def verify(
     folders: tuple[Path, ...],
-    selected: Selection,
+    selection: Selection,
     format_: str,
 ) -> None:
     """Recompute every done row of each results FOLDER from its stored predictions, and print the differences.
@@ -45,8 +45,8 @@ def verify(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
-    selected.refuse_unknown([Outline.of(store) for store in stores])
-    results = [verify_store(store, selected, _bar) for store in stores]
+    selection.refuse_unknown([Outline.of(store) for store in stores])
+    results = [verify_store(store, selection, _bar) for store in stores]
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     sys.exit(0 if all(result.ok for result in results) else 1)
 

@@ -27,10 +27,10 @@ def cross_fitted(name: str, predictions: GivenPredictions, seed: int) -> Floats:
     ``FOLDS`` folds are stratified by class and drawn with ``seed``. Raises DataError where a class has fewer rows.
     """
     counts = np.bincount(predictions.y[predictions.weight > 0], minlength=len(predictions.classes))
-    if (least := int(counts.min())) < FOLDS:
+    if (n := int(counts.min())) < FOLDS:
         label = predictions.classes[int(counts.argmin())]
         raise DataError(
-            f'--calibrate: {FOLDS} folds need at least {FOLDS} rows of each class, and there are {least} of "{label}"'
+            f'--calibrate: {FOLDS} folds need at least {FOLDS} rows of each class, and there are {n} of "{label}"'
             "; give more rows, or measure without --calibrate"
         )
     calibrated = np.empty((predictions.n_rows, len(predictions.classes)))
@@ -42,8 +42,8 @@ def cross_fitted(name: str, predictions: GivenPredictions, seed: int) -> Floats:
 
 def calibrated_by_all_rows(name: str, predictions: GivenPredictions) -> Floats:
     """Return (n_rows, n_classes) probabilities from a map that was fitted on all rows."""
-    every = np.arange(predictions.n_rows)
-    return np.asarray(_fitted(name, predictions, every).predict_proba(predictions.p), dtype=np.float64)
+    rows = np.arange(predictions.n_rows)
+    return np.asarray(_fitted(name, predictions, rows).predict_proba(predictions.p), dtype=np.float64)
 
 
 def _fitted(name: str, predictions: GivenPredictions, rows: npt.NDArray[np.intp]) -> Any:
@@ -72,9 +72,11 @@ def new_columns(predictions: GivenPredictions, map: str) -> list[str]:
     Raises ProbcalError where the table has such a column already.
     """
     names = [f"{column}_{map}" for column in predictions.columns]
-    known = {str(name).strip() for name in predictions.table.frame.columns}
-    if taken := [name for name in names if name in known]:
-        raise ProbcalError(f'-o: the table already has a column "{taken[0]}"; rename it, or leave it out of the table')
+    headers = {str(name).strip() for name in predictions.table.frame.columns}
+    if conflicts := [name for name in names if name in headers]:
+        raise ProbcalError(
+            f'-o: the table already has a column "{conflicts[0]}"; rename it, or leave it out of the table'
+        )
     return names
 
 
@@ -85,8 +87,8 @@ def write_calibrated(path: Path, predictions: GivenPredictions, map: str, calibr
     """
     table, frame = predictions.table, predictions.table.frame
     columns = [_texts(table.with_words.get(place, frame.iloc[:, place])) for place in range(frame.shape[1])]
-    kept = calibrated[:, -len(predictions.columns) :]
-    columns += [[repr(float(one)).replace(".", predictions.mark) for one in column] for column in kept.T]
+    p = calibrated[:, -len(predictions.columns) :]
+    columns += [[repr(float(value)).replace(".", predictions.mark) for value in column] for column in p.T]
     header = [*(str(name) for name in frame.columns), *new_columns(predictions, map)]
     write_file("-o", path, data_text([header, *zip(*columns, strict=True)], predictions.table.separator or ","))
 
@@ -100,4 +102,4 @@ def write_file(option: str, path: Path, text: str) -> None:
 
 
 def _texts(column: pd.Series) -> list[str]:
-    return ["" if one is None else as_text(one) for one in column.astype(object).where(column.notna(), None)]
+    return ["" if value is None else as_text(value) for value in column.astype(object).where(column.notna(), None)]

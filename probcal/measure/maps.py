@@ -19,12 +19,12 @@ def map_paths() -> dict[str, str]:
     BetaCalibrationClassifier.
     """
     maps = [path for path, family in FAMILIES.items() if family == "maps"]
-    found = {}
+    paths = {}
     for name, method in METHODS.items():
         for path in maps:
             if name != _WITHOUT_PARAMETERS and method.path.startswith(path.removesuffix("Calibrator")):
-                found[name] = path
-    return found
+                paths[name] = path
+    return paths
 
 
 def new_map(name: str) -> Any:
@@ -34,7 +34,7 @@ def new_map(name: str) -> Any:
         advice = (
             "; it needs the true base rate, so use PriorCalibrator in Python" if name == _WITHOUT_PARAMETERS else ""
         )
-        near = advice or did_you_mean(name, paths)
-        raise ProbcalError(f'--calibrate: there is no map "{name}"{near} (there are: {", ".join(sorted(paths))})')
-    module, _, of_class = paths[name].rpartition(".")
-    return getattr(import_module(module), of_class)()
+        hint = advice or did_you_mean(name, paths)
+        raise ProbcalError(f'--calibrate: there is no map "{name}"{hint} (there are: {", ".join(sorted(paths))})')
+    module, _, class_name = paths[name].rpartition(".")
+    return getattr(import_module(module), class_name)()

@@ -36,31 +36,31 @@ class MeasureOptions:
     csv: bool = False
 
 
-def measure(request: PredictionsRequest, options: MeasureOptions, say: Say) -> None:
+def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Say) -> None:
     """Measure the predictions of a file, calibrate them if asked, and write the files of the options.
 
-    ``say`` gets what the command prints. Raises ProbcalError for a file, a column or an option that cannot be used,
-    before anything is printed or written.
+    ``print_line`` gets what the command prints. Raises ProbcalError for a file, a column or an option that cannot be
+    used, before anything is printed or written.
     """
     _refuse(options)
     predictions = read_predictions(request)
     draws = default_draws(predictions) if options.draws is None else options.draws
-    calibrated, by_all = None, None
+    calibrated, full_fit = None, None
     if options.map is not None:
         if options.output is not None:
             new_columns(predictions, options.map)
         calibrated = cross_fitted(options.map, predictions, options.seed)
-        by_all = calibrated_by_all_rows(options.map, predictions)
+        full_fit = calibrated_by_all_rows(options.map, predictions)
     sections = measured(predictions, calibrated, draws, options.seed)
     measurement = Measurement(predictions, sections, options.map, draws, options.seed)
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
         write_file("--report", options.report, page(measurement, calibrated))
-    if options.output is not None and options.map is not None and by_all is not None:
-        write_calibrated(options.output, predictions, options.map, by_all)
+    if options.output is not None and options.map is not None and full_fit is not None:
+        write_calibrated(options.output, predictions, options.map, full_fit)
     for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
-        say(line)
+        print_line(line)
 
 
 def _refuse(options: MeasureOptions) -> None:

@@ -41,12 +41,13 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
     """Return the text of the page. ``calibrated`` holds the cross-fitted probabilities, or None."""
     predictions = measurement.predictions
     sections = []
-    for one in measurement.sections:
-        header, rows = table(one, measurement.map)
-        drawn = picture_in_look(
-            f"Reliability: {one.name}", partial(reliability_figure, predictions, one, calibrated, measurement.map)
+    for section in measurement.sections:
+        header, rows = table(section, measurement.map)
+        picture = picture_in_look(
+            f"Reliability: {section.name}",
+            partial(reliability_figure, predictions, section, calibrated, measurement.map),
         )
-        sections.append(PageSection(one.name, header, rows, drawn))
+        sections.append(PageSection(section.name, header, rows, picture))
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [NO_PICTURES])]
     return render(
         "measure.html",
@@ -78,8 +79,8 @@ def reliability_figure(
             *_two_classes(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands="confidence",
             n_resamples=min(200, max(40, _RESAMPLED // len(rows))), name=name, ax=axes, color=COLOURS[number],
         )  # fmt: skip
-    of = "" if predictions.two_classes else " of the likeliest class"
-    axes.set_xlabel(f"Predicted probability{of}")
+    suffix = "" if predictions.two_classes else " of the likeliest class"
+    axes.set_xlabel(f"Predicted probability{suffix}")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
@@ -88,5 +89,5 @@ def _two_classes(y: npt.NDArray[np.int64], p: Floats) -> tuple[npt.NDArray[np.in
     """Return labels 0 and 1 and the probability of 1: of the second of two classes, or of the likeliest of several."""
     if p.ndim == 1 or p.shape[1] == 2:
         return y, p if p.ndim == 1 else p[:, 1]
-    top = p.argmax(axis=1)
-    return (y == top).astype(np.int64), p[np.arange(len(top)), top]
+    top_class = p.argmax(axis=1)
+    return (y == top_class).astype(np.int64), p[np.arange(len(top_class)), top_class]

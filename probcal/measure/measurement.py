@@ -66,26 +66,28 @@ class Quantity:
 def quantities(two_classes: bool) -> list[Quantity]:
     """Return the lines of the table. Each metric of the registry is one, and needs no entry here."""
     base = metric_named("frequency")
-    found = []
+    lines = []
     if two_classes:
-        found.append(Quantity("base_rate", "base rate", lambda one: one.rows.mean(one.rows.y), base, calibrated=False))
-        found.append(Quantity("mean_probability", "mean probability", lambda one: one.rows.mean(one.rows.p), base))
+        lines.append(
+            Quantity("base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, calibrated=False)
+        )
+        lines.append(Quantity("mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base))
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
-        shown = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_OF_EXPERIMENTS)
-        if shown and metric.value and (two_classes or not metric.two_classes):
-            found += _shown(metric, metric.value)
-    return found
+        has_value = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_OF_EXPERIMENTS)
+        if has_value and metric.value and (two_classes or not metric.two_classes):
+            lines += _shown(metric, metric.value)
+    return lines
 
 
 def _shown(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
     if metric.name == "cxe":
         return [
             Quantity("log_loss_bits", "log loss (bits)", value, metric),
-            Quantity("log_loss_nats", "log loss (nats)", lambda one: value(one) * math.log(2), metric),
+            Quantity("log_loss_nats", "log loss (nats)", lambda prediction: value(prediction) * math.log(2), metric),
         ]
     if metric.name == "rms":
-        return [Quantity("brier", "Brier score", lambda one: value(one) ** 2, metric)]
+        return [Quantity("brier", "Brier score", lambda prediction: value(prediction) ** 2, metric)]
     estimate = metric.name not in _WITHOUT_INTERVAL
     return [Quantity(metric.name, metric.short, value, metric, calibrated=estimate, drawn=estimate)]
 
@@ -137,9 +139,9 @@ class MeasuredSection:
 
 def measured(predictions: GivenPredictions, calibrated: Floats | None, draws: int, seed: int) -> list[MeasuredSection]:
     """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None."""
-    shown = quantities(predictions.two_classes)
+    table_quantities = quantities(predictions.two_classes)
     return [
-        _section(predictions, calibrated, name, column, group, rows, shown, draws, seed)
+        _section(predictions, calibrated, name, column, group, rows, table_quantities, draws, seed)
         for name, column, group, rows in _parts(predictions)
     ]
 
@@ -152,82 +154,82 @@ def default_draws(predictions: GivenPredictions) -> int:
 
 def _parts(predictions: GivenPredictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
     """Yield name, column, group and rows of each section. Rows of weight 0 are in none."""
-    counted = predictions.weight > 0
-    yield "all rows", "", "", np.flatnonzero(counted)
+    has_weight = predictions.weight > 0
+    yield "all rows", "", "", np.flatnonzero(has_weight)
     for column, groups in predictions.groups.items():
-        names = in_order(set(groups[counted]) - {MISSING_GROUP})
-        for group in [*names, *({MISSING_GROUP} & set(groups[counted]))]:
-            yield f"{column} = {group}", column, group, np.flatnonzero(counted & (groups == group))
+        names = in_order(set(groups[has_weight]) - {MISSING_GROUP})
+        for group in [*names, *({MISSING_GROUP} & set(groups[has_weight]))]:
+            yield f"{column} = {group}", column, group, np.flatnonzero(has_weight & (groups == group))
 
 
 def _section(
     predictions: GivenPredictions, calibrated: Floats | None, name: str, column: str, group: str,
-    rows: npt.NDArray[np.intp], shown: Sequence[Quantity], draws: int, seed: int,
+    rows: npt.NDArray[np.intp], quantities: Sequence[Quantity], draws: int, seed: int,
 ) -> MeasuredSection:  # fmt: skip
-    given, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
-    stages = [given] if calibrated is None else [given, calibrated[rows]]
+    p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
+    stages = [p] if calibrated is None else [p, calibrated[rows]]
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])  # so that no group changes another's draws
-    values = [_values(y, one, weight, shown) for one in stages]
-    drawn = _drawn(y, stages, weight, shown, draws, random)
+    values = [_values(y, stage, weight, quantities) for stage in stages]
+    samples = _drawn(y, stages, weight, quantities, draws, random)
     lines = []
-    for place, quantity in enumerate(shown):
+    for place, quantity in enumerate(quantities):
         bounds = _bounds(quantity)
-        found = [_interval(values[one][place], drawn[one, :, place], *bounds) for one in range(len(stages))]
+        intervals = [_interval(values[stage][place], samples[stage, :, place], *bounds) for stage in range(len(stages))]
         if len(stages) == 1 or not quantity.calibrated:
-            lines.append(Line(quantity, found[0]))
+            lines.append(Line(quantity, intervals[0]))
             continue
-        before, after = found
+        before, after = intervals
         with np.errstate(invalid="ignore"):
-            change = _interval(np.subtract(after.value, before.value), drawn[1, :, place] - drawn[0, :, place])
+            change = _interval(np.subtract(after.value, before.value), samples[1, :, place] - samples[0, :, place])
         lines.append(Line(quantity, before, after, change))
-    own = np.where(y == 1, given, 1 - given) if given.ndim == 1 else given[np.arange(len(y)), y]
+    observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
     counts = np.bincount(y, minlength=len(predictions.classes)).tolist()
-    return MeasuredSection(name, column, group, rows, tuple(counts), lines, tuple(rows[own == 0].tolist()))
+    return MeasuredSection(name, column, group, rows, tuple(counts), lines, tuple(rows[observed == 0].tolist()))
 
 
 def _values(
-    y: npt.NDArray[np.int64], p: Floats, weight: Floats, shown: Sequence[Quantity], coarse: bool = False
+    y: npt.NDArray[np.int64], p: Floats, weight: Floats, quantities: Sequence[Quantity], coarse: bool = False
 ) -> list[float]:
-    one = Prediction(y, p, weight, coarse=coarse)
-    return [float(quantity.value(one)) for quantity in shown]
+    prediction = Prediction(y, p, weight, coarse=coarse)
+    return [float(quantity.value(prediction)) for quantity in quantities]
 
 
 def _drawn(
-    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, shown: Sequence[Quantity], draws: int,
+    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity], draws: int,
     random: np.random.Generator,
 ) -> Floats:  # fmt: skip
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
     Slow metrics are NaN after ``FEW_DRAWS`` draws.
     """
-    found = np.full((len(stages), draws, len(shown)), np.nan)
-    every = [place for place, quantity in enumerate(shown) if quantity.drawn]
-    fast = [place for place in every if shown[place].metric.measured == "always"]
+    values = np.full((len(stages), draws, len(quantities)), np.nan)
+    all_places = [place for place, quantity in enumerate(quantities) if quantity.drawn]
+    fast_places = [place for place in all_places if quantities[place].metric.measured == "always"]
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
-    y, weight, stages = y[order], weight[order], [one[order] for one in stages]
+    y, weight, stages = y[order], weight[order], [stage[order] for stage in stages]
     with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
         for draw in range(draws):
-            places = every if draw < FEW_DRAWS else fast
+            places = all_places if draw < FEW_DRAWS else fast_places
             times = np.bincount(random.integers(len(y), size=len(y)), minlength=len(y))
             for number, p in enumerate(stages):
-                some = [shown[place] for place in places]
-                found[number, draw, places] = _values(y, p, weight * times, some, coarse=True)
-    return found
+                subset = [quantities[place] for place in places]
+                values[number, draw, places] = _values(y, p, weight * times, subset, coarse=True)
+    return values
 
 
 def _bounds(quantity: Quantity) -> tuple[float, float]:
     return quantity.metric.least, quantity.metric.most
 
 
-def _interval(value: float, drawn: Floats, least: float = -math.inf, most: float = math.inf) -> BootstrapInterval:
+def _interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: float = math.inf) -> BootstrapInterval:
     """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric.
 
     A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
     The basic interval reflects the draws at the value, which removes this bias once. Percentiles would add it. Where
     the bias is large, the reflected draws may miss the value itself. The interval is then widened to include it.
     """
-    known = drawn[np.isfinite(drawn)]
-    if not math.isfinite(value) or len(known) < 2:
+    finite = draws[np.isfinite(draws)]
+    if not math.isfinite(value) or len(finite) < 2:
         return BootstrapInterval(float(value))
-    low, high = 2 * value - np.quantile(known, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
-    return BootstrapInterval(float(value), float(max(least, min(low, value))), float(min(most, max(high, value))))
+    low, high = 2 * value - np.quantile(finite, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
+    return BootstrapInterval(float(value), float(max(minimum, min(low, value))), float(min(maximum, max(high, value))))

@@ -86,8 +86,8 @@ class GivenPredictions:
 
     def counts(self) -> dict[str, int]:
         """Return label -> number of rows."""
-        found = np.bincount(self.y, minlength=len(self.classes)).tolist()
-        return dict(zip(self.classes, found, strict=True))
+        counts = np.bincount(self.y, minlength=len(self.classes)).tolist()
+        return dict(zip(self.classes, counts, strict=True))
 
     def line(self, row: int) -> str:
         """Return the place of a row, counted from 0, in words."""
@@ -124,7 +124,7 @@ class _Reader:
         marks = self._marks([*numbers, target_place], numbers)
         target, about_words = self._target(target_place, marks)
         classes, order = self._classes(target, [self.names[place] for place in places])
-        places = [places[one] for one in order]
+        places = [places[index] for index in order]
         p = np.column_stack([self._probabilities(place, marks[place]) for place in places])
         notes = list(marks.notes({place: self.names[place] for place in numbers}))
         matrix, about_sums = self._whole(p)
@@ -142,39 +142,39 @@ class _Reader:
             notes=[*about_words, *notes, *about_sums],
         )
 
-    def _place(self, option: str, wanted: str | None) -> int:
+    def _place(self, option: str, column: str | None) -> int:
         """Return the place of the column that ``option`` names."""
-        known = ", ".join(self.names[:_LISTED]) + (", …" if len(self.names) > _LISTED else "")
-        if wanted is None:
-            raise DataError(f"{self.where}: name a column with {option}; there are: {known}")
-        places = [place for place, name in enumerate(self.names) if name == wanted.strip()]
+        listing = ", ".join(self.names[:_LISTED]) + (", …" if len(self.names) > _LISTED else "")
+        if column is None:
+            raise DataError(f"{self.where}: name a column with {option}; there are: {listing}")
+        places = [place for place, name in enumerate(self.names) if name == column.strip()]
         if len(places) > 1:
-            raise DataError(f'{option}: {len(places)} columns of {self.where} are called "{wanted}"; rename one')
+            raise DataError(f'{option}: {len(places)} columns of {self.where} are called "{column}"; rename one')
         if not places:
-            hint = did_you_mean(wanted, self.names) or self.table.header_hint()
-            raise DataError(f'{option}: {self.where} has no column "{wanted}"{hint} (it has: {known})')
+            hint = did_you_mean(column, self.names) or self.table.header_hint()
+            raise DataError(f'{option}: {self.where} has no column "{column}"{hint} (it has: {listing})')
         return places[0]
 
     def _probability_places(self) -> list[int]:
-        wanted = self.request.probability
-        if not wanted:
+        columns = self.request.probability
+        if not columns:
             self._place("--probability", None)
         places: list[int] = []
-        for one in wanted:
-            if "*" in one and one not in self.names:
-                places += self._matching(one)
+        for column in columns:
+            if "*" in column and column not in self.names:
+                places += self._matching(column)
             else:
-                places.append(self._place("--probability", one))
-        if twice := [self.names[place] for place in places if places.count(place) > 1]:
-            raise DataError(f'--probability: column "{twice[0]}" is given twice')
+                places.append(self._place("--probability", column))
+        if repeats := [self.names[place] for place in places if places.count(place) > 1]:
+            raise DataError(f'--probability: column "{repeats[0]}" is given twice')
         return places
 
     def _matching(self, pattern: str) -> list[int]:
-        known = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-        places = [place for place, name in enumerate(self.names) if known.fullmatch(name)]
+        regex = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+        places = [place for place, name in enumerate(self.names) if regex.fullmatch(name)]
         if not places:
-            shown, hint = ", ".join(self.names[:_LISTED]), self.table.header_hint()
-            raise DataError(f"--probability: no column of {self.where} matches {pattern}{hint} (it has: {shown})")
+            listing, hint = ", ".join(self.names[:_LISTED]), self.table.header_hint()
+            raise DataError(f"--probability: no column of {self.where} matches {pattern}{hint} (it has: {listing})")
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:
@@ -184,39 +184,41 @@ class _Reader:
     def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
         """Return the target, and what words such as NA are read as."""
         name, words = self.names[place], self.table.with_words.get(place)
-        said = [*self.request.label, *([self.request.positive] if self.request.positive else [])]
-        raw, notes = labels_among_words(name, self.table.frame.iloc[:, place], words, said)
+        user_labels = [*self.request.label, *([self.request.positive] if self.request.positive else [])]
+        raw, notes = labels_among_words(name, self.table.frame.iloc[:, place], words, user_labels)
         target = read_target(name, raw, self.where, marks[place], self.request.positive, _FEWEST_ROWS)
         refuse_unknown_labels(self.request.label, target, self.where)
-        advice = "give every row a label, or remove such rows" + "".join(f"; {one}" for one in notes)
+        advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
         self._refuse(~target.labelled, name, lambda _: "has no value", advice)
         return target, notes
 
     def _classes(self, target: Target, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
         """Return the labels in the order of the classes, and the order of ``columns`` that fits them."""
         labels, positive = list(target.counts), self.request.positive and target.positive
-        where = f'{self.where}: column "{target.name}"'
+        source = f'{self.where}: column "{target.name}"'
         if len(columns) == 1:
-            positive = positive or positive_of(labels, where, columns[0])
-            others = [label for label in labels if label != positive]
-            return (others[0] if len(others) == 1 else f"not {positive}", positive), [0]
-        found = class_of_columns(columns, labels, where)
-        classes = in_order(found)
+            positive = positive or positive_of(labels, source, columns[0])
+            negatives = [label for label in labels if label != positive]
+            return (negatives[0] if len(negatives) == 1 else f"not {positive}", positive), [0]
+        column_labels = class_of_columns(columns, labels, source)
+        classes = in_order(column_labels)
         if len(classes) == 2:
-            last = positive or positive_of(labels, where, "", otherwise=classes[1])
-            classes = [label for label in classes if label != last] + [last]
+            positive_label = positive or positive_of(labels, source, "", default=classes[1])
+            classes = [label for label in classes if label != positive_label] + [positive_label]
         elif positive:
             raise DataError("--positive is for two classes, or for one column of probabilities; leave it out")
-        return tuple(classes), [found.index(label) for label in classes]
+        return tuple(classes), [column_labels.index(label) for label in classes]
 
     def _numbers(self, place: int, mark: Mark) -> tuple[Floats, npt.NDArray[np.object_]]:
         """Return (n_rows,) numbers with NaN for all others, and (n_rows,) the texts, None where there is no value."""
         raw = self.table.frame.iloc[:, place]
-        texts = np.array([None if one is None else as_text(one) for one in raw.astype(object).where(raw.notna(), None)])
+        texts = np.array(
+            [None if value is None else as_text(value) for value in raw.astype(object).where(raw.notna(), None)]
+        )
         if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
             return raw.to_numpy(np.float64, na_value=np.nan), texts
-        if all(isinstance(one, Real | Decimal) and not isinstance(one, bool) for one in raw.dropna()):
-            return np.array([np.nan if pd.isna(one) else float(one) for one in raw]), texts
+        if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna()):
+            return np.array([np.nan if pd.isna(value) else float(value) for value in raw]), texts
         codes, levels = pd.factorize(texts)
         values = read_numbers(list(levels), mark).numbers
         return np.append(values, np.nan)[codes], texts
@@ -224,14 +226,14 @@ class _Reader:
     def _probabilities(self, place: int, mark: Mark) -> Floats:
         name = self.names[place]
         values, texts = self._read_numbers(place, mark, "a number from 0 to 1")
-        outside = (values < -_ROUNDING) | (values > 1 + _ROUNDING)
+        bad = (values < -_ROUNDING) | (values > 1 + _ROUNDING)
         low, high = values.min(), values.max()
         advice = f"the values reach from {low:.4g} to {high:.4g}"
-        if low >= 0 and high <= 100 and outside.mean() > _MOSTLY:
+        if low >= 0 and high <= 100 and bad.mean() > _MOSTLY:
             advice += ", like percent; divide the column by 100"
         else:
             advice += "; scores are no probabilities, but a calibrator of the library with input='score' reads them"
-        self._refuse(outside, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1", advice)
+        self._refuse(bad, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1", advice)
         return np.clip(values, 0, 1)
 
     def _weights(self, place: int | None, marks: Marks) -> Floats:
@@ -248,16 +250,16 @@ class _Reader:
             raise DataError(f'{self.where}: column "{self.names[place]}" is 0 in every row; give a weight above 0')
         return values
 
-    def _read_numbers(self, place: int, mark: Mark, wanted: str) -> tuple[Floats, npt.NDArray[np.object_]]:
+    def _read_numbers(self, place: int, mark: Mark, kind: str) -> tuple[Floats, npt.NDArray[np.object_]]:
         """Return what ``_numbers`` does. Raise DataError for a missing value or a text."""
         values, texts = self._numbers(place, mark)
-        name, none = self.names[place], np.array([text is None for text in texts])
-        self._refuse(none, name, lambda _: "has no value", f"give every row {wanted}, or remove such rows")
+        name, missing = self.names[place], np.array([text is None for text in texts])
+        self._refuse(missing, name, lambda _: "has no value", f"give every row {kind}, or remove such rows")
         self._refuse(
             np.isnan(values),
             name,
             lambda row: f'holds "{texts[row]}", no number',
-            f"give {wanted} (for 12 %, write .12; for a decimal comma, add --decimal ,)",
+            f"give {kind} (for 12 %, write .12; for a decimal comma, add --decimal ,)",
         )
         return values, texts
 
@@ -279,14 +281,14 @@ class _Reader:
 
     def _groups(self, place: int) -> npt.NDArray[np.object_]:
         raw = self.table.frame.iloc[:, place]
-        texts = [as_text(one) if one is not None else None for one in raw.astype(object).where(raw.notna(), None)]
-        found = np.array([MISSING_GROUP if text is None else " ".join(text.split()) for text in texts], dtype=object)
-        if (n := len(set(found))) > _MOST_GROUPS:
+        texts = [as_text(value) if value is not None else None for value in raw.astype(object).where(raw.notna(), None)]
+        groups = np.array([MISSING_GROUP if text is None else " ".join(text.split()) for text in texts], dtype=object)
+        if (n := len(set(groups))) > _MOST_GROUPS:
             raise DataError(
                 f'--group: column "{self.names[place]}" of {self.where} has {n:,} different values, and at most '
                 f"{_MOST_GROUPS} groups are measured; join groups, or name another column"
             )
-        return found
+        return groups
 
     def _refuse(self, bad: Any, column: str | None, fault: Callable[[int], str], advice: str) -> None:
         """Raise DataError with the first row of ``bad``, (n_rows,) bool, and the number of such rows."""
@@ -294,10 +296,10 @@ class _Reader:
             return
         row = int(np.argmax(bad))
         lines = self.table.lines
-        where = f"{self.where}:{lines[row]}" if lines is not None else f"{self.where}, row {row + 1}"
-        named = "" if column is None else f'column "{column}" '
-        several = f" (and {n - 1:,} more of {len(bad):,} rows)" if n > 1 else ""
-        raise DataError(f"{where}: {named}{fault(row)}{several}; {advice}")
+        location = f"{self.where}:{lines[row]}" if lines is not None else f"{self.where}, row {row + 1}"
+        prefix = "" if column is None else f'column "{column}" '
+        suffix = f" (and {n - 1:,} more of {len(bad):,} rows)" if n > 1 else ""
+        raise DataError(f"{location}: {prefix}{fault(row)}{suffix}; {advice}")
 
 
 def _codes(labels: npt.NDArray[np.object_], classes: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -318,42 +320,42 @@ _PAIRS = (
 """Pairs of labels of which everybody means the second by "the probability"."""
 
 
-def positive_of(labels: Sequence[str], where: str, column: str, otherwise: str | None = None) -> str:
+def positive_of(labels: Sequence[str], source: str, column: str, default: str | None = None) -> str:
     """Return the label whose probability a column holds: 1 beside 0 or -1, yes, true or positive.
 
-    ``where`` and ``column`` name the target and the probabilities in messages. Raises DataError where the labels do not
-    decide and there is no ``otherwise``. Of other numbers, such as 1 and 2, either may be the positive one.
+    ``source`` and ``column`` name the target and the probabilities in messages. Raises DataError where the labels do
+    not decide and there is no ``default``. Of other numbers, such as 1 and 2, either may be the positive one.
     """
     if len(labels) == 2:
-        folded = {label.casefold(): label for label in labels}
+        spellings = {label.casefold(): label for label in labels}
         for negative, positive in _PAIRS:
-            if folded.keys() == {negative, positive}:
-                return folded[positive]
-    if otherwise is not None:
-        return otherwise
-    held = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
+            if spellings.keys() == {negative, positive}:
+                return spellings[positive]
+    if default is not None:
+        return default
+    listing = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
     if len(labels) > 2:
         raise DataError(
-            f"{where} holds {len(labels)} labels ({held}); give a --probability column for each of them (such as "
+            f"{source} holds {len(labels)} labels ({listing}); give a --probability column for each of them (such as "
             "--probability 'p_*'), or --positive LABEL to take one against the rest"
         )
-    raise DataError(f'{where} holds {held}; name the label whose probability "{column}" is with --positive')
+    raise DataError(f'{source} holds {listing}; name the label whose probability "{column}" is with --positive')
 
 
-def class_of_columns(columns: Sequence[str], labels: Sequence[str], where: str) -> list[str]:
+def class_of_columns(columns: Sequence[str], labels: Sequence[str], source: str) -> list[str]:
     """Return the label of each column. A column is named by its label, after and before what all names share.
 
     ``p_cat``, ``p_dog`` belong to ``cat`` and ``dog``. Raises DataError if a label has no column.
     """
-    shared_before, shared_after = _shared(columns), _shared([name[::-1] for name in columns])
+    max_prefix, max_suffix = _shared(columns), _shared([name[::-1] for name in columns])
     shortest = min(map(len, columns))
-    for before in range(shared_before + 1):
-        for after in range(min(shared_after, shortest - before) + 1):
-            found = [name[before : len(name) - after] for name in columns]
-            if set(labels) <= set(found) and "" not in found:
-                return found
+    for prefix in range(max_prefix + 1):
+        for suffix in range(min(max_suffix, shortest - prefix) + 1):
+            candidates = [name[prefix : len(name) - suffix] for name in columns]
+            if set(labels) <= set(candidates) and "" not in candidates:
+                return candidates
     raise DataError(
-        f"{where} holds the labels {', '.join(labels[:10])}, and the columns {', '.join(columns[:10])} do not name "
+        f"{source} holds the labels {', '.join(labels[:10])}, and the columns {', '.join(columns[:10])} do not name "
         "them; give one column for each label, named like p_LABEL"
     )
 

@@ -65,14 +65,14 @@ def table(section: MeasuredSection, map: str | None) -> tuple[list[str], list[li
 def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
-    every = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
-    widths = [max(lengths) for lengths in ([len(row[place]) for row in every] for place in range(len(header)))]
-    widths[0] = max(len(row[0]) for row in every[1:])
-    long = len(every[0][0]) > widths[0]
-    if long:
-        yield every[0][0]
-        every[0][0] = ""
-    for row in every:
+    text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
+    widths = [max(lengths) for lengths in ([len(row[place]) for row in text_rows] for place in range(len(header)))]
+    widths[0] = max(len(row[0]) for row in text_rows[1:])
+    is_long = len(text_rows[0][0]) > widths[0]
+    if is_long:
+        yield text_rows[0][0]
+        text_rows[0][0] = ""
+    for row in text_rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         yield "  ".join(cells).rstrip()
 
@@ -80,47 +80,49 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
 def findings(measurement: Measurement) -> list[str]:
     """Return sentences on what the numbers of all rows mean."""
     section, predictions = measurement.sections[0], measurement.predictions
-    found = []
+    lines = []
     if section.impossible:
         n, first = len(section.impossible), predictions.line(section.impossible[0])
-        rows, where = counted(n), f"({first})" if n == 1 else f"(first: {first})"
-        found.append(
-            f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {where}. "
+        rows, location = counted(n), f"({first})" if n == 1 else f"(first: {first})"
+        lines.append(
+            f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {location}. "
             "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
-    if certain := _certain(section, predictions):
-        rows = counted(certain, "row has", "rows have")
-        found.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
+    if n_certain := _certain(section, predictions):
+        rows = counted(n_certain, "row has", "rows have")
+        lines.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
     if baseline := _baseline(section, predictions):
-        found.append(baseline)
+        lines.append(baseline)
     auc = section.line("auc")
     if auc and predictions.two_classes and auc.before.high < 0.5:
         label = predictions.classes[1]
-        found.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
+        lines.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
-        found.append(_effect(measurement.map, loss))
-    return found
+        lines.append(_effect(measurement.map, loss))
+    return lines
 
 
 def legend(measurement: Measurement) -> list[str]:
     """Return sentences on how the numbers were made."""
     quantities = [line.quantity for line in measurement.sections[0].lines]
-    kept = [one for one in quantities if not one.metric.no_end]
-    smaller = ", ".join(one.label for one in kept if not one.metric.larger_is_better)
-    larger = ", ".join(one.label for one in kept if one.metric.larger_is_better)
-    meant = {one.label: one.metric.about for one in quantities if one.label == one.metric.short}
-    said = [f"Smaller is better: {smaller}; larger: {larger}."]
-    said.append("; ".join(f"{label}: {about}" for label, about in meant.items()) + ".")
-    slow = [one.label for one in quantities if one.drawn and one.metric.measured == "asked"]
-    fewer = f" ({FEW_DRAWS} for {slow[0]} and below)" if slow and measurement.draws > FEW_DRAWS else ""
-    said.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows{fewer}, seed {measurement.seed}.")
+    measures = [quantity for quantity in quantities if not quantity.metric.no_end]
+    losses = ", ".join(quantity.label for quantity in measures if not quantity.metric.larger_is_better)
+    scores = ", ".join(quantity.label for quantity in measures if quantity.metric.larger_is_better)
+    meanings = {
+        quantity.label: quantity.metric.about for quantity in quantities if quantity.label == quantity.metric.short
+    }
+    lines = [f"Smaller is better: {losses}; larger: {scores}."]
+    lines.append("; ".join(f"{label}: {meaning}" for label, meaning in meanings.items()) + ".")
+    slow = [quantity.label for quantity in quantities if quantity.drawn and quantity.metric.measured == "asked"]
+    few_draws = f" ({FEW_DRAWS} for {slow[0]} and below)" if slow and measurement.draws > FEW_DRAWS else ""
+    lines.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows{few_draws}, seed {measurement.seed}.")
     if measurement.map is not None:
-        said.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
-        said.append(
+        lines.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
+        lines.append(
             "* the 95 % interval of the change of a loss excludes 0. After calibration, the calibration errors and "
             "the AUC are a little smaller than on new rows, because five different maps together saw every label."
         )
-    return said
+    return lines
 
 
 def text_lines(measurement: Measurement) -> Iterator[str]:
@@ -145,15 +147,15 @@ def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
         first = [section.column, section.group, str(len(section.rows))]
         for line in section.lines:
             stages = [("before", line.before), (measurement.map, line.after), ("change", line.change)]
-            for stage, one in stages:
-                if one is not None:
-                    numbers = ["" if math.isnan(n) else repr(n) for n in (one.value, one.low, one.high)]
+            for stage, interval in stages:
+                if interval is not None:
+                    numbers = ["" if math.isnan(n) else repr(n) for n in (interval.value, interval.low, interval.high)]
                     yield [*first, str(stage), line.quantity.name, *numbers]
 
 
-def _cells(one: BootstrapInterval, decimals: int) -> list[str]:
-    value, low, high = (number(bound, decimals) for bound in (one.value, one.low, one.high))
-    return [value, "" if math.isnan(one.low) else f"{low} to {high}"]
+def _cells(interval: BootstrapInterval, decimals: int) -> list[str]:
+    value, low, high = (number(bound, decimals) for bound in (interval.value, interval.low, interval.high))
+    return [value, "" if math.isnan(interval.low) else f"{low} to {high}"]
 
 
 def _change(line: Line) -> str:
@@ -175,8 +177,8 @@ def _certain(section: MeasuredSection, predictions: GivenPredictions) -> int:
     if section.line("slope") is None:
         return 0
     p = predictions.p[section.rows]
-    certain = (p == 0) | (p == 1) if p.ndim == 1 else (p == 0).any(axis=1)
-    return int(certain.sum())
+    is_certain = (p == 0) | (p == 1) if p.ndim == 1 else (p == 0).any(axis=1)
+    return int(is_certain.sum())
 
 
 def _baseline(section: MeasuredSection, predictions: GivenPredictions) -> str | None:
@@ -185,12 +187,12 @@ def _baseline(section: MeasuredSection, predictions: GivenPredictions) -> str | 
     if loss is None:
         return None
     weight = predictions.weight[section.rows]
-    sums = [weight[predictions.y[section.rows] == one].sum() for one in range(len(predictions.classes))]
-    constant = -sum(one / weight.sum() * math.log2(one / weight.sum()) for one in sums if one)
-    what = "the base rate" if predictions.two_classes else "the share of each class"
-    given = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""
+    sums = [weight[predictions.y[section.rows] == label].sum() for label in range(len(predictions.classes))]
+    constant = -sum(total / weight.sum() * math.log2(total / weight.sum()) for total in sums if total)
+    baseline = "the base rate" if predictions.two_classes else "the share of each class"
+    prefix = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""
     better = ", which is better" if loss.before.value > constant else ""
-    return f"{given}Predicting {what} for every row would give {number(constant)} bits{better}."
+    return f"{prefix}Predicting {baseline} for every row would give {number(constant)} bits{better}."
 
 
 def _effect(map: str, loss: Line) -> str:
@@ -201,9 +203,9 @@ def _effect(map: str, loss: Line) -> str:
     change = loss.change
     if not change.excludes_zero:
         return f"With {map} the log loss is not significantly different ({number(loss.after.value)} bits)."
-    less = change.value < 0
+    is_lower = change.value < 0
     low, high = sorted((abs(change.low), abs(change.high)))
     return (
-        f"With {map} the log loss is {number(abs(change.value))} bits {'lower' if less else 'higher'} "
+        f"With {map} the log loss is {number(abs(change.value))} bits {'lower' if is_lower else 'higher'} "
         f"(95 % interval {number(low)} to {number(high)})."
     )

@@ -160,8 +160,8 @@ class ExperimentResults:
             The columns are ``dataset``, ``learner``, ``method``, ``repetition``, ``status``, and ``error_type`` and
             ``message`` of the error.
         """
-        found = census(self._outline, self._store.results()).failed
-        rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in found]
+        cells = census(self._outline, self._store.results()).failed
+        rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in cells]
         return pd.DataFrame(rows, columns=_FAILED_COLUMNS)
 
     def table(self) -> Tables:
@@ -244,5 +244,5 @@ def _image(figure: Figure) -> str:
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}">'
 
 
-def _names(given: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(names: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -120,9 +120,9 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     try:
         text = yaml.dump(_python_values(dict(config)), Dumper=_Quoting, sort_keys=False, allow_unicode=True)
     except (yaml.YAMLError, RecursionError) as error:
-        what = error.args[-1] if error.args else error
+        cause = error.args[-1] if error.args else error
         raise ProbcalError(
-            f"the config holds {what!r}, which no file can hold; use text, numbers, lists and mappings"
+            f"the config holds {cause!r}, which no file can hold; use text, numbers, lists and mappings"
         ) from None
     try:
         return parse_experiment(YamlFile(Path(_AS_FILE), text))
@@ -135,8 +135,8 @@ def _python_values(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
-        return {name: _python_values(one) for name, one in value.items()}
-    return [_python_values(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _python_values(item) for name, item in value.items()}
+    return [_python_values(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

@@ -107,8 +107,8 @@ class ScoreHistogramDisplay:
             Also if ``probcal.metrics.score_histogram`` refuses an argument.
         """
         positive = predictions_of(estimator, X, y, pos_label)
-        found = score_histogram(positive.is_positive, positive.p, n_bins, sample_weight)
-        display = cls(found, estimator_name=name or type(estimator).__name__, pos_label=positive.label)
+        histogram = score_histogram(positive.is_positive, positive.p, n_bins, sample_weight)
+        display = cls(histogram, estimator_name=name or type(estimator).__name__, pos_label=positive.label)
         return display.plot(ax=ax, **kwargs)
 
     @classmethod
@@ -155,8 +155,8 @@ class ScoreHistogramDisplay:
         ValueError
             If ``probcal.metrics.score_histogram`` refuses an argument.
         """
-        found = score_histogram(y_true, y_prob, n_bins, sample_weight, pos_label=pos_label)
-        return cls(found, estimator_name=name, pos_label=pos_label).plot(ax=ax, **kwargs)
+        histogram = score_histogram(y_true, y_prob, n_bins, sample_weight, pos_label=pos_label)
+        return cls(histogram, estimator_name=name, pos_label=pos_label).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Axes | None = None, name: str | None = None, **kwargs: Any) -> ScoreHistogramDisplay:
         """Draw the histogram.
@@ -182,20 +182,20 @@ class ScoreHistogramDisplay:
         """
         ax = axes_or_new(ax)
         edges, negative, positive = self.histogram
-        common: dict[str, Any] = {"align": "edge", "linewidth": 0.6, **kwargs}
-        upwards: dict[str, Any] = {"color": _COLOURS[0], **common}
-        downwards: dict[str, Any] = {"color": "none", "edgecolor": _COLOURS[1], "hatch": "/////", **common}
+        bar_style: dict[str, Any] = {"align": "edge", "linewidth": 0.6, **kwargs}
+        positive_style: dict[str, Any] = {"color": _COLOURS[0], **bar_style}
+        negative_style: dict[str, Any] = {"color": "none", "edgecolor": _COLOURS[1], "hatch": "/////", **bar_style}
         bars = [
             ax.bar(edges[:-1], sign * rows / (rows.sum() or 1), np.diff(edges), label=label, **style)
             for rows, sign, label, style in (
-                (positive, 1, "Positive rows", upwards),
-                (negative, -1, "Negative rows", downwards),
+                (positive, 1, "Positive rows", positive_style),
+                (negative, -1, "Negative rows", negative_style),
             )
         ]
         self.positive_, self.negative_ = bars
         ax.axhline(0, color="#555555", linewidth=0.6)
-        of = positive_class_text(self.pos_label)
-        ax.set(xlim=(0, 1), xlabel=f"Predicted probability{of}", ylabel="Share of each class")
+        suffix = positive_class_text(self.pos_label)
+        ax.set(xlim=(0, 1), xlabel=f"Predicted probability{suffix}", ylabel="Share of each class")
         ax.yaxis.set_major_formatter(lambda share, _: f"{abs(share):g}")
         if title := self.estimator_name if name is None else name:
             ax.set_title(title)

@@ -66,12 +66,12 @@ def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str
 
     ``width`` counts the columns of the table, with one for each level of a category.
     """
-    left_out: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if width > _WIDE:
-        left_out |= dict.fromkeys(_SLOW_WHEN_WIDE, f"slow on {width:,} columns, levels counted")
+        reasons |= dict.fromkeys(_SLOW_WHEN_WIDE, f"slow on {width:,} columns, levels counted")
     if n_classes > 2:
-        left_out |= dict.fromkeys(_TWO_CLASSES, "takes two classes only")
-    return [name for name in _USUAL_LEARNERS if name not in left_out], left_out
+        reasons |= dict.fromkeys(_TWO_CLASSES, "takes two classes only")
+    return [name for name in _USUAL_LEARNERS if name not in reasons], reasons
 
 
 def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
@@ -81,16 +81,16 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
 
     Raises ProbcalError for an unknown name.
     """
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for name in (BASELINE, *names):
         if name in OWN:
             entry = dict(OWN[name])
             if name == "boosting" and most_levels > _MOST_LEVELS_OF_BOOSTING:
                 entry = {**entry, "encoding": "numeric", "params": {"max_iter": 100}}
-            found[name] = entry
+            entries[name] = entry
         else:
-            found |= _by_name(name, "learner", {**OWN, **known_learners()})
-    return found
+            entries |= _by_name(name, "learner", {**OWN, **known_learners()})
+    return entries
 
 
 def bound(counts: Collection[int]) -> float:
@@ -102,37 +102,37 @@ def bound(counts: Collection[int]) -> float:
     return _BOUND if min(counts) >= _RARE * n_rows else 0.5 / n_rows
 
 
-def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Collection[int]) -> dict[str, Entry]:
+def methods(user_methods: Sequence[str], has_learners: bool, width: int, counts: Collection[int]) -> dict[str, Entry]:
     """Return name -> entry of an experiment for the methods.
 
     ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of rows of each class.
     """
-    n_rows, rarest = sum(counts), min(counts)
+    n_rows, min_rows = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
-    few = n_rows <= _MOST_ROWS_OF_SMALL_TABLES and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_OF_SMALL_TABLES
-    usual = (*_USUAL_METHODS, *(_TREE_METHODS if few and not learners_asked else ()))
-    crossed = n_rows <= _MOST_ROWS_CROSSED and rarest >= _FEWEST_CROSSED
-    calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if crossed else {"calibration": "holdout"}
-    least = bound(counts)
-    clip: Entry = {"clip": [least, 1 - least]}
+    small = n_rows <= _MOST_ROWS_OF_SMALL_TABLES and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_OF_SMALL_TABLES
+    default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
+    cross_val = n_rows <= _MOST_ROWS_CROSSED and min_rows >= _FEWEST_CROSSED
+    calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
+    eps = bound(counts)
+    clip: Entry = {"clip": [eps, 1 - eps]}
     settings: dict[str, Entry] = {
         **{name: {"params": calibration, "shared_seed": True} for name in _MAPS},
         "isotonic": {"params": {**calibration, **clip}, "shared_seed": True},
         "bagging": {"params": clip},
-        "probing": {"params": clip} if least != _BOUND else {},
+        "probing": {"params": clip} if eps != _BOUND else {},
     }
-    found: dict[str, Entry] = {}
-    for name in ("direct", *(asked or usual)):
-        found |= {
+    entries: dict[str, Entry] = {}
+    for name in ("direct", *(user_methods or default_names)):
+        entries |= {
             key: {**entry, **settings.get(key, {})} for key, entry in _by_name(name, "method", known_methods()).items()
         }
-    return found
+    return entries
 
 
-def refuse_scores_alone(learners_asked: Sequence[str], methods_asked: Sequence[str]) -> None:
+def refuse_scores_alone(user_learners: Sequence[str], user_methods: Sequence[str]) -> None:
     """Raise ProbcalError where ``direct`` is the only method for learners that give no probabilities."""
-    scoring = [name for name in learners_asked if name in _SCORES_ONLY]
-    if scoring and methods_asked and set(methods_asked) == {"direct"}:
+    scoring = [name for name in user_learners if name in _SCORES_ONLY]
+    if scoring and user_methods and set(user_methods) == {"direct"}:
         raise ProbcalError(
             f"{', '.join(scoring)} by itself gives scores and no probabilities, and direct is the only method; add "
             "another method, such as  -m sigmoid"
@@ -140,29 +140,29 @@ def refuse_scores_alone(learners_asked: Sequence[str], methods_asked: Sequence[s
 
 
 def combinations(
-    learner_names: Sequence[str], method_names: Sequence[str], methods_asked: Sequence[str]
+    learner_names: Sequence[str], method_names: Sequence[str], user_methods: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return learner -> its methods, for learners that do not run with all methods."""
-    found = {}
+    combined = {}
     for learner in learner_names:
-        wanted = [one for one in method_names if one != "direct" or not methods_asked or "direct" in methods_asked]
+        names = [name for name in method_names if name != "direct" or not user_methods or "direct" in user_methods]
         if learner == BASELINE:
-            wanted = ["direct"]
+            names = ["direct"]
         elif learner in _SCORES_ONLY:
-            wanted = [one for one in wanted if one != "direct"]
-        elif not methods_asked:
-            wanted = [one for one in wanted if learner == "tree" or one not in _TREE_METHODS]
-        if wanted and wanted != list(method_names):
-            found[learner] = wanted
-    return found
+            names = [name for name in names if name != "direct"]
+        elif not user_methods:
+            names = [name for name in names if learner == "tree" or name not in _TREE_METHODS]
+        if names and names != list(method_names):
+            combined[learner] = names
+    return combined
 
 
-def _by_name(name: str, kind: str, known: dict[str, Any]) -> dict[str, Entry]:
-    if name in known:
+def _by_name(name: str, kind: str, registry: dict[str, Any]) -> dict[str, Entry]:
+    if name in registry:
         return {name: {}}
     if "." not in name:
         example = "sklearn.svm.SVC" if kind == "learner" else "sklearn.calibration.CalibratedClassifierCV"
-        raise ProbcalError(unknown_name(kind, name, known, f"; any other by its import path, such as {example}"))
+        raise ProbcalError(unknown_name(kind, name, registry, f"; any other by its import path, such as {example}"))
     if not is_trusted(name):
         raise ProbcalError(refusal(name))
     return {name.rpartition(".")[2].lower(): {"type": name}}

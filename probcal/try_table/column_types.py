@@ -87,7 +87,7 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
     if raw.dtype == object and _are_numbers(raw):
-        return _number(name, pd.Series([np.nan if pd.isna(one) else float(one) for one in raw]), choices)
+        return _number(name, pd.Series([np.nan if pd.isna(value) else float(value) for value in raw]), choices)
     text = as_text_column(raw)
     is_category = declared or pd.api.types.is_bool_dtype(raw)
     return _guess_text(name, text, choices, is_category, mark)
@@ -95,20 +95,20 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
 
 def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
-    between: tuple[str, ...] = ()
+    stray_words: tuple[str, ...] = ()
     if name in choices.number or not is_category:
-        rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
+        counts = {str(level): int(rows) for level, rows in text.value_counts().items()}
         numbers, words, marks = read_numbers(levels, mark)
         dates = parse_dates(levels) if len(words) == len(levels) and name in choices.number else None
         if isinstance(dates, np.ndarray):
             return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if len(words) == len(levels) and name in choices.number:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
-        if name in choices.number or holds_numbers(words, rows_of):
+        if name in choices.number or holds_numbers(words, counts):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
             notes = marks + (f"; {join_first(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
             return _number(name, values, choices, notes)
-        between = _words_between_numbers(words, rows_of)
+        stray_words = _words_between_numbers(words, counts)
     if not is_category:
         dates = parse_dates(levels)
         if isinstance(dates, np.ndarray):
@@ -116,19 +116,19 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
         if dates == AMBIGUOUS:
             return TableColumn(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
     if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
-        return TableColumn(name, "left out", reason, missing, words=between)
-    return replace(_category(name, text), words=between)
+        return TableColumn(name, "left out", reason, missing, words=stray_words)
+    return replace(_category(name, text), words=stray_words)
 
 
-def _words_between_numbers(words: Sequence[str], rows_of: Mapping[str, int]) -> tuple[str, ...]:
+def _words_between_numbers(words: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
     """Return ``words``, if they are few and most rows of the column hold one of at least five different numbers.
 
-    ``rows_of`` maps each text of the column to the number of rows that have it.
+    ``counts`` maps each text of the column to the number of rows that have it.
     """
-    rows = sum(rows_of.values())
-    of_words = sum(rows_of[word] for word in words)
-    many = len(rows_of) - len(words) >= _FEWEST_NUMBERS and of_words < rows / 2
-    return tuple(words) if many and len(words) <= _MOST_WORDS_BETWEEN else ()
+    rows = sum(counts.values())
+    word_rows = sum(counts[word] for word in words)
+    has_numbers = len(counts) - len(words) >= _FEWEST_NUMBERS and word_rows < rows / 2
+    return tuple(words) if has_numbers and len(words) <= _MOST_WORDS_BETWEEN else ()
 
 
 def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
@@ -153,24 +153,24 @@ def _category(name: str, text: pd.Series) -> TableColumn:
 def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> TableColumn:
     if infinite := int(np.isinf(values).sum()):
         values, notes = values.where(np.isfinite(values)), f"{notes}; {infinite:,} infinite values read as missing"
-    seen = values.dropna()
-    missing = len(values) - len(seen)
-    if seen.empty:
+    present = values.dropna()
+    missing = len(values) - len(present)
+    if present.empty:
         return TableColumn(name, "left out", f"empty{notes}", missing)
-    if seen.nunique() < 2:
-        if abs(seen.iloc[0]) >= _LARGEST_EXACT:
+    if present.nunique() < 2:
+        if abs(present.iloc[0]) >= _LARGEST_EXACT:
             return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
-        return _constant(name, as_text(seen.iloc[0]), missing)
-    if name not in choices.number and (reason := _row_number(name, seen)):
+        return _constant(name, as_text(present.iloc[0]), missing)
+    if name not in choices.number and (reason := _row_number(name, present)):
         return TableColumn(name, "left out", reason, missing)
-    return TableColumn(name, "number", f"{_short(seen.min())} to {_short(seen.max())}{notes}", missing, values)
+    return TableColumn(name, "number", f"{_short(present.min())} to {_short(present.max())}{notes}", missing, values)
 
 
-def _row_number(name: str, seen: pd.Series) -> str | None:
+def _row_number(name: str, numbers: pd.Series) -> str | None:
     """Return why a number only identifies rows, or None."""
-    if len(seen) < _FEW or seen.nunique() < len(seen) or not (seen == seen.round()).all():
+    if len(numbers) < _FEW or numbers.nunique() < len(numbers) or not (numbers == numbers.round()).all():
         return None
-    if seen.max() - seen.min() == len(seen) - 1:
+    if numbers.max() - numbers.min() == len(numbers) - 1:
         return "a running number of the rows"
     if _ID.fullmatch(name):
         return "an id: a different number in every row"
@@ -178,16 +178,16 @@ def _row_number(name: str, seen: pd.Series) -> str | None:
 
 
 def _date(name: str, values: pd.Series) -> TableColumn:
-    seen = values.dropna()
-    if seen.nunique() < 2:
-        return _constant(name, as_date(seen.iloc[0]), len(values) - len(seen))
-    about = f"{as_date(seen.min())} to {as_date(seen.max())}, as days since 1970"
-    return TableColumn(name, "date", about, len(values) - len(seen), values)
+    present = values.dropna()
+    if present.nunique() < 2:
+        return _constant(name, as_date(present.iloc[0]), len(values) - len(present))
+    description = f"{as_date(present.min())} to {as_date(present.max())}, as days since 1970"
+    return TableColumn(name, "date", description, len(values) - len(present), values)
 
 
 def _constant(name: str, value: str, missing: int) -> TableColumn:
-    about = f"constant: {shortened(value, 20)}{' or missing' if missing else ''}"
-    return TableColumn(name, "left out", about, missing)
+    description = f"constant: {shortened(value, 20)}{' or missing' if missing else ''}"
+    return TableColumn(name, "left out", description, missing)
 
 
 def as_text_column(raw: pd.Series) -> pd.Series:
@@ -216,8 +216,8 @@ def _listed(values: list[str]) -> str:
 
 
 def _short(number: float) -> str:
-    whole = float(number).is_integer() or abs(number) >= 1e4
-    return f"{number:,.0f}" if whole and abs(number) < 1e12 else f"{number:.4g}"
+    is_whole = float(number).is_integer() or abs(number) >= 1e4
+    return f"{number:,.0f}" if is_whole and abs(number) < 1e12 else f"{number:.4g}"
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -242,10 +242,10 @@ _MOST_WORDS_BETWEEN = 10
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
     """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
     for column in columns:
-        if column.kind == "number" and (found := _missing_codes(column)):
-            listed = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in found)
+        if column.kind == "number" and (codes := _missing_codes(column)):
+            listing = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in codes)
             yield (
-                f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
+                f"{_quoted([column.name])} is {listing}, far from all others, and read as a number; if it stands for a "
                 "missing value, make those fields empty"
             )
         if len(column.units) > 1:
@@ -254,17 +254,17 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
                 "they stand, so they are not comparable; write them in one unit"
             )
         if column.words:
-            read = "left out" if column.kind == "left out" else f"read as a {column.kind}"
+            treatment = "left out" if column.kind == "left out" else f"read as a {column.kind}"
             yield (
                 f"{_quoted([column.name])} holds numbers and {join_first(map(repr, column.words), _NAMED)}, and is "
-                f'{read}; --number "{column.name}" reads the numbers and takes all else as missing'
+                f'{treatment}; --number "{column.name}" reads the numbers and takes all else as missing'
             )
-    alike: dict[str, list[str]] = {}
+    spellings: dict[str, list[str]] = {}
     for label in sorted(set(labels)):
-        alike.setdefault(label.casefold(), []).append(label)
-    for several in alike.values():
-        if len(several) > 1:
-            yield f"labels that differ only in capitals are read as different classes: {_quoted(several)}"
+        spellings.setdefault(label.casefold(), []).append(label)
+    for group in spellings.values():
+        if len(group) > 1:
+            yield f"labels that differ only in capitals are read as different classes: {_quoted(group)}"
 
 
 def determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
@@ -280,18 +280,18 @@ def determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
 def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
     """Return the numbers of ``column`` that look like missing values, each with how many rows have it."""
     assert column.values is not None
-    seen = column.values.dropna().to_numpy(np.float64)
-    numbers, rows = np.unique(seen, return_counts=True)
+    present = column.values.dropna().to_numpy(np.float64)
+    numbers, rows = np.unique(present, return_counts=True)
     texts = [as_text(number) for number in numbers]
     is_code = np.array([bool(_MISSING_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
-    refused = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
-    others = numbers[~is_code & ~refused]
-    if not len(others):
+    is_refusal = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
+    plain_numbers = numbers[~is_code & ~is_refusal]
+    if not len(plain_numbers):
         return []
-    low, high = others.min(), others.max()
-    far = _FEWEST_RANGES * (high - low)
-    is_far = ((numbers < 0) & (low >= 0)) | (numbers < low - far) | (numbers > high + far)
-    found = (is_code & is_far) | (refused & is_far & (numbers > _FEWEST_RANGES * max(abs(low), abs(high))))
-    if found.any():  # beside one such number, others need not be far
-        found |= is_code & ((numbers < low) | (numbers > high))
-    return [(float(number), int(count)) for number, count in zip(numbers[found], rows[found], strict=True)]
+    low, high = plain_numbers.min(), plain_numbers.max()
+    distance = _FEWEST_RANGES * (high - low)
+    is_far = ((numbers < 0) & (low >= 0)) | (numbers < low - distance) | (numbers > high + distance)
+    is_missing = (is_code & is_far) | (is_refusal & is_far & (numbers > _FEWEST_RANGES * max(abs(low), abs(high))))
+    if is_missing.any():  # beside one such number, others need not be far
+        is_missing |= is_code & ((numbers < low) | (numbers > high))
+    return [(float(number), int(count)) for number, count in zip(numbers[is_missing], rows[is_missing], strict=True)]

@@ -39,8 +39,8 @@ def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
     if not texts or not all(map(_LIKE_A_DATE.fullmatch, texts)):
         return None
     for order in _SURE:
-        if (found := _in_order(texts, order)) is not None:
-            return found
+        if (day_numbers := _in_order(texts, order)) is not None:
+            return day_numbers
     day_first, month_first = _in_order(texts, "day first"), _in_order(texts, "month first")
     if day_first is not None and month_first is not None:
         return day_first if np.array_equal(day_first, month_first) else AMBIGUOUS
@@ -57,22 +57,22 @@ def each_date(texts: list[str], order: DateOrder) -> np.ndarray[Any, Any]:
     """Return (n,) days since 1970-01-01, with NaN for a text that is no date in this ``order``."""
     if not texts:
         return np.zeros(0)
-    together = _in_order(texts, order)
-    if together is not None:
-        return together
-    each = (_in_order([text], order) if _LIKE_A_DATE.fullmatch(text) else None for text in texts)
-    return np.array([np.nan if one is None else one[0] for one in each])
+    day_numbers = _in_order(texts, order)
+    if day_numbers is not None:
+        return day_numbers
+    dates = (_in_order([text], order) if _LIKE_A_DATE.fullmatch(text) else None for text in texts)
+    return np.array([np.nan if date is None else date[0] for date in dates])
 
 
 def _in_order(texts: list[str], order: DateOrder) -> np.ndarray[Any, Any] | None:
     if order == "iso":
         return _parsed(texts, ("ISO8601", *(f"%Y/%m/%d{time}" for time in _TIMES)))
     if order == "month in letters":
-        plain = [_MONTH_NAME.sub(lambda name: f" {name[0][:3]} ", text) for text in texts]
-        plain = [" ".join(re.sub(r"[-,.](?!\d*$)|(?<= )[-,.]", " ", text).split()) for text in plain]
-        return _parsed(plain, [f"{one}{time}" for one in _NAMED_MONTH for time in _TIMES])
+        short_texts = [_MONTH_NAME.sub(lambda name: f" {name[0][:3]} ", text) for text in texts]
+        short_texts = [" ".join(re.sub(r"[-,.](?!\d*$)|(?<= )[-,.]", " ", text).split()) for text in short_texts]
+        return _parsed(short_texts, [f"{date_format}{time}" for date_format in _NAMED_MONTH for time in _TIMES])
     days_and_months = _DAY_FIRST if order == "day first" else _MONTH_FIRST
-    return _parsed(texts, [f"{one}{time}" for one in days_and_months for time in _TIMES])
+    return _parsed(texts, [f"{date_format}{time}" for date_format in days_and_months for time in _TIMES])
 
 
 def days(times: pd.Series | pd.DatetimeIndex) -> np.ndarray[Any, Any]:
@@ -82,9 +82,9 @@ def days(times: pd.Series | pd.DatetimeIndex) -> np.ndarray[Any, Any]:
 
 
 def _parsed(texts: list[str], formats: tuple[str, ...] | list[str]) -> np.ndarray[Any, Any] | None:
-    for one in formats:
+    for date_format in formats:
         try:
-            return days(pd.to_datetime(texts, format=one, utc=True))
+            return days(pd.to_datetime(texts, format=date_format, utc=True))
         except (ValueError, OverflowError):
             continue
     return None

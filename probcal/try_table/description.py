@@ -56,20 +56,20 @@ def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
 
 
 def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int) -> float:
-    always, each = _SECONDS.get(learner, _OTHERS)
-    seconds = always * (wide if learner in _EACH_COLUMN else 1) + each * thousands * wide
+    base, slope = _SECONDS.get(learner, _OTHERS)
+    seconds = base * (wide if learner in _EACH_COLUMN else 1) + slope * thousands * wide
     return seconds * (n_classes - 1 if learner in _EACH_CLASS else 1)
 
 
 def _all_fits(plan: Plan, methods: Sequence[str]) -> int:
     """Return the number of fits of one learner. Methods with a shared seed share theirs."""
-    fits = {"shared" if plan.methods[one].get("shared_seed") else one: _fits(plan, one) for one in methods}
+    fits = {"shared" if plan.methods[method].get("shared_seed") else method: _fits(plan, method) for method in methods}
     return sum(fits.values())
 
 
 def _fits(plan: Plan, method: str) -> int:
-    crossed = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
-    return _FITS.get(method, _CROSSED if crossed else 1)
+    cross_val = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
+    return _FITS.get(method, _CROSSED if cross_val else 1)
 
 
 _WIDTH = 80
@@ -102,26 +102,26 @@ def table_lines(prepared: PreparedTable) -> Iterator[str]:
         yield from (line for note in prepared.notes for line in wrapped(f"note: {printable(note)}"))
 
 
-def plan_lines(prepared: PreparedTable, plan: Plan, rows_asked: bool = False) -> Iterator[str]:
-    """Yield the description of what will run, on which rows. ``rows_asked`` says that the user gave their number."""
+def plan_lines(prepared: PreparedTable, plan: Plan, custom_rows: bool = False) -> Iterator[str]:
+    """Yield the description of what will run, on which rows. ``custom_rows`` says that the user gave their number."""
     n = len(prepared.rows)
     if n < prepared.n_labelled:
-        why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
-        more = "" if rows_asked else f", {why}; --rows uses more"
-        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{more}")
+        note = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
+        hint = "" if custom_rows else f", {note}; --rows uses more"
+        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{hint}")
     if prepared.enriched:
         yield from wrapped(_sentence_on_rare_classes(prepared))
     yield from wrapped(printable(plan.split.sentence(n)))
-    by_methods: dict[tuple[str, ...], list[str]] = {}
+    learner_groups: dict[tuple[str, ...], list[str]] = {}
     for learner, methods in plan.pairs.items():
-        by_methods.setdefault(tuple(methods), []).append(learner)
-    for methods_of_group, learners in by_methods.items():
-        yield from wrapped(printable(f"  {', '.join(learners)}: {', '.join(methods_of_group)}"))
-    for why in dict.fromkeys(plan.left_out.values()):
-        names = ", ".join(name for name, reason in plan.left_out.items() if reason == why)
-        yield f"  without {names} ({why})"
-    roughly = duration(max(1.0, seconds(plan, n, prepared.width, len(prepared.target.class_counts))))
-    yield f"{plan.n_cells} cells (split, learner, method): roughly {roughly} with one job"
+        learner_groups.setdefault(tuple(methods), []).append(learner)
+    for group_methods, learners in learner_groups.items():
+        yield from wrapped(printable(f"  {', '.join(learners)}: {', '.join(group_methods)}"))
+    for note in dict.fromkeys(plan.left_out.values()):
+        names = ", ".join(name for name, reason in plan.left_out.items() if reason == note)
+        yield f"  without {names} ({note})"
+    estimate = duration(max(1.0, seconds(plan, n, prepared.width, len(prepared.target.class_counts))))
+    yield f"{plan.n_cells} cells (split, learner, method): roughly {estimate} with one job"
 
 
 def trap_lines(traps: Sequence[str]) -> Iterator[str]:
@@ -134,13 +134,13 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
 
 
 def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
-    known = replace(prepared.target, counts=prepared.counts).class_counts
-    kept = (
-        f'all {rows:,} rows of "{name}"' if rows == known[name] else f'{rows:,} of {known[name]:,} rows of "{name}"'
+    counts = replace(prepared.target, counts=prepared.counts).class_counts
+    parts = (
+        f'all {rows:,} rows of "{name}"' if rows == counts[name] else f'{rows:,} of {counts[name]:,} rows of "{name}"'
         for name, rows in prepared.enriched.items()
     )
     return printable(
-        f"it keeps {join_first(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected "
+        f"it keeps {join_first(parts, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected "
         "and rows weighted for the shares of the whole table"
     )
 
@@ -163,10 +163,10 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
         yield f"  {_cell(label, width)}  {words}{mark}"
     if len(counts) > _MOST_CLASSES:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
-    few = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
-    if few:
-        named = join_first((f'"{label}"' for label in few), 5)
-        yield from wrapped(printable(f"note: few rows of {named}, so results for them are rough"))
+    rare_labels = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
+    if rare_labels:
+        names = join_first((f'"{label}"' for label in rare_labels), 5)
+        yield from wrapped(printable(f"note: few rows of {names}, so results for them are rough"))
 
 
 def _is_rarer(prepared: PreparedTable) -> bool:
@@ -176,27 +176,27 @@ def _is_rarer(prepared: PreparedTable) -> bool:
 def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     kinds = Counter(column.kind for column in columns)
     yield f"columns: {', '.join(counted(kinds[kind], *words) for kind, words in _WORDS.items() if kinds[kind])}"
-    kept = [column for column in columns if column.kind != "left out"]
-    out = [column for column in columns if column.kind == "left out"]
-    shown = [*kept[:_MOST_LISTED], *out[:_MOST_LISTED]]
-    name_width = min(_LONGEST_NAME, max(len(printable(column.name)) for column in shown))
-    for group in (kept, out):
+    used_columns = [column for column in columns if column.kind != "left out"]
+    unused_columns = [column for column in columns if column.kind == "left out"]
+    listing = [*used_columns[:_MOST_LISTED], *unused_columns[:_MOST_LISTED]]
+    name_width = min(_LONGEST_NAME, max(len(printable(column.name)) for column in listing))
+    for group in (used_columns, unused_columns):
         for column in group[:_MOST_LISTED]:
             yield from _column_lines_of(column, name_width)
         if len(group) > _MOST_LISTED:
-            yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is out else ''}"
+            yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is unused_columns else ''}"
 
 
 def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
     start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
-    about = printable(column.about)
+    description = printable(column.about)
     if column.kind == "category":  # levels may be long
-        yield start + shortened(about, _WIDTH - len(start) - len(missing)) + missing
+        yield start + shortened(description, _WIDTH - len(start) - len(missing)) + missing
         return
     if column.kind == "left out":
-        about = shortened(about, _LONGEST_REASON)
-    lines = wrap(about + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
+        description = shortened(description, _LONGEST_REASON)
+    lines = wrap(description + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
     yield start + lines[0]
     for line in lines[1:]:
         yield " " * len(start) + line

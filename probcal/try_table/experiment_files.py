@@ -86,7 +86,7 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
         "combinations": plan.combinations,
         "metrics": METRICS,
     }
-    return f"# {heading}\n{yaml_text({name: one for name, one in content.items() if one or name == 'seed'})}"
+    return f"# {heading}\n{yaml_text({name: value for name, value in content.items() if value or name == 'seed'})}"
 
 
 _LISTED = 150
@@ -106,7 +106,7 @@ def rows_text(prepared: PreparedTable) -> str:
 def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | None = None) -> str:
     """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
-    expect = {"rows": len(prepared.rows), "columns": len(prepared.stored), "classes": dict(target.counts)}
+    checks = {"rows": len(prepared.rows), "columns": len(prepared.stored), "classes": dict(target.counts)}
     content = {
         "name": name,
         "title": table.name,
@@ -114,7 +114,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         "columns": _kinds(prepared),
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
         "split": prepared.split.card_entry(),
-        "expect": expect | ({"fingerprint": fingerprint} if fingerprint else {}),
+        "expect": checks | ({"fingerprint": fingerprint} if fingerprint else {}),
         "folder": ".",
         "files": [
             {
@@ -129,15 +129,15 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
 
 
 def _about(prepared: PreparedTable) -> str:
-    of = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
-    return f"{len(prepared.rows):,}{of} rows of {prepared.table.name}, as probcal try read them."
+    suffix = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
+    return f"{len(prepared.rows):,}{suffix} rows of {prepared.table.name}, as probcal try read them."
 
 
 def _kinds(prepared: PreparedTable) -> dict[str, str]:
     kinds = {column.name: _KINDS[column.kind] for column in prepared.stored}
-    usual, _ = Counter(kinds.values()).most_common(1)[0]
+    default_kind, _ = Counter(kinds.values()).most_common(1)[0]
     if len(kinds) > _LISTED:
-        kinds = {name: kind for name, kind in kinds.items() if kind != usual} | {"*": usual}
+        kinds = {name: kind for name, kind in kinds.items() if kind != default_kind} | {"*": default_kind}
     return kinds | {prepared.target.name: "target"}
 
 
@@ -187,9 +187,9 @@ def refuse_others(path: Path, name: str) -> None:
     """Raise ProbcalError when ``write`` would overwrite a file."""
     if path.suffix not in (".yaml", ".yml"):
         raise ProbcalError(f"--save {path}: an experiment is a YAML file; end its name in .yaml")
-    for one in (path, *_beside(path, name)):
-        if one.exists():
-            raise ProbcalError(f"--save: {one} already exists and is not overwritten; remove it or choose another")
+    for file in (path, *_beside(path, name)):
+        if file.exists():
+            raise ProbcalError(f"--save: {file} already exists and is not overwritten; remove it or choose another")
 
 
 def refuse_unsound(table_files: TableFiles, plan: Plan, name: str) -> None:

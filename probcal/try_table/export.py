@@ -51,7 +51,7 @@ def refuse_export(folder: Path) -> None:
     """Raise ProbcalError where the folder exists and has something in it, or cannot be made."""
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise ProbcalError(f"--export: {folder} already exists and is not overwritten; remove it or choose another")
-    parent = next((one for one in folder.resolve().parents if one.exists()), Path())
+    parent = next((path for path in folder.resolve().parents if path.exists()), Path())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise ProbcalError(f"--export: {folder} cannot be made, because {parent} is not a folder to write to")
 
@@ -66,8 +66,8 @@ def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, seed: int) 
     """Return the pipeline of a column of the experiment. A bound in it is that of the whole table."""
     method = column.method
     if "clip" in method.params:
-        least = full_bound(prepared)
-        method = replace(method, params={**method.params, "clip": (least, 1 - least)})
+        eps = full_bound(prepared)
+        method = replace(method, params={**method.params, "clip": (eps, 1 - eps)})
     return PipelinePlan(column.learner, method, seed)
 
 
@@ -80,13 +80,13 @@ def write_export(
     folder: Path,
     plan: PipelinePlan,
     prepared: PreparedTable,
-    found: HeldOutPredictions,
+    predictions: HeldOutPredictions,
     facts: CardFacts,
-    asked: tuple[str, ...],
+    number_columns: tuple[str, ...],
 ) -> None:
     """Fit the pipeline on all labelled rows and write all files of the export, or none.
 
-    ``asked`` holds the columns that the user declared as numbers.
+    ``number_columns`` holds the columns that the user declared as numbers.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -94,14 +94,14 @@ def write_export(
         model = plan.build().fit(*training_rows(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
-        write_reading(replace(reading_of(prepared, plan, asked), model=digest), building / "columns.json")
+        write_reading(replace(reading_of(prepared, plan, number_columns), model=digest), building / "columns.json")
         (building / "predict.py").write_text(PREDICT, encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
         (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
-        text = held_out_text(found, prepared, classes_of(prepared))
+        text = held_out_text(predictions, prepared, classes_of(prepared))
         (building / "predictions.csv").write_text(text, encoding="utf-8", newline="")
         if is_installed("matplotlib"):
-            draw_reliability(found, f"{facts.name}, held-out rows", building / RELIABILITY)
+            draw_reliability(predictions, f"{facts.name}, held-out rows", building / RELIABILITY)
         building.chmod(0o755)
         if folder.exists():
             folder.rmdir()
@@ -114,18 +114,18 @@ def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the input columns of all labelled rows, and their class numbers, (n_rows,)."""
     X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
     places = {name: place for place, name in enumerate(classes_of(prepared))}
-    y = np.array([places[one] for one in prepared.target.classes[prepared.target.labelled]])
+    y = np.array([places[label] for label in prepared.target.classes[prepared.target.labelled]])
     return X, y
 
 
-def reading_of(prepared: PreparedTable, plan: PipelinePlan, asked: tuple[str, ...]) -> TableReading:
+def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tuple[str, ...]) -> TableReading:
     """Return how the table was read, for new rows."""
     target = prepared.target
     places = {name: place for place, name in enumerate(classes_of(prepared))}
     labels = dict(zip(target.labels[target.labelled], target.classes[target.labelled], strict=True))
     raw = prepared.raw
     return TableReading(
-        inputs=tuple(_input(column, raw[column.name], column.name in asked) for column in prepared.inputs),
+        inputs=tuple(_input(column, raw[column.name], column.name in number_columns) for column in prepared.inputs),
         target=target.name,
         classes=tuple(places),
         labels={label: places[name] for label, name in labels.items()},
@@ -135,13 +135,13 @@ def reading_of(prepared: PreparedTable, plan: PipelinePlan, asked: tuple[str, ..
     )
 
 
-def _input(column: TableColumn, raw: pd.Series, asked: bool) -> InputColumn:
+def _input(column: TableColumn, raw: pd.Series, number_option: bool) -> InputColumn:
     assert column.values is not None and column.kind in ("number", "category", "date")
     kind: Any = column.kind  # one of three literals, as asserted
-    found = InputColumn(column.name, kind, column.mark, column.written, column.units, asked)
+    entry = InputColumn(column.name, kind, column.mark, column.written, column.units, number_option)
     if column.kind == "category":
-        return replace(found, levels=tuple(column.values.cat.categories))
+        return replace(entry, levels=tuple(column.values.cat.categories))
     if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):
         texts = sorted({" ".join(as_text(value).split()) for value in raw.dropna()})
-        return replace(found, dates=date_order(texts))
-    return found
+        return replace(entry, dates=date_order(texts))
+    return entry

@@ -74,11 +74,11 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
     DataError, with the line, for what is no text, has no rows, or has lines with different numbers of fields.
     """
     text, notes = _decoded(content, path)
-    named = _SEPARATOR_LINE.match(text)
-    delimiter = named[1] if named else _delimiter(text)
-    text = text[named.end() :] if named else text
+    separator_line = _SEPARATOR_LINE.match(text)
+    delimiter = separator_line[1] if separator_line else _delimiter(text)
+    text = text[separator_line.end() :] if separator_line else text
     notes.append("one column" if delimiter is None else f"separated by {_NAMES.get(delimiter, repr(delimiter))}")
-    records = _records(text, delimiter or ",", path, lines_before=1 if named else 0)
+    records = _records(text, delimiter or ",", path, lines_before=1 if separator_line else 0)
     _, header = next(records, (0, None))
     if header is None:
         raise DataError(f"{path}: is empty")
@@ -88,13 +88,13 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
     frame, _ = text_frame(_without_lines(records, lines), {""})
     if frame is None:
         raise DataError(f"{path}: has 0 rows: only a line of names ({join_first(header, 3)})")
-    with_words = {}
+    word_columns = {}
     for place in range(frame.shape[1]):
         column = frame[place]
         if words := MISSING.intersection(column.cat.categories):
-            with_words[place], frame[place] = column, column.cat.remove_categories(sorted(words))
+            word_columns[place], frame[place] = column, column.cat.remove_categories(sorted(words))
     frame = frame.set_axis([name.strip() for name in header], axis=1)
-    return Delimited(frame, notes, delimiter, np.array(lines), with_words)
+    return Delimited(frame, notes, delimiter, np.array(lines), word_columns)
 
 
 def _without_lines(records: Iterator[tuple[int, list[str]]], lines: list[int]) -> Iterator[list[str]]:
@@ -108,8 +108,8 @@ def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", "replace"), ["UTF-16 text"]
     if b"\0" in content[:_LOOKED_AT]:
-        what = " (an Excel file or another archive; save the table as CSV)" if content.startswith(b"PK") else ""
-        raise DataError(f"{path}: is not a table of text{what}; CSV, TSV, ARFF and Parquet files are read")
+        hint = " (an Excel file or another archive; save the table as CSV)" if content.startswith(b"PK") else ""
+        raise DataError(f"{path}: is not a table of text{hint}; CSV, TSV, ARFF and Parquet files are read")
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError:
@@ -118,11 +118,11 @@ def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
 
 def _delimiter(text: str) -> str | None:
     """Return the delimiter by which most lines have the same number of fields, or None for one column."""
-    found = [one for one in map(lambda mark: (*_agreement(text, mark), mark), _USUAL) if one[1] > 1]
-    if found:
-        return max(found, key=lambda one: one[:2])[2]
-    sure = [mark for mark in _UNUSUAL if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]
-    return sure[0] if sure else None
+    choices = [choice for choice in map(lambda mark: (*_agreement(text, mark), mark), _USUAL) if choice[1] > 1]
+    if choices:
+        return max(choices, key=lambda choice: choice[:2])[2]
+    marks = [mark for mark in _UNUSUAL if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]
+    return marks[0] if marks else None
 
 
 def _agreement(text: str, mark: str) -> tuple[float, int]:
@@ -182,9 +182,9 @@ class UserTable:
     with_words: Mapping[int, pd.Series] = field(default_factory=dict)
     """Place of a column -> the column with words such as NA, which are missing values in ``frame``."""
 
-    def missing_words(self, but: int) -> list[str]:
-        """Return the words that are missing values in any column except the one at the place ``but``."""
-        columns = (column for place, column in self.with_words.items() if place != but)
+    def missing_words(self, target: int) -> list[str]:
+        """Return the words that are missing values in any column except the one at the place ``target``."""
+        columns = (column for place, column in self.with_words.items() if place != target)
         return sorted({word for column in columns for word in MISSING.intersection(column.cat.categories)})
 
     def header_hint(self) -> str:
@@ -207,8 +207,8 @@ def read_table(source: str) -> UserTable:
     Raises DataError, or MissingDataError for OpenML, when there is no table or it is too large (see
     ``probcal.data.sources.formats``).
     """
-    if (found := _OPENML.fullmatch(source)) and not Path(source).exists():
-        return _from_openml(int(found[1]))
+    if (match := _OPENML.fullmatch(source)) and not Path(source).exists():
+        return _from_openml(int(match[1]))
     if source == STANDARD_INPUT:
         path, place, content, digest = Path("standard input"), "standard input", _standard_input(), None
     else:
@@ -219,18 +219,18 @@ def read_table(source: str) -> UserTable:
     stem = Path(path.stem) if path.suffix in UNPACK else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
-    separator, lines, with_words = None, None, dict[int, pd.Series]()
+    separator, lines, word_columns = None, None, dict[int, pd.Series]()
     if content.startswith(b"PAR1"):
         frame, notes, declared = read_parquet(content, path), ["a Parquet file"], False
     elif stem.suffix.lower() == ".arff" or _HEAD.match(content[:100_000]):
         frame, notes, declared = read_arff(content, path), ["an ARFF file"], True
     else:
-        frame, notes, separator, lines, with_words = read_delimited_text(content, path)
+        frame, notes, separator, lines, word_columns = read_delimited_text(content, path)
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
     name = "stdin" if source == STANDARD_INPUT else stem.stem
-    return UserTable(name, place, frame, notes, declared, None, separator, digest, lines, with_words)
+    return UserTable(name, place, frame, notes, declared, None, separator, digest, lines, word_columns)
 
 
 def _standard_input() -> bytes:
@@ -258,9 +258,9 @@ def _refuse_no_file(path: Path, source: str) -> None:
 def _from_openml(number: int) -> UserTable:
     from probcal.data.sources.openml import fetch_openml_table
 
-    found = fetch_openml_table(number)
-    notes = [f"OpenML data set {number}, {found.name} version {found.version}"]
-    return UserTable(found.name, f"openml:{number}", found.frame, notes, declared=True, target=found.target)
+    table = fetch_openml_table(number)
+    notes = [f"OpenML data set {number}, {table.name} version {table.version}"]
+    return UserTable(table.name, f"openml:{number}", table.frame, notes, declared=True, target=table.target)
 
 
 def _is_number(text: str) -> bool:

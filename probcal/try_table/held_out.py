@@ -43,18 +43,18 @@ def held_out_predictions(
     card, results = dataset.card, store.results()
     labels = dataset.y if dataset.strata is None else dataset.strata
     total, times = np.zeros((len(dataset.y), int(dataset.y.max()) + 1)), np.zeros(len(dataset.y))
-    for number, one in enumerate(ids):
+    for number, cell in enumerate(ids):
         _, test = fold_rows(card.split, card.name, dataset.X, labels, number, seed)
-        _, p = store.predictions(results[one])
+        _, p = store.predictions(results[cell])
         total[test] += scale.at_base_rate(scale.bounded(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         times[test] += 1
-    tested = np.flatnonzero(times)
-    in_table = np.flatnonzero(prepared.target.labelled)[prepared.rows[tested]]
-    y = dataset.y[tested]
-    return HeldOutPredictions(in_table, y, total[tested] / times[tested, None], scale.row_weights(y))
+    test_rows = np.flatnonzero(times)
+    table_rows = np.flatnonzero(prepared.target.labelled)[prepared.rows[test_rows]]
+    y = dataset.y[test_rows]
+    return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], scale.row_weights(y))
 
 
-def held_out_text(found: HeldOutPredictions, prepared: PreparedTable, classes: list[str]) -> str:
+def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable, classes: list[str]) -> str:
     """Return the predictions as CSV, with row and line of the file, columns of ids, and the label.
 
     A column ``weight`` follows if rare classes have more rows in the sample than in the table.
@@ -62,25 +62,27 @@ def held_out_text(found: HeldOutPredictions, prepared: PreparedTable, classes: l
     table, target = prepared.table, prepared.target
     frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
     ids = [
-        one.name
-        for one in prepared.columns
-        if one.kind == "group" or one.about.startswith(_IDS) or names_a_case(one.name)
+        column.name
+        for column in prepared.columns
+        if column.kind == "group" or column.about.startswith(_IDS) or names_a_case(column.name)
     ]
-    lines = None if table.lines is None else table.lines[found.rows]
+    lines = None if table.lines is None else table.lines[predictions.rows]
     header = ["row", *(["line"] if lines is not None else []), *ids, target.name, *probability_names(classes)]
-    header += [] if found.weights is None else ["weight"]
-    shown = found.p[:, 1:] if len(classes) == 2 else found.p
-    texts = {name: [as_text(value) for value in frame[name].iloc[found.rows].astype(object).fillna("")] for name in ids}
+    header += [] if predictions.weights is None else ["weight"]
+    probabilities = predictions.p[:, 1:] if len(classes) == 2 else predictions.p
+    texts = {
+        name: [as_text(value) for value in frame[name].iloc[predictions.rows].astype(object).fillna("")] for name in ids
+    }
     rows = [
         [
             str(row + 1),
             *([] if lines is None else [str(lines[place])]),
             *(texts[name][place] for name in ids),
             str(target.labels[row]),
-            *(f"{one:.6g}" for one in shown[place]),
-            *([] if found.weights is None else [f"{found.weights[place]:.6g}"]),
+            *(f"{p:.6g}" for p in probabilities[place]),
+            *([] if predictions.weights is None else [f"{predictions.weights[place]:.6g}"]),
         ]
-        for place, row in enumerate(found.rows)
+        for place, row in enumerate(predictions.rows)
     ]
     return data_text([header, *rows])
 
@@ -89,7 +91,7 @@ _MOST_DRAWN = 20_000_000
 """Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
-def draw_reliability(found: HeldOutPredictions, title: str, path: Path) -> None:
+def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) -> None:
     """Write the diagram as SVG to ``path``. It needs matplotlib.
 
     With several classes it shows the likeliest class of each row.
@@ -97,20 +99,20 @@ def draw_reliability(found: HeldOutPredictions, title: str, path: Path) -> None:
     from probcal.plots.reliability import ReliabilityDisplay
     from probcal.reporting.drawing import COLOURS, look, titled_figure
 
-    p, y = found.p, found.y
-    several = p.shape[1] > 2
-    if several:
-        likeliest = p.argmax(axis=1)
-        p_one, y_one = p[np.arange(len(y)), likeliest], (y == likeliest).astype(int)
+    p, y = predictions.p, predictions.y
+    multiclass = p.shape[1] > 2
+    if multiclass:
+        top_class = p.argmax(axis=1)
+        p_binary, y_binary = p[np.arange(len(y)), top_class], (y == top_class).astype(int)
     else:
-        p_one, y_one = p[:, 1], (y == 1).astype(int)
+        p_binary, y_binary = p[:, 1], (y == 1).astype(int)
     with look():
         figure = titled_figure(printable(title, 60), 4.2, 4.2)
         axes = figure.add_subplot()
         ReliabilityDisplay.from_predictions(
-            y_one, p_one, sample_weight=found.weights, bands="confidence",
+            y_binary, p_binary, sample_weight=predictions.weights, bands="confidence",
             n_resamples=min(200, max(40, _MOST_DRAWN // len(y))), ax=axes, color=COLOURS[0],
         )  # fmt: skip
-        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if several else ""))
+        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if multiclass else ""))
         axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(path, metadata={"Date": None, "Creator": None})

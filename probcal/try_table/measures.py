@@ -33,8 +33,8 @@ class Measure:
 
 
 MEASURES: Mapping[str, Measure] = {
-    one.name: one
-    for one in (
+    measure.name: measure
+    for measure in (
         Measure("log-loss", "log loss", "cxe", "log loss in bits (1 bit is 0.693 nats)"),
         Measure("brier", "Brier", "brier", "Brier score"),
         Measure("rms", "RMS", "rms", "RMS error"),
@@ -64,9 +64,9 @@ class Costs:
     @property
     def measure(self) -> Measure:
         """Return the mean cost of a row at that threshold, in the unit of the costs."""
-        about = f"mean cost of a row, deciding for the positive label from probability {self.threshold:.3g} up"
+        description = f"mean cost of a row, deciding for the positive label from probability {self.threshold:.3g} up"
         total = self.false_positive + self.false_negative
-        return Measure("cost", "cost", cost_name(self.threshold), about, factor=total)
+        return Measure("cost", "cost", cost_name(self.threshold), description, factor=total)
 
 
 def measure_named(name: str) -> Measure:
@@ -78,14 +78,14 @@ def measure_named(name: str) -> Measure:
         return MEASURES[name]
     metric = plugins.find_metric(name)
     if metric is None:
-        known = [*MEASURES, *NAMED, *plugins.metric_names()]
+        names = [*MEASURES, *NAMED, *plugins.metric_names()]
         raise ProbcalError(
-            f"--metric: there is no metric {name!r}{did_you_mean(name, known)}; give {', '.join(MEASURES)} or a "
+            f"--metric: there is no metric {name!r}{did_you_mean(name, names)}; give {', '.join(MEASURES)} or a "
             "name of probcal list metrics"
         )
     if metric.value is None or metric.of_the_truth or metric.no_end:
-        why = "has no better end" if metric.no_end else "needs more than predictions"
-        raise ProbcalError(f"--metric {name}: it {why}, so it ranks nothing; give {', '.join(MEASURES)}")
+        reason = "has no better end" if metric.no_end else "needs more than predictions"
+        raise ProbcalError(f"--metric {name}: it {reason}, so it ranks nothing; give {', '.join(MEASURES)}")
     return Measure(name, metric.short, name, metric.about, metric.larger_is_better)
 
 
@@ -104,8 +104,8 @@ def read_costs(text: str) -> Costs:
 
 def shown_measures(ranking: Measure) -> list[Measure]:
     """Return the measures of the table: the one that ranks, then the usual ones."""
-    others = [MEASURES[name] for name in _SHOWN if name != ranking.name]
-    return [ranking, *(one for one in others if ranking is LOSS or one.name != "rms")]
+    measures = [MEASURES[name] for name in _SHOWN if name != ranking.name]
+    return [ranking, *(measure for measure in measures if ranking is LOSS or measure.name != "rms")]
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class MeasureScale:
 
     def bounded(self, p: Floats) -> Floats:
         """Return (n, n_classes) the predictions within the bound, each row divided by its sum."""
-        within = np.clip(p, self.bound, 1 - self.bound)
-        return np.asarray(within / within.sum(axis=1, keepdims=True))
+        clipped = np.clip(p, self.bound, 1 - self.bound)
+        return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
     def at_base_rate(self, p: Floats) -> Floats:
         """Return (n, n_classes) the predictions for the shares of the classes in the table instead of the sample."""
@@ -146,9 +146,9 @@ class MeasureValues:
 
 
 def measure_predictions(
-    y: npt.NDArray[Any], p: Floats, scale: MeasureScale, wanted: Sequence[Measure]
+    y: npt.NDArray[Any], p: Floats, scale: MeasureScale, measures: Sequence[Measure]
 ) -> MeasureValues:
-    """Return the ``wanted`` measures of the predictions of one split.
+    """Return the ``measures`` measures of the predictions of one split.
 
     The log loss is that of the bounded predictions. The others need no bound.
 
@@ -157,23 +157,23 @@ def measure_predictions(
     y : class numbers, (n,).
     p : predicted probabilities, (n,) of class 1 or (n, n_classes).
     scale : the bound, and the weights of the classes.
-    wanted : the measures.
+    measures : the measures.
 
     Raises ProbcalError if the metric of a plugin raises anything.
     """
     columns = np.column_stack([1 - p, p]) if p.ndim == 1 else p
     weights = scale.row_weights(y)
-    free = Prediction(y, scale.at_base_rate(columns), weights)
+    unbounded = Prediction(y, scale.at_base_rate(columns), weights)
     bounded = Prediction(y, scale.at_base_rate(scale.bounded(columns)), weights)
     values = {}
-    for one in wanted:
-        metric = find_metric(one.metric)
+    for measure in measures:
+        metric = find_metric(measure.metric)
         assert metric is not None and metric.value is not None
         try:
-            values[one.name] = one.factor * metric.value(bounded if one.name == LOSS.name else free)
+            values[measure.name] = measure.factor * metric.value(bounded if measure.name == LOSS.name else unbounded)
         except Exception as error:  # a plugin's metric may raise anything
             raise ProbcalError(
-                f"the metric {one.metric} cannot be computed: {error} ({type(error).__name__})"
+                f"the metric {measure.metric} cannot be computed: {error} ({type(error).__name__})"
             ) from None
     observed = columns[np.arange(len(y)), y.astype(int)]
     return MeasureValues(values, bool((observed <= 0).any()))

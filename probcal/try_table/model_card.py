@@ -51,8 +51,8 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     """Yield the lines of the model card."""
     target = prepared.target
     yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")
-    of = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
-    yield f"The model predicts the probability of {of}. It was fitted on all {facts.n_rows:,} labelled rows."
+    outcome = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
+    yield f"The model predicts the probability of {outcome}. It was fitted on all {facts.n_rows:,} labelled rows."
     yield from ("", "## Data", "")
     yield f"- Table: `{printable(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
@@ -60,13 +60,13 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"- {printable(note)}" for note in prepared.notes)
     yield from ("", "## How it was measured", "", f"- {printable(facts.splits)}")
     if len(prepared.rows) < prepared.n_labelled:
-        kept = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
-        yield f"- A sample of {len(prepared.rows):,} rows{kept}"
-    here, later = (f"within {least:.2g} and {1 - least:.6g}" for least in (facts.measured_bound, facts.bound))
-    if here == later:
-        yield f"- Probabilities are kept {here}, here and in `predict.py`"
+        sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
+        yield f"- A sample of {len(prepared.rows):,} rows{sampling}"
+    measured_range, model_range = (f"within {eps:.2g} and {1 - eps:.6g}" for eps in (facts.measured_bound, facts.bound))
+    if measured_range == model_range:
+        yield f"- Probabilities are kept {measured_range}, here and in `predict.py`"
     else:
-        yield f"- Probabilities are kept {here} for the log loss here, and {later} in `predict.py`"
+        yield f"- Probabilities are kept {measured_range} for the log loss here, and {model_range} in `predict.py`"
     yield from (f"- {printable(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
     for name, values in facts.values.items():
@@ -79,12 +79,12 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     if is_installed("matplotlib"):
         yield f"![Reliability of held-out rows]({RELIABILITY})"
     else:
-        needed = "The reliability diagram needs matplotlib, which was not installed; install it with"
-        yield f"{needed}: {installation('matplotlib')}"
+        hint = "The reliability diagram needs matplotlib, which was not installed; install it with"
+        yield f"{hint}: {installation('matplotlib')}"
     if facts.traps:
         yield from ("", "## Before you trust it", "", *(f"- {printable(trap)}." for trap in facts.traps))
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
-    yield from (f"| {_cell(one.name)} | {one.kind} | {_cell(one.about)} |" for one in prepared.columns)
+    yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
     yield from ("", "## Files", "")
     yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
     yield "- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table"
@@ -99,9 +99,9 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
 
 
 def _cells(measure: Measure, values: Sequence[float], baseline: Sequence[float], test_share: float) -> str:
-    mean, known = np.mean(values), bool(np.isfinite(values).all())
-    interval = "{:.4f} to {:.4f}".format(*interval_of(values, test_share, measure)) if known else ""
-    return f"{mean:.4f} | {interval} | {np.mean(baseline):.4f}" if known else " | | "
+    mean, is_finite = np.mean(values), bool(np.isfinite(values).all())
+    interval = "{:.4f} to {:.4f}".format(*interval_of(values, test_share, measure)) if is_finite else ""
+    return f"{mean:.4f} | {interval} | {np.mean(baseline):.4f}" if is_finite else " | | "
 
 
 def _cell(text: str) -> str:

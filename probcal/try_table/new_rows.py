@@ -86,8 +86,8 @@ def load_reading(path: Path) -> TableReading:
         if content.pop("version") != VERSION:
             raise DataError(f"{path}: is of another version of probcal; export the model again")
         inputs = tuple(
-            InputColumn(**{**one, "levels": tuple(one["levels"]), "units": tuple(one["units"])})
-            for one in content.pop("inputs")
+            InputColumn(**{**entry, "levels": tuple(entry["levels"]), "units": tuple(entry["units"])})
+            for entry in content.pop("inputs")
         )
         return TableReading(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -103,13 +103,15 @@ def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
     table = read_table(str(source))
     names = card_names(table.frame.columns)
     frame = table.frame.set_axis(names, axis=1)
-    missing = [one.name for one in reading.inputs if one.name not in names]
+    missing = [column.name for column in reading.inputs if column.name not in names]
     if missing:
-        near = did_you_mean(missing[0], names)
-        quoted = join_first((f'"{name}"' for name in missing), 5)
-        raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {quoted}{near}")
+        hint = did_you_mean(missing[0], names)
+        missing_names = join_first((f'"{name}"' for name in missing), 5)
+        raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
-    X = pd.DataFrame({one.name: _read(one, frame[one.name], reading.native, warnings) for one in reading.inputs})
+    X = pd.DataFrame(
+        {column.name: _read(column, frame[column.name], reading.native, warnings) for column in reading.inputs}
+    )
     return NewRows(X, table, warnings)
 
 
@@ -135,8 +137,8 @@ def _class_of(value: object, reading: TableReading) -> int:
     text = " ".join(as_text(value).split())
     if text in reading.labels:
         return reading.labels[text]
-    same = number(text, reading.target_mark)
-    return -1 if np.isnan(same) else reading.labels.get(as_text(same), -1)
+    label_number = number(text, reading.target_mark)
+    return -1 if np.isnan(label_number) else reading.labels.get(as_text(label_number), -1)
 
 
 def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
@@ -150,45 +152,45 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
     text = as_text_column(without_writing(raw, column.asked, column.units) if column.written else raw)
     levels = list(text.cat.categories)
     if column.kind == "date":
-        of_level = each_date(levels, column.dates)
+        level_values = each_date(levels, column.dates)
     else:
-        of_level = np.array([number(level, column.mark) for level in levels], dtype=np.float64)
-    unread = [level for level, value in zip(levels, of_level, strict=True) if np.isnan(value)]
-    if unread:
-        rows = int(text.isin(unread).sum())
-        of_unit = f" in {' or '.join(column.units)}" if column.units else ""
+        level_values = np.array([number(level, column.mark) for level in levels], dtype=np.float64)
+    bad_levels = [level for level, value in zip(levels, level_values, strict=True) if np.isnan(value)]
+    if bad_levels:
+        rows = int(text.isin(bad_levels).sum())
+        unit_text = f" in {' or '.join(column.units)}" if column.units else ""
         warnings.append(
-            f'column "{column.name}": {join_first(map(repr, unread), 5)} in {counted(rows)} is no '
-            f"{column.kind}{of_unit}"
-            f" and counts as missing{_other_mark(column, unread)}"
+            f'column "{column.name}": {join_first(map(repr, bad_levels), 5)} in {counted(rows)} is no '
+            f"{column.kind}{unit_text}"
+            f" and counts as missing{_other_mark(column, bad_levels)}"
         )
-    return pd.Series(np.append(of_level, np.nan)[text.cat.codes.to_numpy()])
+    return pd.Series(np.append(level_values, np.nan)[text.cat.codes.to_numpy()])
 
 
-def _other_mark(column: InputColumn, unread: list[str]) -> str:
-    """Return what to do if ``unread`` are numbers with another decimal mark than those of the model's table."""
-    other: Mark = "," if column.mark == "." else "."
+def _other_mark(column: InputColumn, bad_levels: list[str]) -> str:
+    """Return what to do if ``bad_levels`` are numbers with another decimal mark than those of the model's table."""
+    other_mark: Mark = "," if column.mark == "." else "."
     name = "point" if column.mark == "." else "comma"
-    if column.kind != "number" or not any(np.isfinite(number(one, other)) for one in unread):
+    if column.kind != "number" or not any(np.isfinite(number(level, other_mark)) for level in bad_levels):
         return ""
     return f"; the model reads a decimal {name}, so write the numbers of this table with it"
 
 
 def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
-    unknown = [level for level in text.cat.categories if level not in set(column.levels)]
-    if unknown:
-        rows = int(text.isin(unknown).sum())
+    new_levels = [level for level in text.cat.categories if level not in set(column.levels)]
+    if new_levels:
+        rows = int(text.isin(new_levels).sum())
         warnings.append(
-            f'column "{column.name}": {join_first(map(repr, unknown), 5)} in {counted(rows)} did not occur when '
+            f'column "{column.name}": {join_first(map(repr, new_levels), 5)} in {counted(rows)} did not occur when '
             "the model was fitted"
         )
-    return text.cat.set_categories([*column.levels, *([] if native else unknown)])
+    return text.cat.set_categories([*column.levels, *([] if native else new_levels)])
 
 
 def bounded(p: npt.NDArray[np.float64], bound: float) -> npt.NDArray[np.float64]:
     """Return (n_rows, n_classes) the probabilities within the bound, each row divided by its sum."""
-    within = np.clip(p, bound, 1 - bound)
-    return np.asarray(within / within.sum(axis=1, keepdims=True))
+    clipped = np.clip(p, bound, 1 - bound)
+    return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
 
 def probability_names(classes: Sequence[str]) -> list[str]:
@@ -221,24 +223,24 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
     except ModuleNotFoundError as error:
         raise DataError(f"{file}: needs the module {error.name}; install the package that has it") from None
     p = bounded(model.predict_proba(rows.X), reading.bound)
-    shown = p[:, 1:] if len(reading.classes) == 2 else p
+    probabilities = p[:, 1:] if len(reading.classes) == 2 else p
     frame = rows.table.frame.copy()
     header = [str(name) for name in frame.columns]
     frame.columns = range(len(header))
-    for of_words, column in rows.table.with_words.items():
-        frame[of_words] = column
-    if earlier := _earlier_run(header, reading):
-        names = join_first((f'"{header[place]}"' for place in earlier), 5)
+    for place, column in rows.table.with_words.items():
+        frame[place] = column
+    if old_columns := _earlier_run(header, reading):
+        names = join_first((f'"{header[place]}"' for place in old_columns), 5)
         rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")
-        frame = frame.drop(columns=earlier)
-    kept = [header[place] for place in frame.columns]
-    number_name, *p_names = _added_names(kept, reading.classes)
+        frame = frame.drop(columns=old_columns)
+    kept_names = [header[place] for place in frame.columns]
+    number_name, *p_names = _added_names(kept_names, reading.classes)
     cells = frame.astype(object).where(frame.notna(), "")
     lines: Iterator[list[str]] = (
-        [str(place), *map(as_text, row), *(f"{one:.6g}" for one in of_row)]
-        for place, (row, of_row) in enumerate(zip(cells.to_numpy(), shown, strict=True), 1)
+        [str(place), *map(as_text, row), *(f"{value:.6g}" for value in row_p)]
+        for place, (row, row_p) in enumerate(zip(cells.to_numpy(), probabilities, strict=True), 1)
     )
-    return data_text([[number_name, *kept, *p_names], *lines]), rows.warnings
+    return data_text([[number_name, *kept_names, *p_names], *lines]), rows.warnings
 
 
 def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
@@ -246,7 +248,7 @@ def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
     names = []
     for name in ("row", *probability_names(classes)):
         places = (f"{name}.{place}" for place in count(1))
-        names.append(name if name not in header else next(one for one in places if one not in header))
+        names.append(name if name not in header else next(candidate for candidate in places if candidate not in header))
     return names
 
 
@@ -258,6 +260,6 @@ def _earlier_run(header: Sequence[str], reading: TableReading) -> list[int]:
     end = len(header) - len(probability_names(reading.classes))
     number_name, *p_names = _added_names(header[1:end], reading.classes)
     places = [0, *range(end, len(header))]
-    inputs = {one.name for one in reading.inputs}
-    found = end > 0 and [header[place] for place in places] == [number_name, *p_names]
-    return places if found and inputs <= set(card_names(header[1:end])) else []
+    inputs = {column.name for column in reading.inputs}
+    is_match = end > 0 and [header[place] for place in places] == [number_name, *p_names]
+    return places if is_match and inputs <= set(card_names(header[1:end])) else []

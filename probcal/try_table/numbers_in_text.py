@@ -46,10 +46,10 @@ class ParsedNumbers(NamedTuple):
 def read_numbers(texts: list[str], mark: Mark) -> ParsedNumbers:
     """Read ``texts`` with this decimal ``mark``. The other mark, a blank or an apostrophe may separate thousands."""
     numbers = np.array([number(text, mark) for text in texts], dtype=np.float64)
-    none = np.isnan(numbers)
-    words = [texts[place] for place in np.flatnonzero(none)]
-    found = [texts[place] for place in np.flatnonzero(~none)] if words else texts
-    return ParsedNumbers(numbers, words, _describe_marks(found, mark))
+    is_word = np.isnan(numbers)
+    words = [texts[place] for place in np.flatnonzero(is_word)]
+    number_texts = [texts[place] for place in np.flatnonzero(~is_word)] if words else texts
+    return ParsedNumbers(numbers, words, _describe_marks(number_texts, mark))
 
 
 def number(text: str, mark: Mark) -> float:
@@ -61,8 +61,8 @@ def number(text: str, mark: Mark) -> float:
             plain = re.sub("[, ']", "", plain)
         elif plain is text or not NUMBER.fullmatch(plain):
             return np.nan
-    found = float(plain)
-    return found if np.isfinite(found) else np.nan
+    value = float(plain)
+    return value if np.isfinite(value) else np.nan
 
 
 def normalised_text(text: str) -> str:
@@ -78,31 +78,31 @@ def is_ambiguous(text: str) -> bool:
 def has_parted_thousands(text: str) -> bool:
     """Return whether blanks or apostrophes separate the thousands of the number ``text``."""
     plain = normalised_text(text)
-    both = (plain, plain.translate(_SWAPPED))
-    return any(mark in plain for mark in " '") and any(map(_THOUSANDS.fullmatch, both))
+    variants = (plain, plain.translate(_SWAPPED))
+    return any(mark in plain for mark in " '") and any(map(_THOUSANDS.fullmatch, variants))
 
 
-def holds_numbers(words: list[str], rows_of: Mapping[str, int]) -> bool:
+def holds_numbers(words: list[str], counts: Mapping[str, int]) -> bool:
     """Return whether a column holds numbers. ``words`` are its texts that are no numbers.
 
-    ``rows_of`` maps a text to the number of rows that have it. A few words may mean missing. Numbers like 007 are
+    ``counts`` maps a text to the number of rows that have it. A few words may mean missing. Numbers like 007 are
     codes.
     """
-    if len(words) > _MOST_WORDS or len(words) == len(rows_of):
+    if len(words) > _MOST_WORDS or len(words) == len(counts):
         return False
-    with_words = sum(rows_of[word] for word in words)
-    return with_words <= (1 - _NEARLY_ALL) * sum(rows_of.values()) and not any(map(_CODE.fullmatch, rows_of))
+    word_rows = sum(counts[word] for word in words)
+    return word_rows <= (1 - _NEARLY_ALL) * sum(counts.values()) and not any(map(_CODE.fullmatch, counts))
 
 
 def _describe_marks(texts: list[str], mark: Mark) -> str:
-    joined = normalised_text("\n".join(texts))
-    parted = [words for part, words in _PARTS.items() if part != mark and part in joined]
-    comma = mark == "," and "," in joined
-    if parted:
-        return f"; {' and '.join(parted)} separate thousands" + (", decimal comma" if comma else "")
+    text = normalised_text("\n".join(texts))
+    separators = [words for part, words in _PARTS.items() if part != mark and part in text]
+    comma = mark == "," and "," in text
+    if separators:
+        return f"; {' and '.join(separators)} separate thousands" + (", decimal comma" if comma else "")
     if comma:
         return "; decimal comma"
-    return "; decimal point" if "." in joined and _all_ambiguous(texts) else ""
+    return "; decimal point" if "." in text and _all_ambiguous(texts) else ""
 
 
 def _all_ambiguous(texts: list[str]) -> bool:
@@ -153,42 +153,42 @@ class Marks:
 
     def notes(self, names: Mapping[int, str]) -> Iterator[str]:
         """Yield how the doubtful columns among ``names`` are read, one line for each kind."""
-        alike: dict[str, list[int]] = {}
+        groups: dict[str, list[int]] = {}
         for place, doubt in self.doubts.items():
             if place in names:
-                alike.setdefault(doubt.kind, []).append(place)
-        for places in alike.values():
-            shown = join_first((f'"{names[place]}"' for place in places), _NAMED)
-            yield f"column{'s' * (len(places) > 1)} {shown}: {self.doubts[places[0]].description}"
+                groups.setdefault(doubt.kind, []).append(place)
+        for places in groups.values():
+            column_names = join_first((f'"{names[place]}"' for place in places), _NAMED)
+            yield f"column{'s' * (len(places) > 1)} {column_names}: {self.doubts[places[0]].description}"
 
 
 def decimal_marks(
     columns: Mapping[int, pd.Series],
     separator: str | None = None,
-    asked: Mark | None = None,
+    decimal: Mark | None = None,
     numbers: Collection[int] = (),
 ) -> Marks:
     """Return the decimal mark of each of ``columns``, (n_rows,) of any type, by their places.
 
     What the values of the columns force counts first. Then the ``separator`` of the fields counts, then the size of the
     numbers of a column. Where nothing decides, the mark in the numbers is the decimal mark. A column differs from the
-    file only where its own values force that. ``asked`` is the mark that the user names for the file. ``numbers`` holds
-    the places of columns that the user declares as numbers.
+    file only where its own values force that. ``decimal`` is the mark that the user names for the file. ``numbers``
+    holds the places of columns that the user declares as numbers.
     """
     texts = {place: rows_of(raw) for place, raw in columns.items()}
-    all_found = {place: evidence(rows, place in numbers) for place, rows in texts.items()}
-    found = {place: clue for place, clue in all_found.items() if clue is not None}
-    mark, why = (asked, "by --decimal") if asked else _mark_of_file(list(found.values()), separator)
-    of_column: dict[int, Mark] = {place: "." for place, rows in texts.items() if not rows}  # numbers, not text
-    of_column |= {place: clue.forced for place, clue in found.items() if clue.forced}
-    agreed = asked is None and {clue.forced for clue in found.values()} - {None} == {mark}
+    all_clues = {place: evidence(rows, place in numbers) for place, rows in texts.items()}
+    clues = {place: clue for place, clue in all_clues.items() if clue is not None}
+    mark, reason = (decimal, "by --decimal") if decimal else _mark_of_file(list(clues.values()), separator)
+    marks: dict[int, Mark] = {place: "." for place, rows in texts.items() if not rows}  # numbers, not text
+    marks |= {place: clue.forced for place, clue in clues.items() if clue.forced}
+    unanimous = decimal is None and {clue.forced for clue in clues.values()} - {None} == {mark}
     doubts = {}
-    for place, clue in found.items():
+    for place, clue in clues.items():
         if clue.forced == OTHER[mark]:
-            doubts[place] = _forced_doubt(clue, clue.forced, asked)
-        elif not clue.forced and not asked and not (agreed and clue.looks in (None, mark)):
-            doubts[place] = _ambiguous_doubt(clue, mark, why)
-    return Marks(mark, of_column, doubts)
+            doubts[place] = _forced_doubt(clue, clue.forced, decimal)
+        elif not clue.forced and not decimal and not (unanimous and clue.looks in (None, mark)):
+            doubts[place] = _ambiguous_doubt(clue, mark, reason)
+    return Marks(mark, marks, doubts)
 
 
 def rows_of(raw: pd.Series) -> dict[str, int]:
@@ -197,81 +197,81 @@ def rows_of(raw: pd.Series) -> dict[str, int]:
         raw = raw[[isinstance(value, str) for value in raw]]
     elif not isinstance(raw.dtype, pd.CategoricalDtype | pd.StringDtype):
         return {}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for value, rows in raw.value_counts(sort=False).items():
         if isinstance(value, str) and rows and (text := " ".join(value.split())):
-            found[text] = found.get(text, 0) + int(rows)
-    return found
+            counts[text] = counts.get(text, 0) + int(rows)
+    return counts
 
 
-def evidence(texts: RowsOf, are_numbers: bool = False) -> Evidence | None:
+def evidence(texts: RowsOf, is_numeric: bool = False) -> Evidence | None:
     """Return the evidence of the ``texts`` of a column, or None where they are no numbers or have no mark.
 
-    With ``are_numbers``, the column holds numbers, even with many words among them.
+    With ``is_numeric``, the column holds numbers, even with many words among them.
     """
-    listed, rows = list(texts), np.array(list(texts.values()))
-    is_word = {mark: np.isnan([number(text, mark) for text in listed]) for mark in OTHER}
-    lost = {mark: int(rows[words].sum()) for mark, words in is_word.items()}
-    better: Mark = "," if lost[","] < lost["."] else "."
-    words = [listed[place] for place in np.flatnonzero(is_word[better])]
-    if len(words) == len(listed) or not (are_numbers or holds_numbers(words, texts)):
+    text_list, rows = list(texts), np.array(list(texts.values()))
+    is_word = {m: np.isnan([number(text, m) for text in text_list]) for m in OTHER}
+    lost_rows = {m: int(rows[words].sum()) for m, words in is_word.items()}
+    mark: Mark = "," if lost_rows[","] < lost_rows["."] else "."
+    words = [text_list[place] for place in np.flatnonzero(is_word[mark])]
+    if len(words) == len(text_list) or not (is_numeric or holds_numbers(words, texts)):
         return None
-    if lost["."] != lost[","]:
-        shown = np.flatnonzero(is_word[OTHER[better]] & ~is_word[better])
-        return Evidence(better, None, listed[int(shown[0])])
-    both = [text for text in texts if is_ambiguous(text)]
-    if not both:
+    if lost_rows["."] != lost_rows[","]:
+        examples = np.flatnonzero(is_word[OTHER[mark]] & ~is_word[mark])
+        return Evidence(mark, None, text_list[int(examples[0])])
+    ambiguous = [text for text in texts if is_ambiguous(text)]
+    if not ambiguous:
         return None
-    marks = [mark for mark in OTHER if any(mark in text for text in both)]
+    marks = [m for m in OTHER if any(m in text for text in ambiguous)]
     # if another mark separates thousands, this one is decimal
     if len(marks) == 1 and any(map(has_parted_thousands, texts)):
-        return Evidence(marks[0], None, both[0])
-    return Evidence(None, _likely_mark(texts, both), both[0])
+        return Evidence(marks[0], None, ambiguous[0])
+    return Evidence(None, _likely_mark(texts, ambiguous), ambiguous[0])
 
 
-def _likely_mark(texts: RowsOf, both: list[str]) -> Mark | None:
+def _likely_mark(texts: RowsOf, ambiguous: list[str]) -> Mark | None:
     """Return the mark that makes the numbers similar in size, or None where all are ambiguous.
 
     With separated thousands, the plain numbers lie below the separated ones, and some not far below. Decimals lie among
     the plain numbers.
     """
-    plain = [abs(one) for text in texts if not is_ambiguous(text) and (one := number(text, "."))]
-    plain = [one for one in plain if not np.isnan(one)]
-    if not plain:
+    sizes = [abs(value) for text in texts if not is_ambiguous(text) and (value := number(text, "."))]
+    sizes = [value for value in sizes if not np.isnan(value)]
+    if not sizes:
         return None
-    parted = min(max(abs(number(text, mark)) for mark in OTHER) for text in both)
-    decimal: Mark = "," if "," in both[0] else "."
-    return OTHER[decimal] if max(plain) < parted <= _FAR * max(plain) else decimal
+    thousands = min(max(abs(number(text, mark)) for mark in OTHER) for text in ambiguous)
+    decimal: Mark = "," if "," in ambiguous[0] else "."
+    return OTHER[decimal] if max(sizes) < thousands <= _FAR * max(sizes) else decimal
 
 
-def _mark_of_file(found: list[Evidence], separator: str | None) -> tuple[Mark, str]:
+def _mark_of_file(clues: list[Evidence], separator: str | None) -> tuple[Mark, str]:
     """Return the decimal mark of the file, and why in words."""
-    if mark := _majority(clue.forced for clue in found):
+    if mark := _majority(clue.forced for clue in clues):
         return mark, "like the other columns of the file"
     if separator in _MARK_OF_SEPARATOR:
         return _MARK_OF_SEPARATOR[separator], f"because '{separator}' separates the fields"
-    if mark := _majority(clue.looks for clue in found):
+    if mark := _majority(clue.looks for clue in clues):
         return mark, "because that fits the other numbers of the column"
-    examples = [clue.example for clue in found if not clue.forced]
+    examples = [clue.example for clue in clues if not clue.forced]
     commas = bool(examples) and all("," in example for example in examples)
     return "," if commas else ".", "because nothing says otherwise"
 
 
 def _majority(marks: Iterable[Mark | None]) -> Mark | None:
     """Return the more frequent mark, or None for a tie."""
-    listed = list(marks)
-    points, commas = listed.count("."), listed.count(",")
+    votes = list(marks)
+    points, commas = votes.count("."), votes.count(",")
     return None if points == commas else "." if points > commas else ","
 
 
-def _ambiguous_doubt(clue: Evidence, mark: Mark, why: str) -> MarkDoubt:
-    taken, other = (f"{number(clue.example, one):.15g}" for one in (mark, OTHER[mark]))
-    way_out = f"if it is {other}, add --decimal {OTHER[mark]}"
+def _ambiguous_doubt(clue: Evidence, mark: Mark, reason: str) -> MarkDoubt:
+    value, alternative = (f"{number(clue.example, sign):.15g}" for sign in (mark, OTHER[mark]))
+    remedy = f"if it is {alternative}, add --decimal {OTHER[mark]}"
     decimal = "decimal" if mark in clue.example else "thousands"
-    return MarkDoubt(f"{decimal}, {why}", f'"{clue.example}" is read as {taken}, {why}; {way_out}')
+    return MarkDoubt(f"{decimal}, {reason}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
 
 
-def _forced_doubt(clue: Evidence, mark: Mark, asked: Mark | None) -> MarkDoubt:
-    unlike = f"not as --decimal {asked} says" if asked else "unlike the rest of the file"
-    way_out = "if that is wrong, correct such values, or name the column with --category"
-    return MarkDoubt(f"forced, {mark}", f'read with {_WORDS[mark]}, {unlike}, because of "{clue.example}"; {way_out}')
+def _forced_doubt(clue: Evidence, mark: Mark, decimal: Mark | None) -> MarkDoubt:
+    contrast = f"not as --decimal {decimal} says" if decimal else "unlike the rest of the file"
+    remedy = "if that is wrong, correct such values, or name the column with --category"
+    return MarkDoubt(f"forced, {mark}", f'read with {_WORDS[mark]}, {contrast}, because of "{clue.example}"; {remedy}')

@@ -48,18 +48,18 @@ class PipelinePlan:
         parts = [(self.learner.path, dict(self.learner.params))]
         if not self._is_direct:
             parts.append((self.method.path, dict(self.method.params)))
-        outermost, params = parts[-1]
-        if "random_state" in parameter_names(import_class(outermost)):
-            parts[-1] = outermost, {**params, "random_state": self.seed}
+        path, params = parts[-1]
+        if "random_state" in parameter_names(import_class(path)):
+            parts[-1] = path, {**params, "random_state": self.seed}
         elif "random_state" in parameter_names(import_class(self.learner.path)):
             parts[0] = self.learner.path, {**parts[0][1], "random_state": self.seed}
         return parts
 
     def build(self) -> Any:
         """Return the pipeline, which is not fitted. It takes a frame of float64 and of categorical columns."""
-        (path, params), *around = self._parts()
+        (path, params), *wrappers = self._parts()
         model = import_class(path)(**params)
-        for path, params in around:
+        for path, params in wrappers:
             model = import_class(path)(model, **params)
         return model if self.is_native else make_pipeline(ENCODERS[self.learner.encoding](), model)
 

@@ -39,29 +39,29 @@ def card_names(names: Iterable[object]) -> list[str]:
 
     A card reads ``a1..a3`` as three columns and ``*`` as all others, so both are changed.
     """
-    found: list[str] = []
-    taken: set[str] = set()
+    unique_names: list[str] = []
+    name_set: set[str] = set()
     for place, name in enumerate(names, 1):
         clean = cleaned(str(name))
         if not clean or clean == "*":
             clean = f"column {place}"
-        while clean in taken:
+        while clean in name_set:
             clean = f"{clean} ({place})"
-        taken.add(clean)
-        found.append(clean)
-    return found
+        name_set.add(clean)
+        unique_names.append(clean)
+    return unique_names
 
 
 def cleaned(name: str) -> str:
     """Return a name as cards allow it. Names over 80 letters are cut in the middle."""
-    bare = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in name)
-    return printable(re.sub(r"\.\.+", ".", " ".join(bare.split())), _LONGEST)
+    text = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in name)
+    return printable(re.sub(r"\.\.+", ".", " ".join(text.split())), _LONGEST)
 
 
-def slug(text: str, otherwise: str) -> str:
+def slug(text: str, default: str) -> str:
     """Return ``text`` as the name of a card and of a folder: small letters, digits, ``-`` and ``_``."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or otherwise
+    return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or default
 
 
 _SHOWN = 10
@@ -137,9 +137,9 @@ class PreparedTable:
         """
         if not self.enriched:
             return None
-        used, known = self.target.class_counts, replace(self.target, counts=self.counts).class_counts
-        names = list(used) if self.target.positive is None else [*list(used)[1:], self.target.positive]
-        return tuple(known[name] / used[name] for name in names)
+        counts, table_counts = self.target.class_counts, replace(self.target, counts=self.counts).class_counts
+        names = list(counts) if self.target.positive is None else [*list(counts)[1:], self.target.positive]
+        return tuple(table_counts[name] / counts[name] for name in names)
 
     @property
     def most_levels(self) -> int:
@@ -157,54 +157,62 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     split = choose_splits(n_splits, request.group, request.time)
     table = read_table(request.source)
     names = card_names(table.frame.columns)
-    where = Path(table.place).name
-    place = _place_of_target(request.target or table.target, table, names, where)
+    table_name = Path(table.place).name
+    place = _place_of_target(request.target or table.target, table, names, table_name)
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
-    said = [word for word in (*request.label, request.positive) if word is not None]
-    frame[place], words = labels_among_words(target_name, frame[place], table.with_words.get(place), said)
-    if missing := table.missing_words(but=place):
+    user_labels = [word for word in (*request.label, request.positive) if word is not None]
+    frame[place], words = labels_among_words(target_name, frame[place], table.with_words.get(place), user_labels)
+    if missing := table.missing_words(target=place):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
-    choices = _column_choices(request, names, target_name, where)
-    written = {} if table.declared else _written_numbers(frame, names, place, choices)
-    for one, found in written.items():
-        frame[one] = found.column
-    computed = {one for one, found in written.items() if found.computed}
-    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices, computed)
-    target = read_target(target_name, frame[place], where, marks[place], request.positive)
+    choices = _column_choices(request, names, target_name, table_name)
+    written_numbers = {} if table.declared else _written_numbers(frame, names, place, choices)
+    for index, numbers in written_numbers.items():
+        frame[index] = numbers.column
+    computed_columns = {index for index, numbers in written_numbers.items() if numbers.computed}
+    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices, computed_columns)
+    target = read_target(target_name, frame[place], table_name, marks[place], request.positive)
     labelled = target.labelled
-    others = frame[labelled].reset_index(drop=True)
+    labelled_rows = frame[labelled].reset_index(drop=True)
     columns = [
         _column(
-            name, others[one], choices, "." if one in computed else marks[one], table.declared, split, written.get(one)
+            name,
+            labelled_rows[index],
+            choices,
+            "." if index in computed_columns else marks[index],
+            table.declared,
+            split,
+            written_numbers.get(index),
         )
-        for one, name in enumerate(names)
-        if one != place
+        for index, name in enumerate(names)
+        if index != place
     ]
-    read = {target_name, *(column.name for column in columns if column.kind == "number")}
-    notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
+    number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
+    notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))
     notes += [*words, *_notes(table, target, columns)]
-    refuse_unknown_labels(request.label, target, where)
+    refuse_unknown_labels(request.label, target, table_name)
     prepared = PreparedTable(
-        table, target, columns, target.counts, np.arange(len(others)), marks[place], split, notes=notes
+        table, target, columns, target.counts, np.arange(len(labelled_rows)), marks[place], split, notes=notes
     )
     if not prepared.inputs:
-        raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
-    refuse_rare_classes(target, where)
-    return _with_rows(prepared, request, where)
+        raise DataError(f"{table_name}: no column is left to learn from{_why_none(columns)}")
+    refuse_rare_classes(target, table_name)
+    return _with_rows(prepared, request, table_name)
 
 
-def _with_rows(prepared: PreparedTable, request: TableRequest, where: str) -> PreparedTable:
+def _with_rows(prepared: PreparedTable, request: TableRequest, table_name: str) -> PreparedTable:
     target, labelled = prepared.target, prepared.target.labelled
     labels = target.labels[labelled]
     size = sample_size(len(labels), prepared.width, request.rows)
-    drawn = draw_sample(target.classes[labelled], labels, size, request.seed)
-    taken = {label: int((labels[drawn.rows] == label).sum()) for label in target.counts}
-    of_sample = replace(target, counts=taken)
-    refuse_rare_classes(of_sample, f"{where}, a sample of {size:,} of {len(labels):,} rows (--rows takes more)")
-    found = replace(prepared, target=of_sample, rows=drawn.rows, enriched=drawn.enriched)
-    refuse_few_groups(found.columns, drawn.rows, prepared.split)
-    return found
+    sample = draw_sample(target.classes[labelled], labels, size, request.seed)
+    counts = {label: int((labels[sample.rows] == label).sum()) for label in target.counts}
+    sample_target = replace(target, counts=counts)
+    refuse_rare_classes(
+        sample_target, f"{table_name}, a sample of {size:,} of {len(labels):,} rows (--rows takes more)"
+    )
+    result = replace(prepared, target=sample_target, rows=sample.rows, enriched=sample.enriched)
+    refuse_few_groups(result.columns, sample.rows, prepared.split)
+    return result
 
 
 def _column(
@@ -214,51 +222,53 @@ def _column(
     mark: Mark,
     declared: bool,
     split: SplitChoice,
-    written: WrittenNumbers | None,
+    numbers: WrittenNumbers | None,
 ) -> TableColumn:
     if name != split.column:
-        found = guess(name, raw, choices, mark, declared)
-        if written is not None and found.kind == "number":
-            return replace(found, about=found.about + written.note, mark=mark, written=True, units=written.units)
-        if found.values is None and name not in choices.drop and not found.words and has_mixed_numbers(raw):
-            return replace(found, about=f"{found.about}; --number reads its numbers")
-        return replace(found, mark=mark)
+        column = guess(name, raw, choices, mark, declared)
+        if numbers is not None and column.kind == "number":
+            return replace(column, about=column.about + numbers.note, mark=mark, written=True, units=numbers.units)
+        if column.values is None and name not in choices.drop and not column.words and has_mixed_numbers(raw):
+            return replace(column, about=f"{column.about}; --number reads its numbers")
+        return replace(column, mark=mark)
     if split.kind == "group_k_fold":
         return group_column(name, raw)
     return time_column(name, guess(name, raw, ColumnChoices(), mark, declared))
 
 
-def _place_of_target(wanted: str | None, table: UserTable, names: list[str], where: str) -> int:
+def _place_of_target(target: str | None, table: UserTable, names: list[str], table_name: str) -> int:
     raw = list(map(str, table.frame.columns))
-    if wanted is None:
-        raise DataError(f"{where}: no target is given; name it with --target; there are: {join_first(names, _SHOWN)}")
-    for known in (raw, [name.strip() for name in raw], names):
-        places = [place for place, name in enumerate(known) if name in (wanted, cleaned(wanted))]
+    if target is None:
+        raise DataError(
+            f"{table_name}: no target is given; name it with --target; there are: {join_first(names, _SHOWN)}"
+        )
+    for spellings in (raw, [name.strip() for name in raw], names):
+        places = [place for place, name in enumerate(spellings) if name in (target, cleaned(target))]
         if len(places) == 1:
             return places[0]
         if places:
-            raise DataError(f'{where}: {len(places)} columns are called "{wanted}"; give the target another name')
-    hint = did_you_mean(wanted, names) or table.header_hint()
-    raise DataError(f'{where}: there is no column "{wanted}"{hint} (it has: {join_first(names, _SHOWN)})')
+            raise DataError(f'{table_name}: {len(places)} columns are called "{target}"; give the target another name')
+    hint = did_you_mean(target, names) or table.header_hint()
+    raise DataError(f'{table_name}: there is no column "{target}"{hint} (it has: {join_first(names, _SHOWN)})')
 
 
-def _column_choices(request: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:
-    option_of: dict[str, str] = {}
+def _column_choices(request: TableRequest, names: list[str], target: str, table_name: str) -> ColumnChoices:
+    options: dict[str, str] = {}
     for option in ("category", "number", "drop"):
         for name in getattr(request, option):
             if name not in names:
-                raise DataError(f'--{option}: {where} has no column "{name}"{did_you_mean(name, names)}')
+                raise DataError(f'--{option}: {table_name} has no column "{name}"{did_you_mean(name, names)}')
             if name == target:
                 raise DataError(f'--{option}: "{name}" is the target')
-            if option_of.setdefault(name, option) != option:
-                raise DataError(f'column "{name}" is given with --{option_of[name]} and with --{option}; give one')
+            if options.setdefault(name, option) != option:
+                raise DataError(f'column "{name}" is given with --{options[name]} and with --{option}; give one')
     for option, column in (("group", request.group), ("time", request.time)):
         if column is not None and column not in names:
-            raise DataError(f'--{option}: {where} has no column "{column}"{did_you_mean(column, names)}')
+            raise DataError(f'--{option}: {table_name} has no column "{column}"{did_you_mean(column, names)}')
         if column == target:
             raise DataError(f'--{option}: "{column}" is the target')
-        if column in option_of:
-            raise DataError(f'column "{column}" is given with --{option_of[column]} and with --{option}; give one')
+        if column in options:
+            raise DataError(f'column "{column}" is given with --{options[column]} and with --{option}; give one')
     return ColumnChoices(request.category, request.number, request.drop)
 
 
@@ -266,13 +276,13 @@ def _written_numbers(
     frame: pd.DataFrame, names: list[str], target: int, choices: ColumnChoices
 ) -> dict[int, WrittenNumbers]:
     """Return the columns of text with numbers as people write them, by their places."""
-    found = {}
+    columns = {}
     for place, name in enumerate(names):
         if place != target and name not in (*choices.category, *choices.drop):
-            written = read_written_numbers(frame[place], name in choices.number)
-            if written is not None:
-                found[place] = written
-    return found
+            numbers = read_written_numbers(frame[place], name in choices.number)
+            if numbers is not None:
+                columns[place] = numbers
+    return columns
 
 
 def _marks(
@@ -281,14 +291,14 @@ def _marks(
     frame: pd.DataFrame,
     target: str,
     choices: ColumnChoices,
-    computed: Collection[int],
+    computed_columns: Collection[int],
 ) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
     texts = [
         place
         for place, name in enumerate(names)
-        if place not in computed
+        if place not in computed_columns
         and name not in choices.category
         and (not table.declared or name == target or name in choices.number)
     ]
@@ -298,14 +308,14 @@ def _marks(
 
 def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list[str]:
     notes = []
-    unlabelled = int((~target.labelled).sum())
-    if unlabelled:
-        notes.append(f"{unlabelled:,} of {len(target.labels):,} rows have no {target.name} and are left out")
+    n_unlabelled = int((~target.labelled).sum())
+    if n_unlabelled:
+        notes.append(f"{n_unlabelled:,} of {len(target.labels):,} rows have no {target.name} and are left out")
     raw = [str(name).strip() for name in table.frame.columns]
-    renamed = sum(before != after for before, after in zip(raw, card_names(raw), strict=True))
-    if renamed:
-        has = counted(renamed, "column has", "columns have")
-        notes.append(f"{has} another name here than in the table, so that each name is unique")
+    n_renamed = sum(old != new for old, new in zip(raw, card_names(raw), strict=True))
+    if n_renamed:
+        subject = counted(n_renamed, "column has", "columns have")
+        notes.append(f"{subject} another name here than in the table, so that each name is unique")
     notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes
 

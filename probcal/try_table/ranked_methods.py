@@ -46,8 +46,8 @@ class RankedMethod:
     @property
     def value(self) -> float:
         """Return the mean of the ranking measure, or NaN if a split failed or has no value."""
-        whole = len(self.values) == self.splits and all(map(math.isfinite, self.values))
-        return statistics.fmean(self.values) if whole else math.nan
+        is_complete = len(self.values) == self.splits and all(map(math.isfinite, self.values))
+        return statistics.fmean(self.values) if is_complete else math.nan
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -68,19 +68,19 @@ def interval_of(values: Sequence[float], test_share: float, measure: Measure) ->
 
 
 def split_values(
-    store: Store, results: dict[str, CellResult], ids: Sequence[str], wanted: Sequence[Measure], scale: MeasureScale
+    store: Store, results: dict[str, CellResult], ids: Sequence[str], measures: Sequence[Measure], scale: MeasureScale
 ) -> tuple[dict[str, list[float]], int]:
     """Return the measures of the finished splits by name, and on how many of them the log loss is infinite.
 
     Raises StoreError where the predictions of a finished cell are gone.
     """
-    found = [
-        measure_predictions(*store.predictions(results[one]), scale, wanted)
-        for one in ids
-        if one in results and results[one].status == "done"
+    splits = [
+        measure_predictions(*store.predictions(results[cell]), scale, measures)
+        for cell in ids
+        if cell in results and results[cell].status == "done"
     ]
-    values = {one.name: [split.values[one.name] for split in found] for one in wanted}
-    return values, sum(split.infinite for split in found)
+    values = {measure.name: [split.values[measure.name] for split in splits] for measure in measures}
+    return values, sum(split.infinite for split in splits)
 
 
 def ranking(
@@ -91,31 +91,34 @@ def ranking(
     Raises StoreError where the predictions of a finished cell are gone.
     """
     results = store.results()
-    found = [_ranked(store, outline, results, column, scale, measure, test_share) for column in outline.columns]
+    methods = [_ranked(store, outline, results, column, scale, measure, test_share) for column in outline.columns]
     sign = -1 if measure.larger_is_better else 1
-    return sorted(found, key=lambda one: (not one.is_ranked, sign * one.value if one.is_ranked else one.failed))
+    return sorted(
+        methods,
+        key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.failed),
+    )
 
 
-def not_significantly_different(best: RankedMethod, others: Sequence[RankedMethod]) -> list[RankedMethod]:
-    """Return those of ``others`` that are not significantly different from ``best``.
+def not_significantly_different(best: RankedMethod, methods: Sequence[RankedMethod]) -> list[RankedMethod]:
+    """Return those of ``methods`` that are not significantly different from ``best``.
 
     The differences on the same splits go into the corrected resampled t-test (Nadeau & Bengio, 2003). Holm's correction
     is applied to all p-values, at 5 %. Fewer than three splits, and equal differences, show none.
     """
-    known = [one for one in others if one.is_ranked]
-    p = holm([_p_value(best, one) for one in known])
-    return [one for one, corrected in zip(known, p, strict=True) if corrected is None or corrected > _DOUBT]
+    candidates = [method for method in methods if method.is_ranked]
+    p = holm([_p_value(best, method) for method in candidates])
+    return [method for method, p_value in zip(candidates, p, strict=True) if p_value is None or p_value > _DOUBT]
 
 
-def _p_value(best: RankedMethod, one: RankedMethod) -> float:
-    found = corrected_t_test([a - b for a, b in zip(one.values, best.values, strict=True)], best.test_share)
-    return found.p if best.splits >= _FEWEST_TESTED and found.error else 1.0  # equal differences have no spread to test
+def _p_value(best: RankedMethod, method: RankedMethod) -> float:
+    test = corrected_t_test([a - b for a, b in zip(method.values, best.values, strict=True)], best.test_share)
+    return test.p if best.splits >= _FEWEST_TESTED and test.error else 1.0  # equal differences have no spread to test
 
 
 def cell_ids(outline: Outline, learner: str, method: str) -> list[str]:
     """Return the cells of a learner with a method, one for each split, on the only data set."""
     [row] = outline.datasets
-    return [cell_id(row.name, one, learner, method) for one in range(outline.repetitions[row.name])]
+    return [cell_id(row.name, repetition, learner, method) for repetition in range(outline.repetitions[row.name])]
 
 
 def _ranked(
@@ -128,18 +131,18 @@ def _ranked(
     test_share: float,
 ) -> RankedMethod:
     ids = cell_ids(outline, column.learner, column.method)
-    found = [results[one] for one in ids if one in results]
-    failed = [one for one in found if one.status != "done"]
+    cell_results = [results[cell] for cell in ids if cell in results]
+    failed_results = [result for result in cell_results if result.status != "done"]
     values, infinite = split_values(store, results, ids, shown_measures(measure), scale)
     return RankedMethod(
         learner=column.learner,
         method=column.method,
         values=tuple(values[measure.name]),
         means={name: _mean(numbers) for name, numbers in values.items()},
-        failed=len(failed),
+        failed=len(failed_results),
         splits=len(ids),
-        seconds=_mean([one.seconds + one.shared_seconds for one in found if one.status == "done"]),
-        error=f"{failed[0].error_type}: {failed[0].message}" if failed else "",
+        seconds=_mean([result.seconds + result.shared_seconds for result in cell_results if result.status == "done"]),
+        error=f"{failed_results[0].error_type}: {failed_results[0].message}" if failed_results else "",
         infinite=infinite,
         measure=measure,
         test_share=test_share,
@@ -147,8 +150,8 @@ def _ranked(
 
 
 def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return statistics.fmean(known) if known else math.nan
+    finite = [value for value in values if not math.isnan(value)]
+    return statistics.fmean(finite) if finite else math.nan
 
 
 _LONGEST_NAME = 12
@@ -157,65 +160,66 @@ _WIDE = 3
 _NAMED = 3
 
 
-def ranking_table(ranked: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
+def ranking_table(methods: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table, best first. A place ends in ``*`` if not significantly different from it."""
-    measure, rivals = ranked[0].measure, _rivals(ranked)
-    beside = shown_measures(measure)[1:]
-    some_infinite = any(one.infinite for one in ranked)
-    header = ["", "learner", "method", measure.header, "95 % interval", *(one.header for one in beside)]
-    header += ["inf"] * some_infinite + ["s"]
+    measure, rivals = methods[0].measure, _rivals(methods)
+    measures = shown_measures(measure)[1:]
+    has_infinite = any(method.infinite for method in methods)
+    header = ["", "learner", "method", measure.header, "95 % interval", *(entry.header for entry in measures)]
+    header += ["inf"] * has_infinite + ["s"]
     rows = [
-        [f"{place}{'*' * (one in rivals)}", *_row(one, beside, some_infinite)] for place, one in enumerate(ranked, 1)
+        [f"{place}{'*' * (method in rivals)}", *_row(method, measures, has_infinite)]
+        for place, method in enumerate(methods, 1)
     ]
     return header, rows
 
 
-def legend(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
+def legend(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]:
     """Yield how to read the table. ``bound`` is that of the log loss."""
-    measure, splits = ranked[0].measure, ranked[0].splits
-    shown = shown_measures(measure)
-    smaller = ", ".join(one.about for one in shown if not one.larger_is_better)
-    larger = ", ".join(one.about for one in shown if one.larger_is_better)
+    measure, splits = methods[0].measure, methods[0].splits
+    measures = shown_measures(measure)
+    losses = ", ".join(entry.about for entry in measures if not entry.larger_is_better)
+    scores = ", ".join(entry.about for entry in measures if entry.larger_is_better)
     yield (
-        f"smaller is better: {smaller}; larger is better: {larger}. Means over {splits} splits; s: seconds of one cell."
+        f"smaller is better: {losses}; larger is better: {scores}. Means over {splits} splits; s: seconds of one cell."
     )
     yield f"For the log loss, the probabilities of every method are kept within {bound:.2g} and {1 - bound:.6g}."
-    if any(one.infinite for one in ranked):
+    if any(method.infinite for method in methods):
         yield (
             f"inf: number of the {splits} splits in which the log loss is infinite without these limits, because an "
             "observed label had predicted probability 0."
         )
-    if splits < _FEWEST_TESTED and len(ranked) > 1:
+    if splits < _FEWEST_TESTED and len(methods) > 1:
         yield f"* {splits} splits are too few to test the difference from the best; --splits 10 tests it."
-    elif rivals := _rivals(ranked):
+    elif rivals := _rivals(methods):
         yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
-        wide = [name_of(one) for one in rivals if _half_width(one) > _WIDE * _half_width(ranked[0])]
+        wide = [name_of(method) for method in rivals if _half_width(method) > _WIDE * _half_width(methods[0])]
         if wide:
             names = join_first(wide, _NAMED)
             yield f"The interval of {names} is wide, so it may be much worse than the best all the same."
 
 
-def _half_width(one: RankedMethod) -> float:
-    low, high = one.interval or (0.0, 0.0)
+def _half_width(method: RankedMethod) -> float:
+    low, high = method.interval or (0.0, 0.0)
     return (high - low) / 2
 
 
-def failures(ranked: Sequence[RankedMethod]) -> Iterator[str]:
+def failures(methods: Sequence[RankedMethod]) -> Iterator[str]:
     """Yield a sentence for each method that failed on some split."""
-    for one in ranked:
-        if one.failed:
-            where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
-            yield printable(f"{where}: {shortened(one.error.strip().partition(chr(10))[0], 150)}")
+    for method in methods:
+        if method.failed:
+            summary = f"{name_of(method)} failed on {method.failed} of {method.splits} splits"
+            yield printable(f"{summary}: {shortened(method.error.strip().partition(chr(10))[0], 150)}")
 
 
-def ranked_lines(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
+def ranked_lines(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]:
     """Yield the table for a terminal, how to read it, and what failed. ``bound`` is that of the log loss."""
-    header, rows = ranking_table(ranked)
+    header, rows = ranking_table(methods)
     yield from _aligned([header, *map(_for_terminal, rows)])
     yield ""
-    for line in legend(ranked, bound):
+    for line in legend(methods, bound):
         yield from wrapped(line, hang=0)
-    for line in failures(ranked):
+    for line in failures(methods):
         yield from wrapped(line)
 
 
@@ -225,8 +229,8 @@ def _for_terminal(row: list[str]) -> list[str]:
     return [place if place.endswith("*") else f"{place} ", *names, *numbers]
 
 
-def _rivals(ranked: Sequence[RankedMethod]) -> list[RankedMethod]:
-    return not_significantly_different(ranked[0], ranked[1:]) if ranked[0].is_ranked else []
+def _rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
+    return not_significantly_different(methods[0], methods[1:]) if methods[0].is_ranked else []
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -237,13 +241,15 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _row(one: RankedMethod, beside: Sequence[Measure], some_infinite: bool) -> list[str]:
-    interval = one.interval
-    between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
-    value = f"{one.value:.4f}" if one.is_ranked else "failed" if one.failed else "none"
-    means = ["" if math.isnan(one.means[other.name]) else f"{one.means[other.name]:.3f}" for other in beside]
-    infinite = [str(one.infinite) if one.infinite else ""] * some_infinite
-    return [one.learner, one.method, value, between, *means, *infinite, _seconds(one.seconds)]
+def _row(method: RankedMethod, measures: Sequence[Measure], has_infinite: bool) -> list[str]:
+    interval = method.interval
+    interval_text = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
+    value = f"{method.value:.4f}" if method.is_ranked else "failed" if method.failed else "none"
+    means = [
+        "" if math.isnan(method.means[measure.name]) else f"{method.means[measure.name]:.3f}" for measure in measures
+    ]
+    infinite = [str(method.infinite) if method.infinite else ""] * has_infinite
+    return [method.learner, method.method, value, interval_text, *means, *infinite, _seconds(method.seconds)]
 
 
 def _seconds(value: float) -> str:
@@ -257,6 +263,6 @@ def _seconds(value: float) -> str:
 _DIRECT = "direct"
 
 
-def name_of(one: RankedMethod) -> str:
+def name_of(method: RankedMethod) -> str:
     """Return ``isotonic on forest``, or ``forest alone``."""
-    return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"
+    return f"{method.learner} alone" if method.method == _DIRECT else f"{method.method} on {method.learner}"

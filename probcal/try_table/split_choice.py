@@ -74,12 +74,12 @@ class SplitChoice:
                 "before them"
             )
         test = n_rows // self.folds
-        what = "stratified folds"
+        scheme = "stratified folds"
         if self.kind == "group_k_fold":
-            what = f'folds, where all rows of one "{self.column}" are in one fold'
+            scheme = f'folds, where all rows of one "{self.column}" are in one fold'
         times = "" if self.repeats == 1 else f"{self.repeats} times "
         return (
-            f"{self.n_splits} splits, {times}{self.folds} {what}: {n_rows - test:,} training rows, {test:,} test rows"
+            f"{self.n_splits} splits, {times}{self.folds} {scheme}: {n_rows - test:,} training rows, {test:,} test rows"
         )
 
 
@@ -95,7 +95,7 @@ def choose_splits(n_splits: int, group: str | None = None, time: str | None = No
             "--group and --time: rows are split by groups or in order of time, not both. Give --group if you will "
             "predict for new groups, and --time if you will predict later rows of the same groups"
         )
-    folds = next((one for one in _USUAL_FOLDS if n_splits % one == 0), n_splits) if time is None else n_splits
+    folds = next((k for k in _USUAL_FOLDS if n_splits % k == 0), n_splits) if time is None else n_splits
     if folds > _MOST_FOLDS:
         raise ProbcalError(f"--splits {n_splits}: gives {n_splits:,} folds, over {_MOST_FOLDS}; give a multiple of 5")
     if time is not None:
@@ -110,24 +110,24 @@ def group_column(name: str, raw: pd.Series) -> TableColumn:
     missing = text.isna()
     if missing.all():
         raise DataError(f'--group: column "{name}" is empty')
-    named = text.where(~missing, "row " + pd.Series(np.arange(1, len(text) + 1)).astype(str) + " without a value")
-    n_groups, largest = named.nunique(), int(named.value_counts().iloc[0])
+    groups = text.where(~missing, "row " + pd.Series(np.arange(1, len(text) + 1)).astype(str) + " without a value")
+    n_groups, largest = groups.nunique(), int(groups.value_counts().iloc[0])
     n_missing = int(missing.sum())
-    alone = f"; {counted(n_missing)} without a value, each a group of its own" if n_missing else ""
-    about = f"{counted(n_groups, 'group')} of up to {counted(largest)}; no input{alone}"
-    return TableColumn(name, "group", about, 0, named.astype("category"))
+    suffix = f"; {counted(n_missing)} without a value, each a group of its own" if n_missing else ""
+    description = f"{counted(n_groups, 'group')} of up to {counted(largest)}; no input{suffix}"
+    return TableColumn(name, "group", description, 0, groups.astype("category"))
 
 
-def time_column(name: str, guessed: TableColumn) -> TableColumn:
+def time_column(name: str, column: TableColumn) -> TableColumn:
     """Return the column of time, read as dates or numbers. Raise DataError where it is neither or has gaps."""
-    if guessed.kind not in ("date", "number") or guessed.values is None:
-        raise DataError(f'--time: column "{name}" holds no dates and no numbers ({guessed.kind}: {guessed.about})')
-    if guessed.missing:
+    if column.kind not in ("date", "number") or column.values is None:
+        raise DataError(f'--time: column "{name}" holds no dates and no numbers ({column.kind}: {column.about})')
+    if column.missing:
         raise DataError(
-            f'--time: column "{name}" is empty in {counted(guessed.missing)}; fill them in, or remove these rows'
+            f'--time: column "{name}" is empty in {counted(column.missing)}; fill them in, or remove these rows'
         )
-    about = guessed.about.removesuffix(", as days since 1970")
-    return TableColumn(name, "time", f"{about}; no input", 0, guessed.values)
+    description = column.about.removesuffix(", as days since 1970")
+    return TableColumn(name, "time", f"{description}; no input", 0, column.values)
 
 
 def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], split: SplitChoice) -> None:
@@ -153,10 +153,10 @@ _ROOM = 0.25
 """Largest share of a sample that all rare classes together get."""
 
 
-def sample_size(n_rows: int, n_columns: int, requested: int | None) -> int:
+def sample_size(n_rows: int, n_columns: int, limit: int | None) -> int:
     """Return how many rows of a table are used. ``n_columns`` counts one column for each level."""
-    if requested is not None:
-        return min(n_rows, requested)
+    if limit is not None:
+        return min(n_rows, limit)
     return min(n_rows, MOST_ROWS, max(_FEWEST, MOST_NUMBERS // max(1, n_columns)))
 
 
@@ -167,9 +167,9 @@ def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDA
         return np.arange(n)
     _, codes = np.unique(labels.astype(str), return_inverse=True)
     shuffled = np.random.default_rng(stream_seed(seed, "sample", n, size)).permutation(n)
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    order = shuffled[np.argsort(codes[shuffled], kind="stable")]
     places = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
-    return np.sort(by_class[places])
+    return np.sort(order[places])
 
 
 @dataclass(frozen=True)
@@ -195,17 +195,17 @@ def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, 
     """
     n, classes = len(labels), classes.astype(str)
     names, counts = np.unique(classes, return_counts=True)
-    rare = {str(name): int(rows) for name, rows in zip(names, counts, strict=True) if rows < RARE * n}
-    if size >= n or not rare:
+    rare_counts = {str(name): int(rows) for name, rows in zip(names, counts, strict=True) if rows < RARE * n}
+    if size >= n or not rare_counts:
         return RowSample(stratified_sample(labels, size, seed), {})
-    room = int(_ROOM * size / len(rare))
-    kept = []
-    for name, rows in rare.items():
-        of_class = np.flatnonzero(classes == name)
-        take = min(rows, max(room, round(size * rows / n)))
+    quota = int(_ROOM * size / len(rare_counts))
+    parts = []
+    for name, rows in rare_counts.items():
+        class_rows = np.flatnonzero(classes == name)
+        n_drawn = min(rows, max(quota, round(size * rows / n)))
         draw = np.random.default_rng(stream_seed(seed, "rare", name, n, size))
-        kept.append(of_class if take == rows else np.sort(draw.choice(of_class, take, replace=False)))
-        rare[name] = take
-    others = np.flatnonzero(~np.isin(classes, list(rare)))
-    usual = others[stratified_sample(labels[others], size - sum(map(len, kept)), seed)]
-    return RowSample(np.sort(np.concatenate([*kept, usual])), rare)
+        parts.append(class_rows if n_drawn == rows else np.sort(draw.choice(class_rows, n_drawn, replace=False)))
+        rare_counts[name] = n_drawn
+    common_rows = np.flatnonzero(~np.isin(classes, list(rare_counts)))
+    common_sample = common_rows[stratified_sample(labels[common_rows], size - sum(map(len, parts)), seed)]
+    return RowSample(np.sort(np.concatenate([*parts, common_sample])), rare_counts)

@@ -53,8 +53,8 @@ class Target:
         """Return (n_rows,) the class of each row, one of the names of ``class_counts``. Rows without a label too."""
         if self.positive is None:
             return self.labels
-        _, other = self.class_counts
-        return np.where(self.labels == self.positive, self.positive, other).astype(object)
+        _, negative = self.class_counts
+        return np.where(self.labels == self.positive, self.positive, negative).astype(object)
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -62,46 +62,51 @@ class Target:
         if self.positive is None:
             return dict(self.counts)
         rows = self.counts[self.positive]
-        others = [label for label in self.counts if label != self.positive]
-        name = others[0] if len(others) == 1 else f"not {self.positive}"
+        negatives = [label for label in self.counts if label != self.positive]
+        name = negatives[0] if len(negatives) == 1 else f"not {self.positive}"
         return {self.positive: rows, name: sum(self.counts.values()) - rows}
 
 
 def read_target(
-    name: str, raw: pd.Series, where: str, mark: Mark = ".", positive: str | None = None, fewest: int = FEWEST_ROWS
+    name: str,
+    raw: pd.Series,
+    table_name: str,
+    mark: Mark = ".",
+    positive: str | None = None,
+    min_rows: int = FEWEST_ROWS,
 ) -> Target:
-    """Return the target from its column ``raw``, (n_rows,) of any type. ``where`` names the table in messages.
+    """Return the target from its column ``raw``, (n_rows,) of any type. ``table_name`` names the table in messages.
 
     Without ``positive``, the rarer of two labels is positive, or the later of two equally frequent ones. ``mark`` is
-    the decimal mark of labels that are numbers. ``fewest`` is the number of rows that each label needs, for the message
-    about a table of a few rows. Raises DataError for a column without classes.
+    the decimal mark of labels that are numbers. ``min_rows`` is the number of rows that each label needs, for the
+    message about a table of a few rows. Raises DataError for a column without classes.
     """
     labels = _labels(raw, mark)
     distinct = in_order(label for label in labels if label is not None)
     rows = sum(label is not None for label in labels)
-    column = f'{where}: column "{name}"'
+    column = f'{table_name}: column "{name}"'
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1:
         raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted(rows)}; two are needed')
-    _refuse_no_classes(column, distinct, rows, fewest)
+    _refuse_no_classes(column, distinct, rows, min_rows)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
-        if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 also means the label 1
-            positive = same
+        if positive not in counts and (label := _same_number(positive, mark)) in counts:  # 1,0 also means the label 1
+            positive = label
         if positive not in counts:
-            near = did_you_mean(positive, counts)
-            raise DataError(f'--positive: {column} holds no "{positive}"{near} (it has: {join_first(distinct, 10)})')
-        chosen: str | None = positive
+            hint = did_you_mean(positive, counts)
+            raise DataError(f'--positive: {column} holds no "{positive}"{hint} (it has: {join_first(distinct, 10)})')
+        positive_label: str | None = positive
     elif len(distinct) == 2:
-        chosen = min(reversed(distinct), key=lambda label: counts[label])
+        positive_label = min(reversed(distinct), key=lambda label: counts[label])
     else:
-        chosen = None
-    return Target(name, labels, counts, chosen, positive is not None)
+        positive_label = None
+    return Target(name, labels, counts, positive_label, positive is not None)
 
 
 def labels_among_words(
-    name: str, column: pd.Series, with_words: pd.Series | None, said: Collection[str]
+    name: str, column: pd.Series, raw: pd.Series | None, user_labels: Collection[str]
 ) -> tuple[pd.Series, list[str]]:
     """Return the target column with those words, such as NA, that are labels, and notes on what each word is read as.
 
@@ -112,50 +117,51 @@ def labels_among_words(
     ----------
     name : name of the target.
     column : the target without the words, (n_rows,).
-    with_words : the target with them, or None where there are none.
-    said : labels that the command line names.
+    raw : the target with them, or None where there are none.
+    user_labels : labels that the command line names.
     """
-    if with_words is None:
+    if raw is None:
         return column, []
-    rows_of = with_words.value_counts()
-    words = [word for word in with_words.cat.categories if word not in set(column.cat.categories)]
-    others = list(column.cat.categories)
-    are_words = not all(map(NUMBER.fullmatch, others))
-    labels = [word for word in words if word in said or len(others) < 2 or (word == "None" and are_words)]
-    rest = [word for word in words if word not in labels]
+    counts = raw.value_counts()
+    words = [word for word in raw.cat.categories if word not in set(column.cat.categories)]
+    values = list(column.cat.categories)
+    has_text = not all(map(NUMBER.fullmatch, values))
+    labels = [word for word in words if word in user_labels or len(values) < 2 or (word == "None" and has_text)]
+    missing_words = [word for word in words if word not in labels]
     notes = [
-        f'"{word}" is read as a label of {name} ({counted(rows_of[word])}); if it means a missing value, make those '
+        f'"{word}" is read as a label of {name} ({counted(counts[word])}); if it means a missing value, make those '
         "fields empty"
         for word in labels
-        if word not in said
+        if word not in user_labels
     ]
     notes += [
-        f'"{word}" in {counted(rows_of[word])} of {name} is read as a missing value; if it is a label, '
+        f'"{word}" in {counted(counts[word])} of {name} is read as a missing value; if it is a label, '
         f"add --label {word}"
-        for word in rest
+        for word in missing_words
     ]
-    return with_words.cat.remove_categories(rest), notes
+    return raw.cat.remove_categories(missing_words), notes
 
 
-def refuse_unknown_labels(words: Collection[str], target: Target, where: str) -> None:
+def refuse_unknown_labels(words: Collection[str], target: Target, table_name: str) -> None:
     """Raise DataError for a word of --label that is no label of the target."""
     for word in words:
         if word not in target.counts:
             raise DataError(
-                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {join_first(target.counts, 10)})'
+                f'--label: {table_name}: column "{target.name}" holds no "{word}" '
+                f"(it has: {join_first(target.counts, 10)})"
             )
 
 
-def refuse_rare_classes(target: Target, where: str) -> None:
+def refuse_rare_classes(target: Target, table_name: str) -> None:
     """Raise DataError when a class has too few rows to split, with advice."""
-    rare = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
-    if not rare:
+    rare_counts = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
+    if not rare_counts:
         return
-    named = join_first((f'"{label}" ({rows})' for label, rows in rare.items()), 5)
-    way_out = "; remove their rows, join them to another class, or take one label against all others with --positive"
+    names = join_first((f'"{label}" ({rows})' for label, rows in rare_counts.items()), 5)
+    remedy = "; remove their rows, join them to another class, or take one label against all others with --positive"
     raise DataError(
-        f'{where}: too few rows of {named} in column "{target.name}" to split: {FEWEST_ROWS} of each class are '
-        f"needed{way_out if len(target.counts) > 2 else ', and better some hundreds'}"
+        f'{table_name}: too few rows of {names} in column "{target.name}" to split: {FEWEST_ROWS} of each class are '
+        f"needed{remedy if len(target.counts) > 2 else ', and better some hundreds'}"
     )
 
 
@@ -171,29 +177,29 @@ def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
 
 def _same_number(text: str, mark: Mark) -> str | None:
     """Return the number in ``text`` as labels write it, or None where it is no number."""
-    found = number(text, mark)
-    return None if np.isnan(found) else as_text(found)
+    value = number(text, mark)
+    return None if np.isnan(value) else as_text(value)
 
 
-def _refuse_no_classes(column: str, distinct: list[str], rows: int, fewest: int) -> None:
+def _refuse_no_classes(column: str, distinct: list[str], rows: int, min_rows: int) -> None:
     n = len(distinct)
     if n > rows / 2 and rows < 2 * FEWEST_ROWS:  # so few rows do not tell classes from ids
         raise DataError(
-            f"{column} holds {n} different labels in {rows} rows, which are too few (at least {fewest * n} are "
+            f"{column} holds {n} different labels in {rows} rows, which are too few (at least {min_rows * n} are "
             "needed); is it the right column?"
         )
     numbers = all(map(NUMBER.fullmatch, distinct))
-    whole = numbers and all(float(one).is_integer() for one in distinct)
-    if n == rows and (whole or not numbers):
+    are_integers = numbers and all(float(label).is_integer() for label in distinct)
+    if n == rows and (are_integers or not numbers):
         raise DataError(f"{column} has as many values as rows ({n:,}): an id, not classes; is it the right column?")
-    if numbers and n > (_MOST_NUMBERS if whole else _MOST_FRACTIONS):
-        low, high = (as_text(float(one)) for one in (distinct[0], distinct[-1]))
+    if numbers and n > (_MOST_NUMBERS if are_integers else _MOST_FRACTIONS):
+        low, high = (as_text(float(label)) for label in (distinct[0], distinct[-1]))
         raise DataError(
             f"{column} is a continuous number ({n:,} different values from {low} to {high}), not classes; make "
             "classes from it first, such as above and below a limit"
         )
-    if (longest := max(map(len, distinct))) > _LONGEST_LABEL:
-        raise DataError(f"{column} holds text of up to {longest:,} letters, not classes; is it the right column?")
+    if (max_length := max(map(len, distinct))) > _LONGEST_LABEL:
+        raise DataError(f"{column} holds text of up to {max_length:,} letters, not classes; is it the right column?")
     if n > rows / 2 or n > _MOST_LABELS:
         raise DataError(
             f"{column} holds {n:,} different labels in {rows:,} rows, more than classes have (at most {_MOST_LABELS}, "

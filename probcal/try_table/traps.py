@@ -70,8 +70,8 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
     """
     y, columns = dataset.y, prepared.inputs
     leaks: dict[str, str] = {}
-    of_missing = _missing_values(columns, prepared.rows, y)
-    for name, line in (*of_missing, *_copies_of_target(prepared), *_single_columns(columns, prepared.rows, y)):
+    missing_leaks = _missing_values(columns, prepared.rows, y)
+    for name, line in (*missing_leaks, *_copies_of_target(prepared), *_single_columns(columns, prepared.rows, y)):
         leaks.setdefault(name, line)
     lines = list(leaks.values())
     lines += _identifiers(columns)
@@ -141,9 +141,9 @@ def _single_columns(
 def _some_rows(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Return at most 2,000 places, and among them up to 500 of each class."""
     random = np.random.default_rng(0)
-    each = max(_MOST_ROWS // (int(y.max()) + 1), _FEWEST)
-    kept = [random.permutation(np.flatnonzero(y == label))[:each] for label in np.unique(y)]
-    return np.sort(np.concatenate(kept))
+    limit = max(_MOST_ROWS // (int(y.max()) + 1), _FEWEST)
+    parts = [random.permutation(np.flatnonzero(y == label))[:limit] for label in np.unique(y)]
+    return np.sort(np.concatenate(parts))
 
 
 def _auc(y: npt.NDArray[Any], score: npt.NDArray[np.float64]) -> float:
@@ -153,7 +153,7 @@ def _auc(y: npt.NDArray[Any], score: npt.NDArray[np.float64]) -> float:
     classes = np.unique(y)
     if len(classes) == 2:
         return float(roc_auc_score(y, score))
-    return float(np.mean([max(one := roc_auc_score(y == label, score), 1 - one) for label in classes]))
+    return float(np.mean([max(auc := roc_auc_score(y == label, score), 1 - auc) for label in classes]))
 
 
 def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
@@ -181,17 +181,17 @@ def _copies(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
         fold_rows(card.split, card.name, X, labels, number, seed)
         for number in range(min(prepared.split.folds, _SPLITS_FOR_COPIES))
     ]
-    used = X.drop(columns=prepared.split.column) if prepared.split.column else X
+    inputs = X.drop(columns=prepared.split.column) if prepared.split.column else X
     values = [pd.util.hash_array(labels)]
     values += [
-        pd.util.hash_pandas_object(used.iloc[:, place], index=False).to_numpy() for place in range(used.shape[1])
+        pd.util.hash_pandas_object(inputs.iloc[:, place], index=False).to_numpy() for place in range(inputs.shape[1])
     ]
     share = _share_of_equal_rows(values, splits)
     if share < _MOST_COPIES:
         return ""
     random = np.random.default_rng(0)
     for _ in range(_SHUFFLES):
-        if 2 * _share_of_equal_rows([values[0], *(random.permutation(one) for one in values[1:])], splits) > share:
+        if 2 * _share_of_equal_rows([values[0], *(random.permutation(codes) for codes in values[1:])], splits) > share:
             return ""
     percent = f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
     return (
@@ -207,32 +207,34 @@ def _share_of_equal_rows(
     rows = np.zeros(len(values[0]), np.uint64)
     for column in values:
         rows = rows * _ODD + column
-    equal = sum(int(np.isin(rows[test], rows[train]).sum()) for train, test in splits)
-    return equal / sum(len(test) for _, test in splits)
+    n_equal = sum(int(np.isin(rows[test], rows[train]).sum()) for train, test in splits)
+    return n_equal / sum(len(test) for _, test in splits)
 
 
-def _times(columns: Sequence[TableColumn], grouped: bool) -> Iterator[str]:
+def _times(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[str]:
     dates = [column.name for column in columns if column.kind == "date" or _has_dates_as_numbers(column)]
     if dates:
-        split, instead = ("in groups", " in place of --group") if grouped else ("at random", "")
+        split, suffix = ("in groups", " in place of --group") if has_groups else ("at random", "")
         yield (
             f"{join_first((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and"
             f" they are split {split}. If you will predict later rows from earlier ones, these results are too good; "
-            f"--time {_quoted(dates[0])}{instead} tests on later rows"
+            f"--time {_quoted(dates[0])}{suffix} tests on later rows"
         )
 
 
 def _has_dates_as_numbers(column: TableColumn) -> bool:
     """Return whether all numbers of a column are dates such as 19900330, or seconds since 1970 by size and name."""
     assert column.values is not None
-    seen = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
-    if len(seen) < _FEWEST or not (seen % 1 == 0).all():
+    values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
+    if len(values) < _FEWEST or not (values % 1 == 0).all():
         return False
-    if _OF_A_TIME.fullmatch(column.name) and any(_within(seen / unit, _SECONDS) for unit in (1, 1_000)):
+    if _OF_A_TIME.fullmatch(column.name) and any(_within(values / unit, _SECONDS) for unit in (1, 1_000)):
         return True
-    if not _within(seen, (19_000_101, 21_001_231)):
+    if not _within(values, (19_000_101, 21_001_231)):
         return False
-    return bool(((seen // 100 % 100 <= 12) & (seen // 100 % 100 >= 1) & (seen % 100 <= 31) & (seen % 100 >= 1)).all())
+    return bool(
+        ((values // 100 % 100 <= 12) & (values // 100 % 100 >= 1) & (values % 100 <= 31) & (values % 100 >= 1)).all()
+    )
 
 
 def _within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> bool:
@@ -241,7 +243,7 @@ def _within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> boo
 
 def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
     n = len(raw)
-    instead = " in place of --time" if prepared.split.kind == "time_ordered" else ""
+    suffix = " in place of --time" if prepared.split.kind == "time_ordered" else ""
     for name, values in raw.items():
         if str(name) == prepared.target.name or not names_a_case(str(name)):
             continue
@@ -249,7 +251,7 @@ def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
         if n_groups >= max(_FEWEST_GROUPS, _MANY_GROUPS * n) and n_known >= _ROWS_PER_GROUP * n_groups:
             yield (
                 f'"{name}": each value has {n_known / n_groups:.1f} rows on average, and they can be in both training '
-                f"and test rows. If you will predict for new ones, --group {_quoted(str(name))}{instead} keeps "
+                f"and test rows. If you will predict for new ones, --group {_quoted(str(name))}{suffix} keeps "
                 "them together"
             )
 

@@ -54,8 +54,8 @@ class TrialOptions:
     """Folder for the fitted winner."""
 
 
-def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
-    """Run a trial and return the exit code. ``say`` gets the findings, ``progress`` the messages during the run.
+def try_table(request: TableRequest, options: TrialOptions, print_line: Say, progress: Say) -> int:
+    """Run a trial and return the exit code. ``print_line`` gets the findings, ``progress`` the messages during the run.
 
     Raises ProbcalError for a table, a name or a folder that cannot be used, before anything is written or run.
     """
@@ -63,18 +63,18 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     counts = prepared.target.class_counts
     metric = find_metric(options.measure.metric)
     if metric is not None and metric.two_classes and len(counts) > 2:
-        wanted = f"--metric {metric.name}" if options.measure.name == metric.name else "--cost"
+        option = f"--metric {metric.name}" if options.measure.name == metric.name else "--cost"
         raise ProbcalError(
-            f"{wanted} needs two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
+            f"{option} needs two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
         )
-    usual, left_out = choices.usual_learners(prepared.width, len(counts))
-    learners = choices.learners(options.learners or usual, prepared.most_levels)
+    default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
+    learners = choices.learners(options.learners or default_learners, prepared.most_levels)
     methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values())
     choices.refuse_scores_alone(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
-    plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else left_out)
+    plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else reasons)
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
@@ -89,41 +89,41 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
-        say(line)
+        print_line(line)
     if options.dry_run:
         for line in describe.trap_lines(traps.lines):
-            say(line)
+            print_line(line)
         return 0
     files.write(table_files, plan, path, title, heading)
     if options.save:
-        made = f"{cleaned(Path(prepared.table.place).name)} as probcal try read it; probcal run {options.save.name}"
-        written = files.write(table_files, plan, options.save, title, made)
-        say(f"saved, with the rows: {written[-1]}, {written[0].parent}")
+        origin = f"{cleaned(Path(prepared.table.place).name)} as probcal try read it; probcal run {options.save.name}"
+        paths = files.write(table_files, plan, options.save, title, origin)
+        print_line(f"saved, with the rows: {paths[-1]}, {paths[0].parent}")
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
-    finished = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps)
-    lines = [*finished.ranked_lines, "", *describe.wrapped(finished.verdict, hang=0), *describe.trap_lines(traps.lines)]
+    result = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps)
+    lines = [*result.ranked_lines, "", *describe.wrapped(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
     for line in ["", *lines, ""]:
-        say(line)
-    say(f"report: {write_trial_page(Store(folder), finished.findings(description), folder / 'report.html')}")
+        print_line(line)
+    print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
     if options.export:
-        for line in finished.export(options.export, request.number):
-            say(line)
+        for line in result.export(options.export, request.number):
+            print_line(line)
     if prepared.table.has_changed():
-        again = f"{options.again} (with another file after --save)" if options.save else options.again
+        command = f"{options.again} (with another file after --save)" if options.save else options.again
         progress(
             f"warning: {prepared.table.place} changed during the run, so these results are those of its earlier "
-            f"content; to run its present content, type: {again}"
+            f"content; to run its present content, type: {command}"
         )
     return code
 
 
 def _refuse_another_table(path: Path, heading: str) -> None:
-    there = files.heading_of(path)
-    if there is not None and there != heading:
+    previous = files.heading_of(path)
+    if previous is not None and previous != heading:
         folder = path.parents[1]
-        raise ProbcalError(f"{folder} holds the results of another table ({there}); choose another folder with -o")
+        raise ProbcalError(f"{folder} holds the results of another table ({previous}); choose another folder with -o")
 
 
 _ON_CARD = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
@@ -167,10 +167,10 @@ class TrialResult:
     @cached_property
     def verdict(self) -> str:
         """Return which method is best, and how certain that is."""
-        best = next((one for one in self.ranked if one.learner != choices.BASELINE and one.is_ranked), None)
+        best = next((method for method in self.ranked if method.learner != choices.BASELINE and method.is_ranked), None)
         aucs = [] if best is None else self._values(best.learner, best.method, ("auc",))["auc"]
-        around = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
-        return verdict(self.ranked, around)
+        context = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
+        return verdict(self.ranked, context)
 
     def findings(self, description: Sequence[str]) -> TrialFindings:
         """Return what the page of the trial shows. ``description`` has the lines about the table and the plan."""
@@ -179,34 +179,38 @@ class TrialResult:
 
     def _values(self, learner: str, method: str, names: Sequence[str]) -> dict[str, list[float]]:
         ids = cell_ids(self._outline, learner, method)
-        return split_values(self._store, self._store.results(), ids, [MEASURES[one] for one in names], self._scale)[0]
+        return split_values(self._store, self._store.results(), ids, [MEASURES[name] for name in names], self._scale)[0]
 
-    def export(self, folder: Path, asked: tuple[str, ...]) -> Iterator[str]:
+    def export(self, folder: Path, number_columns: tuple[str, ...]) -> Iterator[str]:
         """Write the export of the best method to ``folder``, and yield what was written.
 
-        ``asked`` holds the columns that the user declared as numbers.
+        ``number_columns`` holds the columns that the user declared as numbers.
         """
         best = self.ranked[0]
         if not best.is_ranked:
             yield f"not exported: {name_of(best)} and all others failed on some split"
             return
         [column] = [
-            one for one in self.experiment.columns if (one.learner.name, one.method.name) == (best.learner, best.method)
+            entry
+            for entry in self.experiment.columns
+            if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
         plan = pipeline_plan(column, self.prepared, self.experiment.seed)
         ids = cell_ids(self._outline, best.learner, best.method)
-        found = held_out_predictions(self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed)
+        predictions = held_out_predictions(
+            self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
+        )
         note = self.prepared.split.note_on_calibration if plan.calibrates else None
         notes = [note] if note else []
         place = self.prepared.table.place
-        of_code: list[str] = []
-        least = full_bound(self.prepared)
+        code_notes: list[str] = []
+        eps = full_bound(self.prepared)
         if place == "standard input":
             place = STANDARD_INPUT
-            of_code.append("the table came from standard input: python train.py < TABLE.csv")
+            code_notes.append("the table came from standard input: python train.py < TABLE.csv")
         if "clip" not in plan.method.params:
-            of_code.append(
-                f"predict.py then keeps probabilities in {least:.6g} to {1 - least:.6g}, and divides each row by "
+            code_notes.append(
+                f"predict.py then keeps probabilities in {eps:.6g} to {1 - eps:.6g}, and divides each row by "
                 "its sum"
             )
         facts = CardFacts(
@@ -216,23 +220,23 @@ class TrialResult:
             values=self._values(best.learner, best.method, _ON_CARD),
             baseline=self._values(choices.BASELINE, "direct", _ON_CARD),
             test_share=self.prepared.split.test_share,
-            bound=least,
+            bound=eps,
             measured_bound=self._scale.bound,
             traps=self.traps.lines,
             notes=notes,
-            code=plan.code(place, None, [*notes, *of_code]),
+            code=plan.code(place, None, [*notes, *code_notes]),
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
         )
-        write_export(folder, plan, self.prepared, found, facts, asked)
+        write_export(folder, plan, self.prepared, predictions, facts, number_columns)
         yield ""
-        fitted = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
-        yield from describe.wrapped(printable(fitted))
+        message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
+        yield from describe.wrapped(printable(message))
         if best.learner == choices.BASELINE:
             yield from describe.wrapped("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):
-            needed = "the reliability diagram needs matplotlib, which is not installed; install it with"
-            yield from describe.wrapped(f"note: {needed}: {installation('matplotlib')}")
+            hint = "the reliability diagram needs matplotlib, which is not installed; install it with"
+            yield from describe.wrapped(f"note: {hint}: {installation('matplotlib')}")
         if self.traps.leaks:
             names = " and ".join(f'"{name}"' for name in self.traps.leaks)
             yield from describe.wrapped(f"note: do not use this model yet: {names} may give the answer away")
@@ -242,5 +246,5 @@ class TrialResult:
         yield f"new rows: python {script} new.csv > predicted.csv"
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
-        code = plan.code(place, folder, [*notes, *of_code])
+        code = plan.code(place, folder, [*notes, *code_notes])
         yield from (f"    {line}" if line else "" for line in code.rstrip().splitlines())

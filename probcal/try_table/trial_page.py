@@ -78,35 +78,35 @@ def _grid(findings: TrialFindings) -> Grid:
     )
 
 
-def _chart_data(sections: ExperimentSections, ranked: Sequence[RankedMethod]) -> dict[str, Any]:
+def _chart_data(sections: ExperimentSections, methods: Sequence[RankedMethod]) -> dict[str, Any]:
     """Return the means of the ranking for the charts, with the names of the ranking in its order."""
-    measures = shown_measures(ranked[0].measure)
+    measures = shown_measures(methods[0].measure)
     return {
         "paper": None,
         "metrics": [
-            {"name": one.about, "short": one.header, "end": metric_named(one.metric).good_end,
-             "larger": one.larger_is_better} for one in measures
+            {"name": measure.about, "short": measure.header, "end": metric_named(measure.metric).good_end,
+             "larger": measure.larger_is_better} for measure in measures
         ],
         "datasets": [row.title for row in sections.outline.datasets],
-        "columns": [{"label": name_of(one), "group": one.learner} for one in ranked],
+        "columns": [{"label": name_of(method), "group": method.learner} for method in methods],
         "numbers": [
-            [place, 0, column, _mean(one, measure), None, one.splits - one.failed, 0, None, None,
-             one.interval if measure == one.measure else None]
+            [place, 0, column, _mean(method, measure), None, method.splits - method.failed, 0, None, None,
+             method.interval if measure == method.measure else None]
             for place, measure in enumerate(measures)
-            for column, one in enumerate(ranked)
+            for column, method in enumerate(methods)
         ],
     }  # fmt: skip
 
 
-def _mean(one: RankedMethod, measure: Measure) -> float | None:
-    mean = one.means[measure.name]
+def _mean(method: RankedMethod, measure: Measure) -> float | None:
+    mean = method.means[measure.name]
     return None if math.isnan(mean) else mean
 
 
-def _reliability_lines(sections: ExperimentSections, ranked: Iterable[RankedMethod]) -> list[list[Any]]:
+def _reliability_lines(sections: ExperimentSections, methods: Iterable[RankedMethod]) -> list[list[Any]]:
     """Return the diagrams of the experiment, with the places of the ranking in place of those of its columns."""
-    places = {(one.learner, one.method): place for place, one in enumerate(ranked)}
-    columns = [places[one.learner, one.method] for one in sections.outline.columns]
+    places = {(method.learner, method.method): place for place, method in enumerate(methods)}
+    columns = [places[column.learner, column.method] for column in sections.outline.columns]
     return sorted(
-        ([row, columns[column], *rest] for row, column, *rest in sections.reliable.lines), key=lambda one: one[1]
+        ([row, columns[column], *rest] for row, column, *rest in sections.reliable.lines), key=lambda line: line[1]
     )

@@ -33,64 +33,64 @@ class VerdictContext:
     """Columns that may give the answer away."""
 
 
-def verdict(ranked: Sequence[RankedMethod], around: VerdictContext) -> str:
+def verdict(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
     """Return a sentence or two about the best method and how certain that is.
 
     A method that is not better than the base rate is not recommended, nor is one that is too good to be true.
     """
-    best = ranked[0]
+    best = methods[0]
     if not best.is_ranked:
         return f"No method has a {best.measure.header} on every split, so there is no best one."
     loss = f"{best.measure.header} {best.value:.4f}{' bits' if best.measure.name == 'log-loss' else ''}"
-    rivals = not_significantly_different(best, ranked[1:])
-    if best.learner != BASELINE and (reason := _too_good(ranked, around)):
+    rivals = not_significantly_different(best, methods[1:])
+    if best.learner != BASELINE and (reason := _too_good(methods, context)):
         return f"Do not trust this ranking yet: {name_of(best)} has {loss}, and {reason}"
-    if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
-        return f"{name_of(best)} has the best {loss}; {_no_better(best, around)}"
-    if len(ranked) == 1:
+    if len(methods) > 1 and any(method.learner == BASELINE for method in [best, *rivals]):
+        return f"{name_of(best)} has the best {loss}; {_no_better(best, context)}"
+    if len(methods) == 1:
         return f"{name_of(best)} ran alone, so there is nothing to compare: {loss}."
     if not rivals:
-        return f"The best is {name_of(best)}, {loss}{_better_than(', ', ranked)}."
-    named = [name_of(one) for one in rivals[:_MOST_NAMED]]
-    more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
-    behind = _better_than("; ", [one for one in ranked if one not in rivals])
-    return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(named)}{more}{behind}."
+        return f"The best is {name_of(best)}, {loss}{_better_than(', ', methods)}."
+    names = [name_of(method) for method in rivals[:_MOST_NAMED]]
+    suffix = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
+    comparison = _better_than("; ", [method for method in methods if method not in rivals])
+    return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(names)}{suffix}{comparison}."
 
 
-def _no_better(best: RankedMethod, around: VerdictContext) -> str:
+def _no_better(best: RankedMethod, context: VerdictContext) -> str:
     """Return why nothing is said to beat the base rate: too few rows, or columns without a relation."""
-    found = "not significantly different from predicting the class shares for every row"
+    finding = "not significantly different from predicting the class shares for every row"
     if best.learner == BASELINE:
-        found = "it predicts the class shares for every row"
-    rarest = min(around.class_counts, key=around.class_counts.__getitem__, default="")
-    rows = around.class_counts.get(rarest, 0)
-    known = [auc for auc in around.aucs if not math.isnan(auc)]
-    low, _ = interval_of(known, best.test_share, MEASURES["auc"]) if len(known) > 1 else (0.0, 1.0)
-    too_few = f'{counted(rows)} of "{rarest}" {"is" if rows == 1 else "are"} too few to tell'
+        finding = "it predicts the class shares for every row"
+    rare_class = min(context.class_counts, key=context.class_counts.__getitem__, default="")
+    rows = context.class_counts.get(rare_class, 0)
+    aucs = [auc for auc in context.aucs if not math.isnan(auc)]
+    low, _ = interval_of(aucs, best.test_share, MEASURES["auc"]) if len(aucs) > 1 else (0.0, 1.0)
+    shortage = f'{counted(rows)} of "{rare_class}" {"is" if rows == 1 else "are"} too few to tell'
     if best.splits < _ENOUGH_SPLITS:
-        return f"{found}. {best.splits} splits are too few to tell; --splits 10 tells more."
+        return f"{finding}. {best.splits} splits are too few to tell; --splits 10 tells more."
     if low > 0.5:
-        auc = sum(known) / len(known)
+        auc = sum(aucs) / len(aucs)
         return (
-            f"{found}. The columns do tell something, because they rank the rows (AUC {auc:.3f}), but {too_few} how "
+            f"{finding}. The columns do tell something, because they rank the rows (AUC {auc:.3f}), but {shortage} how "
             "good the probabilities are."
         )
     if rows < _ENOUGH:
-        return f"{found}. With so few rows, this says nothing about the columns: {too_few}."
-    return f"{found}. The columns may not be related to the target."
+        return f"{finding}. With so few rows, this says nothing about the columns: {shortage}."
+    return f"{finding}. The columns may not be related to the target."
 
 
-def _too_good(ranked: Sequence[RankedMethod], around: VerdictContext) -> str:
+def _too_good(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
     """Return why the best method is too good to be true, or an empty text."""
-    if around.leaks:
-        names = ", ".join(f'"{name}"' for name in around.leaks[:_MOST_NAMED])
+    if context.leaks:
+        names = ", ".join(f'"{name}"' for name in context.leaks[:_MOST_NAMED])
         return f"{names} may give the answer away. Drop what you will not know when you predict, and run it again."
-    best = ranked[0]
-    losses = [one.means.get("log-loss", math.nan) for one in ranked if one.learner == BASELINE]
+    best = methods[0]
+    losses = [method.means.get("log-loss", math.nan) for method in methods if method.learner == BASELINE]
     loss = best.means.get("log-loss", math.nan)
-    nearly_none = any(loss < _NO_LOSS * of_baseline for of_baseline in losses)
-    two_classes = len(around.class_counts) == 2  # with many classes, the mean AUC of each against the others is high
-    if (two_classes and best.means.get("auc", math.nan) > _NEAR_PERFECT) or nearly_none:
+    is_tiny = any(loss < _NO_LOSS * baseline_loss for baseline_loss in losses)
+    two_classes = len(context.class_counts) == 2  # with many classes, the mean AUC of each against the others is high
+    if (two_classes and best.means.get("auc", math.nan) > _NEAR_PERFECT) or is_tiny:
         return (
             "few real tables can be predicted so well. Look for columns that are known only after the outcome, "
             "and for copies of rows."
@@ -98,11 +98,11 @@ def _too_good(ranked: Sequence[RankedMethod], around: VerdictContext) -> str:
     return ""
 
 
-def _better_than(joint: str, ranked: Sequence[RankedMethod]) -> str:
-    """Return how many others the first of ``ranked`` is better than. Failed ones are counted separately."""
-    behind = sum(not one.failed for one in ranked[1:])
-    failed = len(ranked) - 1 - behind
-    others = f"{behind} other{'s' * (behind > 1)}"
-    counts = [f"significantly better than {others} at the 5 % level"] if behind else []
-    counts += [f"{failed} failed"] if failed else []
-    return joint + "; ".join(counts) if counts else ""
+def _better_than(separator: str, methods: Sequence[RankedMethod]) -> str:
+    """Return how many others the first of ``methods`` is better than. Failed ones are counted separately."""
+    n_better = sum(not method.failed for method in methods[1:])
+    n_failed = len(methods) - 1 - n_better
+    rivals = f"{n_better} other{'s' * (n_better > 1)}"
+    counts = [f"significantly better than {rivals} at the 5 % level"] if n_better else []
+    counts += [f"{n_failed} failed"] if n_failed else []
+    return separator + "; ".join(counts) if counts else ""

@@ -76,22 +76,22 @@ def plain_number(text: str, loose: bool = False) -> PlainNumber | None:
     ``10-20`` is 15 and ``1/4`` is .25, too.
     """
     text = _VULGAR.sub(_spelt_fraction, normalised_text(" ".join(text.split())))
-    if len(text) > _LONGEST or not any(one.isdigit() for one in text) or _is_plain(text):
+    if len(text) > _LONGEST or not any(letter.isdigit() for letter in text) or _is_plain(text):
         return None
-    regrouped = _INDIAN.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
-    if _is_plain(regrouped):
-        return PlainNumber(regrouped, "Indian grouping") if loose else None
-    text = regrouped
-    found = (
+    number_text = _INDIAN.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
+    if _is_plain(number_text):
+        return PlainNumber(number_text, "Indian grouping") if loose else None
+    text = number_text
+    result = (
         _bracketed(text) or _time(text) or _feet_and_inches(text) or _percent(text) or _money(text) or _with_unit(text)
     )
-    return found or (_range_or_approximation(text) if loose else None)
+    return result or (_range_or_approximation(text) if loose else None)
 
 
-def _spelt_fraction(found: re.Match[str]) -> str:
+def _spelt_fraction(match: re.Match[str]) -> str:
     """Return a fraction that is one character as ``4 1/2``."""
-    spelt = unicodedata.normalize("NFKC", found[2]).replace("\u2044", "/")
-    return f"{found[1]} {spelt}" if found[1] else spelt
+    fraction = unicodedata.normalize("NFKC", match[2]).replace("\u2044", "/")
+    return f"{match[1]} {fraction}" if match[1] else fraction
 
 
 def _is_plain(text: str) -> bool:
@@ -103,91 +103,91 @@ def _checked(digits: str, kind: str, unit: str = "") -> PlainNumber | None:
 
 
 def _bracketed(text: str) -> PlainNumber | None:
-    found = _BRACKETS.fullmatch(text)
-    if found is None:
+    match = _BRACKETS.fullmatch(text)
+    if match is None:
         return None
-    inside = found["inside"].strip()
-    if _is_plain(inside) and not inside.startswith(("-", "+")):
-        return PlainNumber(f"-{inside}", "brackets mean minus")
-    money = _money(inside)
+    content = match["inside"].strip()
+    if _is_plain(content) and not content.startswith(("-", "+")):
+        return PlainNumber(f"-{content}", "brackets mean minus")
+    money = _money(content)
     return None if money is None or money.text.startswith("-") else money._replace(text=f"-{money.text}")
 
 
 def _time(text: str) -> PlainNumber | None:
-    if found := _CLOCK.fullmatch(text):
-        hours, minutes, seconds, half = int(found[1]), int(found[2]), int(found[3] or 0), found[4]
-        if half is None or 1 <= hours <= 12:
-            hours = hours if half is None else hours % 12 + 12 * (half[0] in "pP")
+    if match := _CLOCK.fullmatch(text):
+        hours, minutes, seconds, am_pm = int(match[1]), int(match[2]), int(match[3] or 0), match[4]
+        if am_pm is None or 1 <= hours <= 12:
+            hours = hours if am_pm is None else hours % 12 + 12 * (am_pm[0] in "pP")
             return PlainNumber(_short(60 * hours + minutes + seconds / 60), "times, in minutes", "minutes")
         return None
-    if found := _UHR.fullmatch(text) or _HOURS_H.fullmatch(text):
-        return PlainNumber(_short(60 * int(found[1]) + int(found[2] or 0)), "times, in minutes", "minutes")
-    if found := _HOUR.fullmatch(text):
-        hour = int(found[1]) % 12 + 12 * (found[2][0] in "pP")
+    if match := _UHR.fullmatch(text) or _HOURS_H.fullmatch(text):
+        return PlainNumber(_short(60 * int(match[1]) + int(match[2] or 0)), "times, in minutes", "minutes")
+    if match := _HOUR.fullmatch(text):
+        hour = int(match[1]) % 12 + 12 * (match[2][0] in "pP")
         return PlainNumber(_short(60 * hour), "times, in minutes", "minutes")
-    if (found := _ISO_DURATION.fullmatch(text)) and any(found.groups()):
-        parts = zip(found.groups(), "dhms", strict=True)
-        minutes_all = sum(float(n) * _MINUTES[unit] for n, unit in parts if n)
-        return PlainNumber(_short(minutes_all), "durations, in minutes", "minutes")
-    parts_found = _PART.findall(text.lower())
+    if (match := _ISO_DURATION.fullmatch(text)) and any(match.groups()):
+        parts = zip(match.groups(), "dhms", strict=True)
+        total_minutes = sum(float(n) * _MINUTES[unit] for n, unit in parts if n)
+        return PlainNumber(_short(total_minutes), "durations, in minutes", "minutes")
+    pairs = _PART.findall(text.lower())
     rest = _PART.sub("", text.lower())
-    if parts_found and not rest.replace("and", "").strip(" ,") and (len(parts_found) > 1 or parts_found[0][1] != "m"):
-        units = ["mo" if unit.startswith("mo") else unit[0] for _, unit in parts_found]
-        values = [float(n.replace(",", ".")) for n, _ in parts_found]
-        minutes_all = sum(value * _MINUTES[unit] for value, unit in zip(values, units, strict=True))
+    if pairs and not rest.replace("and", "").strip(" ,") and (len(pairs) > 1 or pairs[0][1] != "m"):
+        units = ["mo" if unit.startswith("mo") else unit[0] for _, unit in pairs]
+        values = [float(n.replace(",", ".")) for n, _ in pairs]
+        total_minutes = sum(value * _MINUTES[unit] for value, unit in zip(values, units, strict=True))
         if "y" in units or "mo" in units:
-            return PlainNumber(_short(minutes_all / _MINUTES["y"]), "durations, in years", "years")
-        return PlainNumber(_short(minutes_all), "durations, in minutes", "minutes")
+            return PlainNumber(_short(total_minutes / _MINUTES["y"]), "durations, in years", "years")
+        return PlainNumber(_short(total_minutes), "durations, in minutes", "minutes")
     return None
 
 
 def _feet_and_inches(text: str) -> PlainNumber | None:
-    found = _FEET.fullmatch(text)
-    if found is None:
+    match = _FEET.fullmatch(text)
+    if match is None:
         return None
-    return PlainNumber(_short(12 * int(found[1]) + float(found[2])), "feet and inches, in inches", "inches")
+    return PlainNumber(_short(12 * int(match[1]) + float(match[2])), "feet and inches, in inches", "inches")
 
 
 def _percent(text: str) -> PlainNumber | None:
-    found = _PERCENT.fullmatch(text)
-    if found is None:
+    match = _PERCENT.fullmatch(text)
+    if match is None:
         return None
-    return _checked(found["digits"], *(("per mille", "‰") if found["unit"] == "‰" else ("per cent", "%")))
+    return _checked(match["digits"], *(("per mille", "‰") if match["unit"] == "‰" else ("per cent", "%")))
 
 
 def _money(text: str) -> PlainNumber | None:
-    found = _MONEY.fullmatch(text)
-    if found is None or (found["sign"] and found["inner"]) or (found["before"] and found["after"]):
+    match = _MONEY.fullmatch(text)
+    if match is None or (match["sign"] and match["inner"]) or (match["before"] and match["after"]):
         return None
-    currency, scale = found["before"] or found["after"], (found["scale"] or "").rstrip(".")
-    if not (currency or scale) or (not currency and (scale == "B" or found["per"])):
+    currency, scale = match["before"] or match["after"], (match["scale"] or "").rstrip(".")
+    if not (currency or scale) or (not currency and (scale == "B" or match["per"])):
         return None
-    sign = (found["sign"] or found["inner"]).replace("+", "")
-    digits = found["digits"].strip()
-    per = f"/{_PERIODS.get(found['per'][0], found['per'])}" if found["per"] else ""
+    sign = (match["sign"] or match["inner"]).replace("+", "")
+    digits = match["digits"].strip()
+    per = f"/{_PERIODS.get(match['per'][0], match['per'])}" if match["per"] else ""
     kind = f"without {currency}{per}" if currency else "scaled"
     unit = _SAME_CURRENCY.get(currency, currency) + per if currency else ""
     return _checked(f"{sign}{digits}e{_SCALES[scale.lower()]}" if scale else f"{sign}{digits}", kind, unit)
 
 
 def _with_unit(text: str) -> PlainNumber | None:
-    found = _UNIT.fullmatch(text)
-    return _checked(found["digits"], f"without the unit {found['unit']}", found["unit"]) if found else None
+    match = _UNIT.fullmatch(text)
+    return _checked(match["digits"], f"without the unit {match['unit']}", match["unit"]) if match else None
 
 
 def _range_or_approximation(text: str) -> PlainNumber | None:
-    if found := _RANGE.fullmatch(text):
-        low, high = (number(found[part], ".") for part in ("low", "high"))
+    if match := _RANGE.fullmatch(text):
+        low, high = (number(match[part], ".") for part in ("low", "high"))
         if not np.isnan(low + high):
-            of_high = plain_number(found["high"] + found["rest"])
-            return PlainNumber(_short((low + high) / 2), "ranges as their middle", of_high.unit if of_high else "")
-    if found := _FRACTION.fullmatch(text):
-        whole, above, below = (int(part or 0) for part in found.groups())
-        return PlainNumber(_short(whole + above / below), "fractions as their value")
-    if found := _ABOUT.fullmatch(text):
-        return _limit(found["rest"])
-    if found := _OPEN.fullmatch(text):
-        return _limit(f"{found['digits']} {found['rest']}".strip()) or _limit(found["digits"])
+            upper = plain_number(match["high"] + match["rest"])
+            return PlainNumber(_short((low + high) / 2), "ranges as their middle", upper.unit if upper else "")
+    if match := _FRACTION.fullmatch(text):
+        integer, numerator, denominator = (int(part or 0) for part in match.groups())
+        return PlainNumber(_short(integer + numerator / denominator), "fractions as their value")
+    if match := _ABOUT.fullmatch(text):
+        return _limit(match["rest"])
+    if match := _OPEN.fullmatch(text):
+        return _limit(f"{match['digits']} {match['rest']}".strip()) or _limit(match["digits"])
     return None
 
 
@@ -213,56 +213,56 @@ class WrittenNumbers:
     """What its numbers count. With several, they are not comparable."""
 
 
-def read_written_numbers(raw: pd.Series, asked: bool) -> WrittenNumbers | None:
+def read_written_numbers(raw: pd.Series, loose: bool) -> WrittenNumbers | None:
     """Return a column, (n_rows,) of text, with plain numbers, or None where it does not hold written numbers.
 
-    All values must be written in one way. With ``asked``, the user says that the column holds numbers, and any way of
+    All values must be written in one way. With ``loose``, the user says that the column holds numbers, and any way of
     writing is read in any row.
     """
     rows = rows_of(raw)
     first = list(rows)[:_LOOKED_AT]
-    if not asked and not any(map(plain_number, first)):
+    if not loose and not any(map(plain_number, first)):
         return None
-    found = {text: plain for text in rows if (plain := plain_number(text, loose=asked)) is not None}
-    if not found:
+    numbers = {text: plain for text in rows if (plain := plain_number(text, loose=loose)) is not None}
+    if not numbers:
         return None
-    kinds = list(dict.fromkeys(one.kind for one in found.values()))
-    if not asked and not _is_sure(rows, found, kinds):
+    kinds = list(dict.fromkeys(plain.kind for plain in numbers.values()))
+    if not loose and not _is_sure(rows, numbers, kinds):
         return None
-    computed = any(kind.endswith(_COMPUTED) for kind in kinds)
-    units = tuple(dict.fromkeys(one.unit for one in found.values() if one.unit))
-    return WrittenNumbers(without_writing(raw, asked), "".join(f"; {kind}" for kind in kinds), computed, units)
+    is_computed = any(kind.endswith(_COMPUTED) for kind in kinds)
+    units = tuple(dict.fromkeys(plain.unit for plain in numbers.values() if plain.unit))
+    return WrittenNumbers(without_writing(raw, loose), "".join(f"; {kind}" for kind in kinds), is_computed, units)
 
 
 def has_mixed_numbers(raw: pd.Series) -> bool:
     """Return whether most texts of a column, (n_rows,), are numbers written in a few ways."""
     texts = list(rows_of(raw))[:_LOOKED_AT]
-    found = [one for text in texts if (one := plain_number(text, loose=True)) is not None]
-    return 2 * len(found) > len(texts) and len({one.kind for one in found}) <= _MOST_WAYS
+    numbers = [plain for text in texts if (plain := plain_number(text, loose=True)) is not None]
+    return 2 * len(numbers) > len(texts) and len({plain.kind for plain in numbers}) <= _MOST_WAYS
 
 
-def without_writing(raw: pd.Series, asked: bool, units: Collection[str] | None = None) -> pd.Series:
+def without_writing(raw: pd.Series, loose: bool, units: Collection[str] | None = None) -> pd.Series:
     """Return (n_rows,) text in which ``plain_number`` replaces every number that a person wrote.
 
     With ``units``, a number in another unit stays as it is.
     """
     values = raw.astype(object)
-    plain = {
-        value: found.text
+    plain_texts = {
+        value: result.text
         for value in values.dropna().unique()
         if isinstance(value, str)
-        and (found := plain_number(value, loose=asked)) is not None
-        and (units is None or not found.unit or found.unit in units)
+        and (result := plain_number(value, loose=loose)) is not None
+        and (units is None or not result.unit or result.unit in units)
     }
-    return values.map(lambda value: plain.get(value, value), na_action="ignore")
+    return values.map(lambda value: plain_texts.get(value, value), na_action="ignore")
 
 
-def _is_sure(rows: Mapping[str, int], found: Mapping[str, PlainNumber], kinds: list[str]) -> bool:
-    of_amounts = all(kind == "scaled" or kind.startswith(("brackets", "without ")) for kind in kinds)
+def _is_sure(rows: Mapping[str, int], numbers: Mapping[str, PlainNumber], kinds: list[str]) -> bool:
+    are_amounts = all(kind == "scaled" or kind.startswith(("brackets", "without ")) for kind in kinds)
     units = {kind for kind in kinds if kind.startswith("without ")}
-    if len(kinds) > 1 and not (of_amounts and len(units) <= 1):
+    if len(kinds) > 1 and not (are_amounts and len(units) <= 1):
         return False
-    if any(kind.startswith("without the unit") for kind in kinds) and len(found) < _FEWEST_VALUES:
+    if any(kind.startswith("without the unit") for kind in kinds) and len(numbers) < _FEWEST_VALUES:
         return False
-    words = [text for text in rows if text not in found and not _is_plain(text)]
+    words = [text for text in rows if text not in numbers and not _is_plain(text)]
     return holds_numbers(words, rows)

@@ -84,8 +84,8 @@ def test_number_option_reads_limits_and_ranges(text, value):
     "values", [["3 doors", "5 doors"], ["1 kg", "2 m", "3 s"], ["5 %", "low", "high", "mid", "none"]]
 )
 def test_column_with_mixed_notation_stays_text(values):
-    assert read_written_numbers(pd.Series(values * 10), asked=False) is None
-    assert read_written_numbers(pd.Series(values * 10), asked=True) is not None
+    assert read_written_numbers(pd.Series(values * 10), loose=False) is None
+    assert read_written_numbers(pd.Series(values * 10), loose=True) is not None
 
 
 def test_columns_with_units_become_numbers_with_a_note(tmp_path):
