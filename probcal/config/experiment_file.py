@@ -105,7 +105,7 @@ def card_reader(folder: Path) -> Callable[[str], Card]:
 
     It raises DataError or FileProblems for a card that is missing or wrong.
     """
-    return functools.cache(lambda name: read_card(find_card(name, beside=folder)))
+    return functools.cache(lambda name: read_card(find_card(name, folder=folder)))
 
 
 def _card_faults(name: str, info: ValidationInfo) -> Faults:

@@ -177,7 +177,7 @@ class _Cards:
     def _card(self, name: str) -> Card | None:
         if name not in self._read:
             try:
-                self._read[name] = read_card(find_card(name, beside=self._beside))
+                self._read[name] = read_card(find_card(name, folder=self._beside))
             except (ProbcalError, OSError):
                 self._read[name] = None
                 self.faults.append(f"{name}: the card cannot be read, so whether its data changed is unknown")
