@@ -84,15 +84,15 @@ def _named_variants(*components: Component) -> list[str]:
 class Resolution:
     """Resolve the columns and exceptions of ``file``, and report to it what does not exist or does not fit.
 
-    Parts at ``malformed`` places are skipped, because pydantic reports them. So every fault is reported once, and all
+    Parts at ``faulty_places`` are skipped, because pydantic reports them. So every fault is reported once, and all
     together. ``card_of`` reads a card.
     """
 
-    def __init__(self, file: YamlFile, malformed: list[Place], card_of: Callable[[str], Card]) -> None:
+    def __init__(self, file: YamlFile, faulty_places: list[Place], card_of: Callable[[str], Card]) -> None:
         self._file = file
         self._card_of = card_of
-        self._malformed = {place[:2] for place in malformed}
-        self._learners, self._methods = Section(file, LEARNER, malformed), Section(file, METHOD, malformed)
+        self._malformed = {place[:2] for place in faulty_places}
+        self._learners, self._methods = Section(file, LEARNER, faulty_places), Section(file, METHOD, faulty_places)
         self._combinations = {
             learner: [] if ("combinations", learner) in self._malformed else _LISTED.validate_python(methods)
             for learner, methods in with_names(file.data.get("combinations")).items()

@@ -83,9 +83,9 @@ METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifier
 
 
 class Section:
-    """Read ``learners`` or ``methods``. Entries at ``malformed`` places are skipped, because pydantic reports them."""
+    """Read ``learners`` or ``methods``. Entries at ``faulty_places`` are skipped, because pydantic reports them."""
 
-    def __init__(self, file: YamlFile, kind: Kind, malformed: list[Place]) -> None:
+    def __init__(self, file: YamlFile, kind: Kind, faulty_places: list[Place]) -> None:
         self._file, self._kind = file, kind
         self.places: dict[str, Place] = {}
         """Name -> place of every named entry, even a malformed one, and of its variants."""
@@ -106,10 +106,10 @@ class Section:
                 self.places.setdefault(name, (section, index))
         self.places.update({name: (section, name) for name in with_names(value)})
         self.families = {name: [name] for name in self.places}
-        faulty_places = {place[:2] for place in malformed}
-        raw_entries = {} if (section,) in faulty_places else entries(file.data, section)
+        faulty_entries = {place[:2] for place in faulty_places}
+        raw_entries = {} if (section,) in faulty_entries else entries(file.data, section)
         for name, place in self.places.items():
-            if place in faulty_places or name not in raw_entries:
+            if place in faulty_entries or name not in raw_entries:
                 self.reported.append(name)
             else:
                 self.entries[name] = kind.model.model_validate(raw_entries[name])

@@ -166,13 +166,13 @@ def parse_experiment(file: YamlFile) -> Experiment:
     )
 
 
-def check_splits(file: YamlFile, malformed: list[Place], card_of: Callable[[str], Card]) -> None:
+def check_splits(file: YamlFile, faulty_places: list[Place], card_of: Callable[[str], Card]) -> None:
     """Report to ``file`` each data set that its ``split`` does not fit, and too many splits.
 
-    Parts at ``malformed`` places are skipped, because pydantic reports them. ``card_of`` reads a card.
+    Parts at ``faulty_places`` are skipped, because pydantic reports them. ``card_of`` reads a card.
     """
     data = file.data
-    if {place[:1] for place in malformed} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
+    if {place[:1] for place in faulty_places} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
         return
     try:
         experiment_split = Split.model_validate(data["split"]) if data.get("split") else None

@@ -324,7 +324,7 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
     temp_folder = out.with_name(f".{out.name}.merging")
     if os.path.lexists(temp_folder):
         raise MergeError(f"{temp_folder} was left by an interrupted probcal merge; remove it")
-    missing = 0
+    n_missing = 0
     try:
         store = Store(temp_folder)
         with store.writing(parts[0].experiment["name"]):
@@ -332,7 +332,7 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
             for run in _runs(parts):
                 store.add_run(run)
             for pairs in results.values():
-                missing += _add(store, pairs)
+                n_missing += _add(store, pairs)
         if out.is_dir():
             out.rmdir()
         temp_folder.rename(out)
@@ -347,7 +347,7 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
         sum(len(planned_ids(outline, row, column)) for row in outline.datasets for column in outline.columns),
         {part.folder: sum(any(pair[0] is part for pair in pairs) for pairs in results.values()) for part in parts},
         sum(len(pairs) > 1 for pairs in results.values()),
-        missing,
+        n_missing,
     )
 
 

@@ -138,7 +138,7 @@ def make_plan(
         run = {} if result is None else runs.get(result.run, {})
         absent_weka = fingerprints.absent_weka(cell, run)
         key = fingerprints.key(cell, absent_weka)
-        state, reason, kept = _state(key, result, retry_failed), "", None
+        state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
         is_local = result is None or cell.card.bound_to(None) in data.local_cards
         doubt = None if is_local or result is None else reason_maybe_stale(cell.card, result, runs)
@@ -150,7 +150,7 @@ def make_plan(
         elif result is not None and state == "done" and not has_same_metrics(key, result):
             missing_metrics = lacking_metrics(cell, key, result)
             if store.has_predictions(result):
-                state, kept, reason = "stale", result, "metrics changed or were added; no fit is needed"
+                state, old_result, reason = "stale", result, "metrics changed or were added; no fit is needed"
             elif missing_metrics:
                 state, reason = (
                     "stale",
@@ -164,7 +164,7 @@ def make_plan(
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
             reason = doubt
-        plan.append(PlannedCell(cell, key, state, reason, seconds.get(_kind(cell)), kept, missing_metrics))
+        plan.append(PlannedCell(cell, key, state, reason, seconds.get(_kind(cell)), old_result, missing_metrics))
     return plan
 
 
