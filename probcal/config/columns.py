@@ -78,24 +78,24 @@ def _rounds(card: Card) -> tuple[bool, int | None]:
 
 
 def _named_variants(*components: Component) -> list[str]:
-    return [one.variant for one in components if one.variant]
+    return [component.variant for component in components if component.variant]
 
 
 class Resolution:
     """Resolve the columns and exceptions of ``file``, and report to it what does not exist or does not fit.
 
-    Parts at ``malformed`` places are skipped, because pydantic reports them. So every fault is reported once, and all
+    Parts at ``faulty_places`` are skipped, because pydantic reports them. So every fault is reported once, and all
     together. ``card_of`` reads a card.
     """
 
-    def __init__(self, file: YamlFile, malformed: list[Place], card_of: Callable[[str], Card]) -> None:
+    def __init__(self, file: YamlFile, faulty_places: list[Place], card_of: Callable[[str], Card]) -> None:
         self._file = file
         self._card_of = card_of
-        self._malformed = {place[:2] for place in malformed}
-        self._learners, self._methods = Section(file, LEARNER, malformed), Section(file, METHOD, malformed)
+        self._malformed = {place[:2] for place in faulty_places}
+        self._learners, self._methods = Section(file, LEARNER, faulty_places), Section(file, METHOD, faulty_places)
         self._combinations = {
-            learner: [] if ("combinations", learner) in self._malformed else _LISTED.validate_python(listed)
-            for learner, listed in with_names(file.data.get("combinations")).items()
+            learner: [] if ("combinations", learner) in self._malformed else _LISTED.validate_python(methods)
+            for learner, methods in with_names(file.data.get("combinations")).items()
         }
         self._pairs: dict[tuple[str, str], dict[str, Any]] = {}
         """(learner, method) -> parameters that ``combinations`` gives this pair."""
@@ -111,19 +111,19 @@ class Resolution:
             self._check_known(self._learners, "learner", learner, ("combinations", learner))
         for entry, names in self._learners.families.items():
             for learner in names:
-                seen: set[str] = set()
+                earlier_methods: set[str] = set()
                 for method, params, place in self._listed(entry, learner):
-                    if method in seen and place:
+                    if method in earlier_methods and place:
                         advice = "give one of them a name of its own under methods"
                         self._file.report(place, f"{place[1]} with {place[-1]} is listed twice; {advice}")
-                    seen.add(method)
+                    earlier_methods.add(method)
                     self._read_pair(learner, method, params, place)
 
     def _check_known(self, section: Section, kind: str, name: str, place: Place) -> bool:
-        known = section.knows(name)
-        if not known:
+        is_known = section.knows(name)
+        if not is_known:
             self._file.report(place, f'"{name}" is not one of the {kind}s{did_you_mean(name, section.places)}')
-        return known
+        return is_known
 
     def _listed(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
         """Yield each method of ``learner``, its parameters for this learner, and its place in ``combinations``.
@@ -136,25 +136,25 @@ class Resolution:
         if key not in self._combinations:
             yield from ((method, {}, None) for names in families.values() for method in names)
             return
-        listed = self._combinations[key]
-        alone = {method for item in listed for method in item}
-        for index, item in enumerate(listed):
-            for written, params in item.items():
-                for method in families.get(written, [written]):
-                    if method == written or method not in alone:
-                        yield method, params, ("combinations", key, index, written)
+        items = self._combinations[key]
+        explicit_names = {method for item in items for method in item}
+        for index, item in enumerate(items):
+            for name, params in item.items():
+                for method in families.get(name, [name]):
+                    if method == name or method not in explicit_names:
+                        yield method, params, ("combinations", key, index, name)
 
-    def _read_pair(self, learner: str, method: str, params: dict[str, Any], where: Place | None) -> None:
-        place = where or self._learners.places[learner]
-        called = f"{where[1]} with {where[-1]}" if where else f"{learner} with {method}"
+    def _read_pair(self, learner: str, method: str, params: dict[str, Any], pair_place: Place | None) -> None:
+        place = pair_place or self._learners.places[learner]
+        pair = f"{pair_place[1]} with {pair_place[-1]}" if pair_place else f"{learner} with {method}"
         self._check_known(self._methods, "method", method, place)
         self._pairs[learner, method] = params
         component = self._methods.classes.get(method)
-        unknown = parameter_faults(component, params, place) if component else []
-        for there, message in unknown:
-            self._file.report(there, f"{called}: {message}")
+        faults = parameter_faults(component, params, place) if component else []
+        for fault_place, message in faults:
+            self._file.report(fault_place, f"{pair}: {message}")
         base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
-        if unknown or base is None or wrapper is None:
+        if faults or base is None or wrapper is None:
             return
         wrapper = replace(
             wrapper, params={**wrapper.params, **resolved(params)}, paper=wrapper.paper if base.paper else None
@@ -167,25 +167,25 @@ class Resolution:
     def _misfit(self, learner: type, params: Mapping[str, Any], method: Component) -> str | None:
         """Return why the learner cannot be combined with this method, or None."""
         base, wrapper = build(learner, **params), self._methods.classes[method.name]
-        if needed := unmet_need(wrapper, base):
-            lacking = f"{method.name} needs {needed}, which {learner.__name__} does not have"
-            return f"{lacking}; leave the pair out with combinations"
+        if need := unmet_need(wrapper, base):
+            message = f"{method.name} needs {need}, which {learner.__name__} does not have"
+            return f"{message}; leave the pair out with combinations"
         try:
             return wrong_value(build(wrapper, base, **method.params))
         except ProbcalError as error:
             return str(error)
 
     def _read_exceptions(self) -> None:
-        given = self._file.data.get("exceptions")
-        seen: dict[tuple[str, ...], int] = {}
-        for index, item in enumerate(given if isinstance(given, list) else []):
+        section = self._file.data.get("exceptions")
+        indices: dict[tuple[str, ...], int] = {}
+        for index, item in enumerate(section if isinstance(section, list) else []):
             if ("exceptions", index) not in self._malformed:
                 entry = OverrideEntry.model_validate(item, context=self._card_of)
-                self._read_exception(("exceptions", index), entry, seen)
+                self._read_exception(("exceptions", index), entry, indices)
 
-    def _read_exception(self, place: Place, entry: OverrideEntry, seen: dict[tuple[str, ...], int]) -> None:
+    def _read_exception(self, place: Place, entry: OverrideEntry, indices: dict[tuple[str, ...], int]) -> None:
         learners, methods = (
-            {one for name in names or () for one in section.families.get(name, [name])}
+            {variant for name in names or () for variant in section.families.get(name, [name])}
             for names, section in ((entry.learner, self._learners), (entry.method, self._methods))
         )
         columns = [
@@ -199,7 +199,7 @@ class Resolution:
             self._check_card(place, entry, card)
         for learner, method in columns:
             self._check_settings(place, entry, learner, method)
-        self._check_repeats(place, entry, columns, seen)
+        self._check_repeats(place, entry, columns, indices)
         self.overrides.append(
             Override(
                 datasets=tuple(name for _, name in entry.named_datasets),
@@ -214,11 +214,11 @@ class Resolution:
         )
 
     def _check_names_of_exception(self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]]) -> None:
-        there = [card_name(one) for one in texts(self._file.data.get("datasets"))]
+        datasets = [card_name(text) for text in texts(self._file.data.get("datasets"))]
         for key, name in entry.named_datasets:
-            if there and name not in there:
-                self._file.report((*place, key), f'"{name}" is not one of the data sets{did_you_mean(name, there)}')
-        known = [
+            if datasets and name not in datasets:
+                self._file.report((*place, key), f'"{name}" is not one of the data sets{did_you_mean(name, datasets)}')
+        checks = [
             self._check_known(section, key, name, (*place, key))
             for key, names, section in (
                 ("learner", entry.learner, self._learners),
@@ -226,7 +226,7 @@ class Resolution:
             )
             for name in names
         ]
-        if all(known) and not columns and not self._learners.reported and not self._methods.reported:
+        if all(checks) and not columns and not self._learners.reported and not self._methods.reported:
             learners, methods = " and ".join(entry.learner), " and ".join(entry.method or [])
             self._file.report((*place, "method"), f"{learners} is not combined with {methods}")
 
@@ -239,58 +239,58 @@ class Resolution:
             component, params = import_class(use.path), dict(use.params)
         faults = [
             fault
-            for key, one, given in (
+            for key, owner, values in (
                 ("params", component, entry.params),
                 ("method_params", self._methods.classes[method], entry.method_params),
             )
-            for fault in parameter_faults(one, given, (*place, key))
+            for fault in parameter_faults(owner, values, (*place, key))
         ]
         if not faults and (entry.params or entry.method_params or use):
             params = {**params, **entry.params}
-            here = {**wrapper.params, **self._pairs[learner, method], **entry.method_params}
+            all_method_params = {**wrapper.params, **self._pairs[learner, method], **entry.method_params}
             if fault := self._learners.fault(component, params):
                 faults = [((*place, "params"), fault)]
-            elif fault := self._misfit(component, params, replace(wrapper, params=here)):
+            elif fault := self._misfit(component, params, replace(wrapper, params=all_method_params)):
                 key = next(key for key in ("method_params", "params", "use") if getattr(entry, key))
                 faults = [((*place, key), f"{learner} with {method}: {fault}")]
-        for there, message in faults:
-            self._file.report(there, message)
+        for fault_place, message in faults:
+            self._file.report(fault_place, message)
 
     def _check_card(self, place: Place, entry: OverrideEntry, card: Card) -> None:
-        asked = {name for _, name in entry.named_datasets}
+        names = {name for _, name in entry.named_datasets}
         for text in texts(self._file.data.get("datasets")):
             try:
-                other = self._card_of(text)
+                old_card = self._card_of(text)
             except ProbcalError:
                 continue  # reported at the data set's own line
-            if other.name == card.name and other.digest != card.digest:
+            if old_card.name == card.name and old_card.digest != card.digest:
                 message = f'"{entry.card}" and "{text}" are both called "{card.name}"; rename one'
                 self._file.report((*place, "card"), message)
-            if other.name in asked and not self._file.data.get("split") and _rounds(card) != _rounds(other):
+            if old_card.name in names and not self._file.data.get("split") and _rounds(card) != _rounds(old_card):
                 message = (
-                    f"{card.name} has a {card.split.kind} split and {other.name} a {other.split.kind} one, so "
+                    f"{card.name} has a {card.split.kind} split and {old_card.name} a {old_card.split.kind} one, so "
                     "their numbers of splits differ; list it under datasets instead"
                 )
                 self._file.report((*place, "card"), message)
 
     def _check_repeats(
-        self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]], seen: dict[tuple[str, ...], int]
+        self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]], indices: dict[tuple[str, ...], int]
     ) -> None:
-        """Report what an earlier exception already sets for the same cell. ``seen`` holds what each exception sets."""
+        """Report what an earlier exception already sets for the same cell. ``indices`` holds the exception of each."""
         index = int(place[-1])
-        things = [key for key in ("card", "use", "skip") if getattr(entry, key)]
-        things += [f"{key}: {one}" for key in SETTINGS[2:4] for one in getattr(entry, key)]
+        settings = [key for key in ("card", "use", "skip") if getattr(entry, key)]
+        settings += [f"{key}: {name}" for key in SETTINGS[2:4] for name in getattr(entry, key)]
         for _, dataset in entry.named_datasets:
             for learner, method in columns:
-                of_cell = [(dataset, learner, method, thing) for thing in things]
-                skipped = (dataset, learner, method, "skip")
-                if earlier := [one for one in (*of_cell, skipped) if seen.get(one, index) != index]:
-                    line = self._file.line(("exceptions", seen[earlier[0]]))
+                cell_settings = [(dataset, learner, method, setting) for setting in settings]
+                skip = (dataset, learner, method, "skip")
+                if conflicts := [key for key in (*cell_settings, skip) if indices.get(key, index) != index]:
+                    line = self._file.line(("exceptions", indices[conflicts[0]]))
                     cell = f"{dataset} with {learner} and {method}"
-                    message = f'the exception on line {line} sets "{earlier[0][-1]}" of {cell} already'
+                    message = f'the exception on line {line} sets "{conflicts[0][-1]}" of {cell} already'
                     self._file.report(place, message)
                     return
-                seen.update(dict.fromkeys(of_cell, index))
+                indices.update(dict.fromkeys(cell_settings, index))
 
     def _check_provided(self) -> None:
         """Report metrics and curves that only methods provide, if no method of the file does and all are known."""
@@ -298,12 +298,12 @@ class Resolution:
         names = [name for family in self._methods.families.values() for name in family]
         if not names or any(name not in classes for name in names):
             return
-        for section, word, attribute, provided in (
+        for section, word, attribute, choices in (
             ("metrics", "metric", "measures", METHOD_METRICS),
             ("curves", "curve", "curves", _METHOD_CURVES),
         ):
             if not any(hasattr(component, attribute) for component in classes.values()):
-                for name in set(texts(self._file.data.get(section))) & set(provided):
+                for name in set(texts(self._file.data.get(section))) & set(choices):
                     message = f'only some methods provide the {word} "{name}", and no method here does; remove it'
                     self._file.report((section, name), message)
 
@@ -317,7 +317,7 @@ class Resolution:
         except ProbcalError as error:  # a plugin's file
             self._file.report(("paper",), str(error))
             return
-        learners, methods = (list(dict.fromkeys(part)) for part in zip(*columns, strict=True))
+        learners, methods = (list(dict.fromkeys(names)) for names in zip(*columns, strict=True))
         for name, entry in self._learners.entries.items():
             self._check_name_in("the paper", "learner", entry.paper, learners, ("learners", name, "paper"))
         for name, entry in self._methods.entries.items():
@@ -325,11 +325,11 @@ class Resolution:
             if not isinstance(entry.paper, dict):
                 self._check_name_in("the paper", "method", entry.paper, methods, place)
                 continue
-            for variant, one in entry.paper.items():
+            for variant, method in entry.paper.items():
                 self._check_name_in(name, "variant", variant, list(entry.variants or ()), (*place, variant))
-                self._check_name_in("the paper", "method", one, methods, (*place, variant))
+                self._check_name_in("the paper", "method", method, methods, (*place, variant))
 
-    def _check_name_in(self, owner: str, what: str, name: str | None, known: list[str], place: Place) -> None:
-        if name is not None and name not in known:
-            there = f"{did_you_mean(name, known)} (it has: {', '.join(known) or 'none'})"
-            self._file.report(place, f'{owner} has no {what} "{name}"{there}')
+    def _check_name_in(self, owner: str, kind: str, name: str | None, names: list[str], place: Place) -> None:
+        if name is not None and name not in names:
+            hint = f"{did_you_mean(name, names)} (it has: {', '.join(names) or 'none'})"
+            self._file.report(place, f'{owner} has no {kind} "{name}"{hint}')

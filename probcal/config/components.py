@@ -43,17 +43,17 @@ def import_class(path: str) -> type:
     try:
         module = import_module(module_path)
     except (Exception, SystemExit) as error:  # a user's module may raise anything
-        own = "; a module of your own must be in this folder or on PYTHONPATH"
+        advice = "; a module of your own must be in this folder or on PYTHONPATH"
         kind = f" ({type(error).__name__})"
-        hint = own if isinstance(error, ModuleNotFoundError) else kind
+        hint = advice if isinstance(error, ModuleNotFoundError) else kind
         fault = _fault_of_plugin(path, f"{error}{kind}") or f'"{path}" cannot be imported: {error}{hint}'
         raise ProbcalError(fault) from None
-    found = getattr(module, name, None)
-    if not inspect.isclass(found):
-        classes = [known for known, value in vars(module).items() if inspect.isclass(value)]
+    component = getattr(module, name, None)
+    if not inspect.isclass(component):
+        classes = [attribute for attribute, value in vars(module).items() if inspect.isclass(value)]
         fault = f'there is no class "{name}" in {module_path}{did_you_mean(name, classes)}'
         raise ProbcalError(_fault_of_plugin(path, fault) or fault)
-    return found
+    return component
 
 
 def _fault_of_plugin(path: str, fault: str) -> str | None:
@@ -70,9 +70,9 @@ def build(component: type, *arguments: Any, **params: Any) -> Any:
     """
     from probcal.config.nested import instances
 
-    made = instances(params)
+    values = instances(params)
     try:
-        return component(*arguments, **made)
+        return component(*arguments, **values)
     except Exception as error:  # a user's class may raise anything
         raise ProbcalError(f"{component.__name__} cannot be made: {error}") from None
 
@@ -94,8 +94,8 @@ def takes_a_learner(component: type) -> bool:
 
 def unmet_need(method: type, learner: Any) -> str | None:
     """Return what ``method`` needs and this learner lacks, such as "predict_proba", or None."""
-    needed = getattr(method, "needs_one_of", ())
-    return " or ".join(needed) if needed and not any(hasattr(learner, one) for one in needed) else None
+    names = getattr(method, "needs_one_of", ())
+    return " or ".join(names) if names and not any(hasattr(learner, name) for name in names) else None
 
 
 def unmet_requirement(component: type) -> str | None:
@@ -112,14 +112,14 @@ def unmet_requirement(component: type) -> str | None:
 
 def unknown_parameters(component: type, params: Mapping[str, Any]) -> dict[str, str]:
     """Return parameter -> message for every name in ``params`` that the constructor does not take."""
-    if any(one.kind is one.VAR_KEYWORD for one in _signature(component).values()):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in _signature(component).values()):
         return {}
-    known = parameter_names(component)
-    all_known = f" (it takes: {', '.join(known) or 'none'})"
+    names = parameter_names(component)
+    choices = f" (it takes: {', '.join(names) or 'none'})"
     return {
-        name: f'{component.__name__} takes no parameter "{name}"{did_you_mean(name, known) or all_known}'
+        name: f'{component.__name__} takes no parameter "{name}"{did_you_mean(name, names) or choices}'
         for name in params
-        if name not in known
+        if name not in names
     }
 
 
@@ -157,9 +157,9 @@ def no_method(component: type) -> str | None:
     return _lacks(component, "fit", "predict_proba")
 
 
-def _lacks(component: type, *wanted: str) -> str | None:
-    lacking = [name for name in wanted if not hasattr(component, name)]
-    return f"{component.__name__} is not a classifier: it has no {' and no '.join(lacking)}" if lacking else None
+def _lacks(component: type, *attributes: str) -> str | None:
+    names = [name for name in attributes if not hasattr(component, name)]
+    return f"{component.__name__} is not a classifier: it has no {' and no '.join(names)}" if names else None
 
 
 @cache
@@ -206,7 +206,7 @@ def trusting(*names: str) -> Iterator[None]:
     With any trusted name, modules may also lie in the current folder, which is searched last. Without one it is not
     searched. Otherwise a package that looks for an optional module would run a file of that name beside a config.
     """
-    before = os.environ.get(_VARIABLE)
+    old_value = os.environ.get(_VARIABLE)
     if names:  # in the environment, so that new threads and processes trust the same names
         os.environ[_VARIABLE] = ":".join((*_names_from_environment(), *names))
     try:
@@ -216,8 +216,8 @@ def trusting(*names: str) -> Iterator[None]:
                     sys.path.append(os.getcwd())
         yield
     finally:
-        if before is not None:
-            os.environ[_VARIABLE] = before
+        if old_value is not None:
+            os.environ[_VARIABLE] = old_value
         elif names:
             os.environ.pop(_VARIABLE, None)
 
@@ -229,7 +229,7 @@ def _names_from_environment() -> list[str]:
 def families(data: Mapping[str, Any], section: str) -> dict[str, list[str]]:
     """Return entry -> the names of its variants in cells (``j48.pruned``), or its own name where it has none."""
     return {
-        name: [f"{name}.{one}" for one in with_names(entry.get("variants"))] or [name]
+        name: [f"{name}.{variant}" for variant in with_names(entry.get("variants"))] or [name]
         for name, entry in entries(data, section).items()
     }
 
@@ -239,8 +239,8 @@ def entries(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
     value = data.get(section)
     if isinstance(value, list):
         return {name: {} for name in value if isinstance(name, str)}
-    named = with_names(value)
-    return {name: entry or {} for name, entry in named.items() if isinstance(entry, dict | None)}
+    items = with_names(value)
+    return {name: entry or {} for name, entry in items.items() if isinstance(entry, dict | None)}
 
 
 def with_names(value: Any) -> dict[str, Any]:

@@ -83,9 +83,9 @@ METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifier
 
 
 class Section:
-    """Read ``learners`` or ``methods``. Entries at ``malformed`` places are skipped, because pydantic reports them."""
+    """Read ``learners`` or ``methods``. Entries at ``faulty_places`` are skipped, because pydantic reports them."""
 
-    def __init__(self, file: YamlFile, kind: Kind, malformed: list[Place]) -> None:
+    def __init__(self, file: YamlFile, kind: Kind, faulty_places: list[Place]) -> None:
         self._file, self._kind = file, kind
         self.places: dict[str, Place] = {}
         """Name -> place of every named entry, even a malformed one, and of its variants."""
@@ -98,57 +98,57 @@ class Section:
         self.reported: list[str] = []
         """Malformed entries, and those that name no known component. Messages about them are not repeated."""
         section = f"{kind.word}s"
-        given = file.data.get(section)
-        for index, name in enumerate(given if isinstance(given, list) else []):
+        value = file.data.get(section)
+        for index, name in enumerate(value if isinstance(value, list) else []):
             if isinstance(name, str):
                 if name in self.places:
                     file.report((section, index), f'the {kind.word} "{name}" is listed twice')
                 self.places.setdefault(name, (section, index))
-        self.places.update({name: (section, name) for name in with_names(given)})
+        self.places.update({name: (section, name) for name in with_names(value)})
         self.families = {name: [name] for name in self.places}
-        faulty = {place[:2] for place in malformed}
-        raw = {} if (section,) in faulty else entries(file.data, section)
+        faulty_entries = {place[:2] for place in faulty_places}
+        raw_entries = {} if (section,) in faulty_entries else entries(file.data, section)
         for name, place in self.places.items():
-            if place in faulty or name not in raw:
+            if place in faulty_entries or name not in raw_entries:
                 self.reported.append(name)
             else:
-                self.entries[name] = kind.model.model_validate(raw[name])
+                self.entries[name] = kind.model.model_validate(raw_entries[name])
         for name, entry in self.entries.items():
             self._check(self.places[name], name, entry)
 
     def knows(self, name: str) -> bool:
         """Return whether ``name`` is in the section, or is wrong because of a fault that is reported already."""
-        variant_of_reported = any(name.startswith(f"{one}.") for one in self.reported)
-        known = not self.places or name in self.places or variant_of_reported
-        return known or bool(did_you_mean(name, self.reported))
+        is_variant = any(name.startswith(f"{entry}.") for entry in self.reported)
+        is_known = not self.places or name in self.places or is_variant
+        return is_known or bool(did_you_mean(name, self.reported))
 
     def _check(self, place: Place, name: str, entry: Any) -> None:
         word = self._kind.word
         self._check_names(place, name, entry.variants or {})
-        wanted = entry.type or name
+        type_name = entry.type or name
         try:
-            builtin = find_component(f"{word}s", wanted)
-            if builtin is None and "." not in wanted:
+            builtin = find_component(f"{word}s", type_name)
+            if builtin is None and "." not in type_name:
                 self.reported.append(name)
-                more = f"; any other by its import path, such as {self._kind.example}"
-                raise ProbcalError(unknown_name(word, wanted, self._kind.known(), more) + OF_A_PLUGIN)
-            builtin = builtin or Builtin(wanted, about="", label=name)
+                hint = f"; any other by its import path, such as {self._kind.example}"
+                raise ProbcalError(unknown_name(word, type_name, self._kind.known(), hint) + OF_A_PLUGIN)
+            builtin = builtin or Builtin(type_name, about="", label=name)
             component = self._imported(builtin.path)
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
-        unknown = self._report_faulty(component, entry.params, (*place, "params"))
+        has_faults = self._report_faulty(component, entry.params, (*place, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
-            made = _component(name, variant, builtin, entry, {**entry.params, **params})
-            self.classes[made.name] = component
-            here = (*place, "variants", variant) if variant else (*place, "params")
-            if self._report_faulty(component, params, here) or unknown:
+            variant_component = _component(name, variant, builtin, entry, {**entry.params, **params})
+            self.classes[variant_component.name] = component
+            params_place = (*place, "variants", variant) if variant else (*place, "params")
+            if self._report_faulty(component, params, params_place) or has_faults:
                 continue
-            places = {**dict.fromkeys(entry.params, (*place, "params")), **dict.fromkeys(params, here)}
-            if self._values_are_sound(component, builtin, {**entry.params, **params}, places, here):
-                self.sound[made.name] = made
-                if made.shared_seed:
-                    self._check_seed((*place, "shared_seed"), made)
+            places = {**dict.fromkeys(entry.params, (*place, "params")), **dict.fromkeys(params, params_place)}
+            if self._values_are_sound(component, builtin, {**entry.params, **params}, places, params_place):
+                self.sound[variant_component.name] = variant_component
+                if variant_component.shared_seed:
+                    self._check_seed((*place, "shared_seed"), variant_component)
 
     def _imported(self, path: str) -> type:
         if not is_trusted(path):
@@ -160,39 +160,39 @@ class Section:
 
     def _check_names(self, place: Place, name: str, variants: Mapping[str, Any]) -> None:
         word, report = self._kind.word, self._file.report
-        allowed = f"only letters, digits, . _ and -, at most {_LONGEST}"
+        rule = f"only letters, digits, . _ and -, at most {_LONGEST}"
         if not _ENTRY_NAME.fullmatch(name):
-            report(place, f'"{name}" cannot name a {word}: {allowed}')
+            report(place, f'"{name}" cannot name a {word}: {rule}')
         if variants:
-            self.families[name] = [f"{name}.{one}" for one in variants]
+            self.families[name] = [f"{name}.{variant}" for variant in variants]
         for variant in variants:
-            full, there = f"{name}.{variant}", (*place, "variants", variant)
-            if not _ENTRY_NAME.fullmatch(variant) or len(full) > _LONGEST:
-                report(there, f'"{variant}" cannot name a variant of {name}: {allowed} together')
-            elif full in self.places:
-                other = f'the {word} "{full}" on line {self._file.line(self.places[full])}'
-                report(there, f'the variant "{variant}" of {name} is called as {other}; rename one')
-            self.places.setdefault(full, there)
+            full_name, variant_place = f"{name}.{variant}", (*place, "variants", variant)
+            if not _ENTRY_NAME.fullmatch(variant) or len(full_name) > _LONGEST:
+                report(variant_place, f'"{variant}" cannot name a variant of {name}: {rule} together')
+            elif full_name in self.places:
+                owner = f'the {word} "{full_name}" on line {self._file.line(self.places[full_name])}'
+                report(variant_place, f'the variant "{variant}" of {name} is called as {owner}; rename one')
+            self.places.setdefault(full_name, variant_place)
 
-    def _check_seed(self, place: Place, made: Component) -> None:
+    def _check_seed(self, place: Place, variant_component: Component) -> None:
         """Check that the parameter ``random_state``, which gets a shared seed, exists and is not set."""
-        component = self.classes[made.name]
+        component = self.classes[variant_component.name]
         if "random_state" not in parameter_names(component):
             self._file.report(place, f"{component.__name__} has no random_state to share; remove shared_seed")
-        elif made.params.get("random_state") is not None:
-            self._file.report(place, f"{made.entry} has a random_state of its own; remove one of the two")
+        elif variant_component.params.get("random_state") is not None:
+            self._file.report(place, f"{variant_component.entry} has a random_state of its own; remove one of the two")
 
     def _report_faulty(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
         """Report unknown parameters, and faults of nested components. Return whether there are any."""
-        found = parameter_faults(component, params, place)
-        for there, message in found:
-            self._file.report(there, message)
-        return bool(found)
+        faults = parameter_faults(component, params, place)
+        for fault_place, message in faults:
+            self._file.report(fault_place, message)
+        return bool(faults)
 
     def _values_are_sound(
-        self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], whole: Place
+        self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], default_place: Place
     ) -> bool:
-        """Report each faulty parameter at its place in ``places``, or a fault of all together at ``whole``.
+        """Report each faulty parameter at its place in ``places``, or a fault of all together at ``default_place``.
 
         Return whether there is no fault.
         """
@@ -200,27 +200,27 @@ class Section:
         if fault is None:
             return True
         # the check of an estimator reports only the first fault, so each parameter is checked by itself
-        read_with = getattr(component, "read_with", {})
-        reported: set[str] = set()
+        companions = getattr(component, "read_with", {})
+        messages: set[str] = set()
         for parameter, value in params.items():
-            related = {name: params[name] for name in read_with.get(parameter, ()) if name in params}
-            message = self.fault(component, {**builtin.params, **related, parameter: value}, True)
-            if message is not None and message not in reported:
-                reported.add(message)
+            companion_params = {name: params[name] for name in companions.get(parameter, ()) if name in params}
+            message = self.fault(component, {**builtin.params, **companion_params, parameter: value}, True)
+            if message is not None and message not in messages:
+                messages.add(message)
                 self._file.report((*places[parameter], parameter), message)
-        if not reported:
-            self._file.report(whole, fault)
+        if not messages:
+            self._file.report(default_place, fault)
         return False
 
-    def fault(self, component: type, params: Mapping[str, Any], in_part: bool = False) -> str | None:
+    def fault(self, component: type, params: Mapping[str, Any], partial: bool = False) -> str | None:
         """Return the fault of ``component`` with ``params``, or None.
 
-        With ``in_part``, some parameters were left out. Then it is no fault if the component cannot be built.
+        With ``partial``, some parameters were left out. Then it is no fault if the component cannot be built.
         """
         try:
             return wrong_value(self._kind.built(component, params))
         except ProbcalError as error:
-            return None if in_part else str(error)
+            return None if partial else str(error)
 
 
 def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -> list[tuple[Place, str]]:
@@ -229,10 +229,10 @@ def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -
     ``params`` stand at ``place``. Values are not checked. A learner such as BaggingClassifier may get another learner
     as its ``estimator``.
     """
-    nested = takes_parameter(component, "estimator") and is_component(params.get("estimator"))
-    given = {name: value for name, value in params.items() if not (nested and name == "estimator")}
-    unknown = [((*place, name), message) for name, message in unknown_parameters(component, given).items()]
-    return [*unknown, *nested_faults(params, place)]
+    is_nested = takes_parameter(component, "estimator") and is_component(params.get("estimator"))
+    own_params = {name: value for name, value in params.items() if not (is_nested and name == "estimator")}
+    unknown_faults = [((*place, name), message) for name, message in unknown_parameters(component, own_params).items()]
+    return [*unknown_faults, *nested_faults(params, place)]
 
 
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:
@@ -241,8 +241,8 @@ def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: di
         paper = entry.paper
     else:
         label, encoding = builtin.label if entry.label is None else entry.label, "numeric"
-        of_variants = entry.paper if isinstance(entry.paper, dict) else {variant: entry.paper or entry.type or name}
-        paper = of_variants.get(variant)
+        papers = entry.paper if isinstance(entry.paper, dict) else {variant: entry.paper or entry.type or name}
+        paper = papers.get(variant)
     return Component(
         name=f"{name}.{variant}" if variant else name,
         path=builtin.path,

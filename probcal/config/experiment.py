@@ -61,22 +61,24 @@ class Experiment:
     def with_overrides(self, card: Card, column: ExperimentColumn) -> tuple[Card, ExperimentColumn] | None:
         """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
-        for one in self.overrides:
-            if not one.applies_to(dataset, learner.name, method.name):
+        for override in self.overrides:
+            if not override.applies_to(dataset, learner.name, method.name):
                 continue
-            if one.skip:
+            if override.skip:
                 return None
-            card = one.card or card
-            if one.use:
-                learner = replace(learner, path=one.use.path, params=dict(one.use.params), encoding=one.use.encoding)
-            learner = replace(learner, params={**learner.params, **one.params})
-            method = replace(method, params={**method.params, **one.method_params})
+            card = override.card or card
+            if override.use:
+                learner = replace(
+                    learner, path=override.use.path, params=dict(override.use.params), encoding=override.use.encoding
+                )
+            learner = replace(learner, params={**learner.params, **override.params})
+            method = replace(method, params={**method.params, **override.method_params})
         return card, replace(column, learner=learner, method=method)
 
     def cards_read(self) -> tuple[Card, ...]:
         """Return the cards that the cells read: those of the data sets and of exceptions."""
-        read = [self.with_overrides(card, column) for card in self.cards for column in self.columns]
-        return tuple(dict.fromkeys(card for card, _ in filter(None, read)))  # two cards may have the same name
+        pairs = [self.with_overrides(card, column) for card in self.cards for column in self.columns]
+        return tuple(dict.fromkeys(card for card, _ in filter(None, pairs)))  # two cards may have the same name
 
     def selected(
         self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
@@ -85,19 +87,19 @@ class Experiment:
 
         Raises one ProbcalError for all names that the experiment does not have, and when no learner keeps a method.
         """
-        known = {
+        choices = {
             "data set": ({card.name for card in self.cards}, datasets),
             "learner": ({name for column in self.columns for name in column.learner.selectable_names}, learners),
             "method": ({name for column in self.columns for name in column.method.selectable_names}, methods),
         }
-        wrong = [
+        messages = [
             f'{self.name} has no {kind} "{name}"{did_you_mean(name, names)} (it has: {", ".join(sorted(names))})'
-            for kind, (names, wanted) in known.items()
-            for name in wanted
+            for kind, (names, selection) in choices.items()
+            for name in selection
             if name not in names
         ]
-        if wrong:
-            raise ProbcalError("\n".join(wrong))
+        if messages:
+            raise ProbcalError("\n".join(messages))
         columns = tuple(
             column
             for column in self.columns
@@ -121,10 +123,10 @@ def find_config(name: str) -> Path:
     Raises ProbcalError when neither exists.
     """
     path = Path(name)
-    shipped_name = name in config_names() and not path.is_file()  # a folder of that name holds results, no experiment
-    if not shipped_name and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
+    is_shipped = name in config_names() and not path.is_file()  # a folder of that name holds results, no experiment
+    if not is_shipped and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
         return path
-    if shipped_name:
+    if is_shipped:
         return shipped("configs") / f"{name}.yaml"
     raise ProbcalError(
         f'there is no file "{name}" and no shipped experiment of that name'
@@ -143,52 +145,52 @@ def parse_experiment(file: YamlFile) -> Experiment:
     validation = Validation(ExperimentFile, file, card_of)
     resolution = Resolution(file, validation.faulty_places, card_of)
     check_splits(file, validation.faulty_places, card_of)
-    parsed = validation.finish()
+    content = validation.finish()
     return Experiment(
-        name=parsed.name,
-        title=parsed.title or parsed.name,
-        paper=parsed.paper,
-        seed=parsed.seed,
-        repeats=parsed.repeats,
-        cards=tuple(map(card_of, parsed.datasets)),
+        name=content.name,
+        title=content.title or content.name,
+        paper=content.paper,
+        seed=content.seed,
+        repeats=content.repeats,
+        cards=tuple(map(card_of, content.datasets)),
         columns=tuple(resolution.columns),
-        metrics=tuple(parsed.metrics),
-        stages=tuple(parsed.stages),
-        curves=tuple(parsed.curves),
-        repeat_fixed_splits=parsed.repeat_fixed_splits,
-        weka=parsed.weka,
-        split=parsed.split,
+        metrics=tuple(content.metrics),
+        stages=tuple(content.stages),
+        curves=tuple(content.curves),
+        repeat_fixed_splits=content.repeat_fixed_splits,
+        weka=content.weka,
+        split=content.split,
         path=file.path,
         text=file.text,
         overrides=tuple(resolution.overrides),
     )
 
 
-def check_splits(file: YamlFile, malformed: list[Place], card_of: Callable[[str], Card]) -> None:
+def check_splits(file: YamlFile, faulty_places: list[Place], card_of: Callable[[str], Card]) -> None:
     """Report to ``file`` each data set that its ``split`` does not fit, and too many splits.
 
-    Parts at ``malformed`` places are skipped, because pydantic reports them. ``card_of`` reads a card.
+    Parts at ``faulty_places`` are skipped, because pydantic reports them. ``card_of`` reads a card.
     """
     data = file.data
-    if {place[:1] for place in malformed} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
+    if {place[:1] for place in faulty_places} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
         return
     try:
-        of_experiment = Split.model_validate(data["split"]) if data.get("split") else None
+        experiment_split = Split.model_validate(data["split"]) if data.get("split") else None
     except ValidationError:
         return
-    repeats, fixed_too = data.get("repeats", 1), data.get("repeat_fixed_splits", False)
-    most = 0
+    repeats, repeat_fixed = data.get("repeats", 1), data.get("repeat_fixed_splits", False)
+    n_splits = 0
     for index, name in enumerate(texts(data.get("datasets"))):
         try:
             card = card_of(name)
         except ProbcalError:
             continue  # reported at the data set's own line
-        if of_experiment and (fault := _misfit(of_experiment, card)):
+        if experiment_split and (fault := _misfit(experiment_split, card)):
             file.report(("datasets", index), f"{card.name}: the split of the experiment does not fit: {fault}")
-        most = max(most, (of_experiment or card.split).n_splits(repeats, fixed_too))
-    if most > MOST_SPLITS:
+        n_splits = max(n_splits, (experiment_split or card.split).n_splits(repeats, repeat_fixed))
+    if n_splits > MOST_SPLITS:
         file.report(
-            ("repeats",), f"repeats: {repeats} repetitions have {most:,} splits, at most {MOST_SPLITS:,} can be run"
+            ("repeats",), f"repeats: {repeats} repetitions have {n_splits:,} splits, at most {MOST_SPLITS:,} can be run"
         )
 
 

@@ -88,24 +88,24 @@ class KnownNames:
         return names_schema(self.known)
 
     def _check(self, name: str) -> str:
-        if name not in self.known and name not in (others := self.of_plugins()):
-            raise ValueError(unknown_name(self.what, name, [*self.known, *others]) + OF_A_PLUGIN)
+        if name not in self.known and name not in (plugin_names := self.of_plugins()):
+            raise ValueError(unknown_name(self.what, name, [*self.known, *plugin_names]) + OF_A_PLUGIN)
         return name
 
 
-def names_schema(known: Collection[str]) -> dict[str, Any]:
-    """Return the JSON Schema of one of ``known``. A registry or mapping also gives what each name means."""
-    if not isinstance(known, Mapping):
-        return {"enum": list(known)}
-    return {"enum": list(known), "enumDescriptions": [getattr(one, "about", one) for one in known.values()]}
+def names_schema(names: Collection[str]) -> dict[str, Any]:
+    """Return the JSON Schema of one of ``names``. A registry or mapping also gives what each name means."""
+    if not isinstance(names, Mapping):
+        return {"enum": list(names)}
+    return {"enum": list(names), "enumDescriptions": [getattr(meaning, "about", meaning) for meaning in names.values()]}
 
 
-def card_reader(beside: Path) -> Callable[[str], Card]:
-    """Return a function that reads the card of a name or path in the folder ``beside``, each card once.
+def card_reader(folder: Path) -> Callable[[str], Card]:
+    """Return a function that reads the card of a name or path in the ``folder``, each card once.
 
     It raises DataError or FileProblems for a card that is missing or wrong.
     """
-    return functools.cache(lambda name: read_card(find_card(name, beside=beside)))
+    return functools.cache(lambda name: read_card(find_card(name, folder=folder)))
 
 
 def _card_faults(name: str, info: ValidationInfo) -> Faults:
@@ -120,11 +120,11 @@ def _card_faults(name: str, info: ValidationInfo) -> Faults:
 
 
 def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
-    seen: dict[str, str] = {}
+    first_names: dict[str, str] = {}
     for index, name in enumerate(names):
-        other = seen.setdefault(card_name(name), name)
-        if other != name:
-            yield (index,), f'"{name}" and "{other}" are both called "{card_name(name)}"; rename one'
+        first_name = first_names.setdefault(card_name(name), name)
+        if first_name != name:
+            yield (index,), f'"{name}" and "{first_name}" are both called "{card_name(name)}"; rename one'
         yield from (((index,), fault) for _, fault in _card_faults(name, info))
     yield from _repeated("data set", names)
 
@@ -155,16 +155,18 @@ def _metric_faults(names: list[str], info: ValidationInfo) -> Faults:
 
 
 def _curve_faults(names: list[str], info: ValidationInfo) -> Faults:
-    yield from (((i,), unknown_name("curve", name, CURVES)) for i, name in enumerate(names) if name not in CURVES)
+    yield from (
+        ((index,), unknown_name("curve", name, CURVES)) for index, name in enumerate(names) if name not in CURVES
+    )
     yield from _repeated("curve", names)
 
 
-def _repeated(what: str, names: list[str]) -> Faults:
-    seen: set[str] = set()
+def _repeated(kind: str, names: list[str]) -> Faults:
+    earlier_names: set[str] = set()
     for index, name in enumerate(names):
-        if name in seen:
-            yield (index,), f'the {what} "{name}" is listed twice'
-        seen.add(name)
+        if name in earlier_names:
+            yield (index,), f'the {kind} "{name}" is listed twice'
+        earlier_names.add(name)
 
 
 def card_name(dataset: str) -> str:
@@ -277,17 +279,17 @@ class OverrideEntry(_FilePart):
     @property
     def named_datasets(self) -> list[tuple[str, str]]:
         """Return (key, name) of each data set."""
-        given = {"dataset": self.dataset, "datasets": self.datasets}
-        return [(key, name) for key, names in given.items() for name in names or ()]
+        names_by_key = {"dataset": self.dataset, "datasets": self.datasets}
+        return [(key, name) for key, names in names_by_key.items() for name in names or ()]
 
     @model_validator(mode="after")
     def _check_settings(self) -> OverrideEntry:
-        given = [key for key in SETTINGS if getattr(self, key)]
+        settings = [key for key in SETTINGS if getattr(self, key)]
         if not self.named_datasets:
             raise ValueError('an exception has no data set; give its "dataset", or several "datasets"')
-        if not given:
+        if not settings:
             raise ValueError(f"an exception changes nothing; give {', '.join(SETTINGS[:-1])} or skip: true")
-        if self.skip and len(given) > 1:
+        if self.skip and len(settings) > 1:
             raise ValueError("skipped cells take no settings; remove the settings or skip")
         return self
 

@@ -26,7 +26,9 @@ def listing(kind: str) -> str:
 
 
 def _components(table: dict[str, Builtin]) -> str:
-    return tabulate([[name, one.about, one.path] for name, one in table.items()], ["name", "what it is", "class"])
+    return tabulate(
+        [[name, component.about, component.path] for name, component in table.items()], ["name", "what it is", "class"]
+    )
 
 
 def _datasets() -> str:
@@ -49,35 +51,41 @@ def _metrics() -> str:
     from probcal.config.plugins import metric_names
     from probcal.metrics import ABOUT_COST, COST, METHOD_METRICS, NAMED, metric_named
 
-    named = {name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS}
-    named |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}, **metric_names()}
-    return tabulate(named.items(), ["name", "what it is"])
+    descriptions = {name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS}
+    descriptions |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}, **metric_names()}
+    return tabulate(descriptions.items(), ["name", "what it is"])
 
 
 def _papers() -> str:
     from probcal.config.plugins import declarations
     from probcal.papers.published import Published, paper_names
 
-    plugins = {name: one for name, one in declarations("papers").items() if name not in paper_names()}
+    plugins = {name: plugin for name, plugin in declarations("papers").items() if name not in paper_names()}
     papers, faults = {name: Published.read(name) for name in paper_names()}, []
     for name in plugins:
         try:
             papers[name] = Published.read(name)
         except ProbcalError as error:
             faults.append(f"{name} cannot be read: {error}")
-    faults += [f"{name} is a paper of {one.package}" for name, one in plugins.items() if name in papers]
+    faults += [f"{name} is a paper of {plugin.package}" for name, plugin in plugins.items() if name in papers]
     rows: list[list[object]] = [
-        [name, one.short, len(one.tables), sum(len(table.numbers) for table in one.tables.values()), len(one.claims)]
-        for name, one in papers.items()
+        [
+            name,
+            paper.short,
+            len(paper.tables),
+            sum(len(table.numbers) for table in paper.tables.values()),
+            len(paper.claims),
+        ]
+        for name, paper in papers.items()
     ]
     citations = (
-        fill(f"{name}: {one.citation}", 100, subsequent_indent="  ", break_on_hyphens=False)
-        for name, one in papers.items()
+        fill(f"{name}: {paper.citation}", 100, subsequent_indent="  ", break_on_hyphens=False)
+        for name, paper in papers.items()
     )
     header = ["name", "paper", "tables", "numbers", "claims"]
-    about = "tables: printed tables of one metric each; numbers: their entries; claims: sentences that are tested"
-    more = "Nalbantov & Ivanov print figures and no numbers: probcal run isoprobability computes their surfaces"
-    return "\n".join([tabulate(rows, header), *faults, "", about, more, "", *citations])
+    legend = "tables: printed tables of one metric each; numbers: their entries; claims: sentences that are tested"
+    remark = "Nalbantov & Ivanov print figures and no numbers: probcal run isoprobability computes their surfaces"
+    return "\n".join([tabulate(rows, header), *faults, "", legend, remark, "", *citations])
 
 
 def _configs() -> str:

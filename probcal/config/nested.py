@@ -54,16 +54,16 @@ def resolved(value: Any) -> Any:
         path, defaults = (builtin.path, builtin.params) if builtin else (value["type"], {})
         return {"type": path, "params": resolved({**defaults, **(value.get("params") or {})})}
     if isinstance(value, dict):
-        return {name: resolved(one) for name, one in value.items()}
-    return [resolved(one) for one in value] if isinstance(value, list) else value
+        return {name: resolved(item) for name, item in value.items()}
+    return [resolved(item) for item in value] if isinstance(value, list) else value
 
 
 def paths(value: Any) -> list[str]:
     """Return the import paths of all components in a ``resolved`` value, each once."""
     if not value:  # as for most learners, once for each cell
         return []
-    found = dict.fromkeys(one["type"] for _, one in _components((), value))
-    return list(found)
+    types = dict.fromkeys(component["type"] for _, component in _components((), value))
+    return list(types)
 
 
 def instances(value: Any) -> Any:
@@ -73,13 +73,13 @@ def instances(value: Any) -> Any:
     checked: see ``faults``. Raises ProbcalError if a class cannot be imported or built.
     """
     if is_component(value):
-        one = resolved(value)
-        return build(import_class(one["type"]), **one["params"])
+        component = resolved(value)
+        return build(import_class(component["type"]), **component["params"])
     if isinstance(value, dict):
-        return {name: instances(one) for name, one in value.items()}
+        return {name: instances(item) for name, item in value.items()}
     if isinstance(value, list):
-        made = [instances(one) for one in value]
-        return tuple(made) if value and isinstance(value[0], str) and any(map(is_component, value)) else made
+        items = [instances(item) for item in value]
+        return tuple(items) if value and isinstance(value[0], str) and any(map(is_component, value)) else items
     return value
 
 
@@ -88,38 +88,38 @@ def faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
     Nothing is imported that is not trusted.
     """
-    for there, misspelt in _misspelt(place, value):
-        yield there, misspelt
-    for there, one in _components(place, value):
-        yield from _faults_of(one, there)
+    for inner_place, message in _misspelt(place, value):
+        yield inner_place, message
+    for inner_place, component in _components(place, value):
+        yield from _faults_of(component, inner_place)
 
 
-def _faults_of(one: Mapping[str, Any], place: Place) -> Iterator[tuple[Place, str]]:
-    params = one.get("params") or {}
+def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place, str]]:
+    params = mapping.get("params") or {}
     try:
-        component = _class(one["type"])
+        component = _class(mapping["type"])
     except ProbcalError as error:
         yield (*place, "type"), str(error)
         return
-    given = {name: part for name, part in params.items() if not takes_parameter(component, str(name))}
-    unknown = unknown_parameters(component, given)
-    yield from (((*place, "params", name), message) for name, message in unknown.items())
-    if unknown or any(True for _ in faults(params, ())):  # those of its own components are reported at their places
+    other_params = {name: value for name, value in params.items() if not takes_parameter(component, str(name))}
+    messages = unknown_parameters(component, other_params)
+    yield from (((*place, "params", name), message) for name, message in messages.items())
+    if messages or any(True for _ in faults(params, ())):  # those of its own components are reported at their places
         return
     try:
-        fault = wrong_value(instances(one))
+        fault = wrong_value(instances(mapping))
     except ProbcalError as error:
         fault = str(error)
     if fault:
-        at = next((name for name in params if f"'{name}'" in fault or fault.startswith(f"{name} ")), None)
-        yield (*place, "params", at) if at else (*place, "type"), f"{component.__name__}: {fault}"
+        parameter = next((name for name in params if f"'{name}'" in fault or fault.startswith(f"{name} ")), None)
+        yield (*place, "params", parameter) if parameter else (*place, "type"), f"{component.__name__}: {fault}"
 
 
 def _class(name: str) -> type:
     builtin = _named(name)
     if builtin is None and "." not in name:
-        known = {**known_learners(), **known_methods()}
-        raise ProbcalError(unknown_name("learner or method", name, known, "; any other class by its import path"))
+        components = {**known_learners(), **known_methods()}
+        raise ProbcalError(unknown_name("learner or method", name, components, "; any other class by its import path"))
     path = builtin.path if builtin else name
     if not is_trusted(path):
         raise ProbcalError(refusal(path))
@@ -134,8 +134,8 @@ def _components(place: Place, value: Any) -> Iterator[tuple[Place, Mapping[str, 
     """Yield each component in ``value`` with its place, those among its parameters after it."""
     if is_component(value):
         yield place, value
-    for there, part in _parts(place, value):
-        yield from _components(there, part)
+    for inner_place, part in _parts(place, value):
+        yield from _components(inner_place, part)
 
 
 def _misspelt(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
@@ -144,14 +144,14 @@ def _misspelt(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
         if set(value) == _KEYS and not is_component(value):
             yield (*place, "params"), "params of a component must be a mapping, as in {a: b}"
         for key in sorted(map(str, set(value) - _KEYS)):
-            near = did_you_mean(key, ("params",))
-            if near or "." in value["type"] or value["type"] in {**known_learners(), **known_methods()}:
-                hint = near or "; parameters belong below params: {type: …, params: {…}}"
+            suggestion = did_you_mean(key, ("params",))
+            if suggestion or "." in value["type"] or value["type"] in {**known_learners(), **known_methods()}:
+                hint = suggestion or "; parameters belong below params: {type: …, params: {…}}"
                 yield (*place, key), f'unknown key "{key}" of a component{hint}'
     elif isinstance(value, Mapping) and "_target_" in value:
         yield (*place, "_target_"), 'a component has "type" and "params", not "_target_"'
-    for there, part in _parts(place, value):
-        yield from _misspelt(there, part)
+    for inner_place, part in _parts(place, value):
+        yield from _misspelt(inner_place, part)
 
 
 def _parts(place: Place, value: Any) -> Iterator[tuple[Place, Any]]:

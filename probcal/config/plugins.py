@@ -86,15 +86,15 @@ def declarations(kind: str) -> dict[str, Declaration]:
 
     A name that two packages declare means neither, and ``refuse_rivals`` says so.
     """
-    return {name: found[0] for name, found in _all(kind).items() if len(found) == 1}
+    return {name: group[0] for name, group in _all(kind).items() if len(group) == 1}
 
 
 def refuse_rivals(kind: str, name: str) -> None:
     """Raise ProbcalError if several packages declare this ``name``."""
-    found = _all(kind).get(name, ())
-    if len(found) > 1:
-        packages = " and ".join(one.package for one in found)
-        advice = f"; write an import path instead, such as {found[0].path}" if kind in ("learners", "methods") else ""
+    rivals = _all(kind).get(name, ())
+    if len(rivals) > 1:
+        packages = " and ".join(rival.package for rival in rivals)
+        advice = f"; write an import path instead, such as {rivals[0].path}" if kind in ("learners", "methods") else ""
         raise ProbcalError(f'{packages} both declare "{name}" among their {kind}; remove one of them{advice}')
 
 
@@ -105,14 +105,16 @@ def is_declared(path: str) -> bool:
 
 def _declaration_of(path: str) -> Declaration | None:
     """Return what declares the class at this path, rather under a name that is not built in, or None."""
-    declared = [one for kind in ("learners", "methods") for one in declarations(kind).values() if one.path == path]
-    return min(declared, key=lambda one: any(one.name in names for names in _BUILTIN.values()), default=None)
+    matches = [
+        plugin for kind in ("learners", "methods") for plugin in declarations(kind).values() if plugin.path == path
+    ]
+    return min(matches, key=lambda plugin: any(plugin.name in names for names in _BUILTIN.values()), default=None)
 
 
 def fault_of_plugin(path: str, fault: str) -> str | None:
     """Return the message about a declared class that cannot be imported, or None if no package declares it."""
-    declared = _declaration_of(path)
-    return None if declared is None else _broken(declared, fault)
+    plugin = _declaration_of(path)
+    return None if plugin is None else _broken(plugin, fault)
 
 
 def find_metric(name: str) -> Metric | None:
@@ -123,86 +125,86 @@ def find_metric(name: str) -> Metric | None:
     """
     from probcal.metrics import registry
 
-    found = registry.find_metric(name)
-    if found is None and _NAME.fullmatch(name):
+    metric = registry.find_metric(name)
+    if metric is None and _NAME.fullmatch(name):
         refuse_rivals("metrics", name)
-        declared = declarations("metrics").get(name)
-        if declared is not None:
-            found = _metric(declared)
-            registry.add_metric(found)
-    return found
+        plugin = declarations("metrics").get(name)
+        if plugin is not None:
+            metric = _metric(plugin)
+            registry.add_metric(metric)
+    return metric
 
 
 def metric_names() -> dict[str, str]:
     """Return name -> one line about it for the metrics of plugins."""
     from probcal.metrics import registry
 
-    return {name: _about(one) for name, one in declarations("metrics").items() if name not in registry.NAMED}
+    return {name: _about(plugin) for name, plugin in declarations("metrics").items() if name not in registry.NAMED}
 
 
 def paper_folder(name: str) -> Path | None:
     """Return the folder with the numbers of a paper, ``<name>.yaml``, that a plugin declares, or None."""
     refuse_rivals("papers", name)
-    declared = declarations("papers").get(name)
-    if declared is None:
+    plugin = declarations("papers").get(name)
+    if plugin is None:
         return None
-    module = _imported(declared, lambda: import_module(declared.value))
+    module = _imported(plugin, lambda: import_module(plugin.value))
     folders = [Path(folder) for folder in getattr(module, "__path__", ())]
     for folder in folders:
         if (folder / f"{name}.yaml").is_file():
             return folder
-    raise ProbcalError(f'{declared.package} declares the paper "{name}", but {declared.value} has no {name}.yaml')
+    raise ProbcalError(f'{plugin.package} declares the paper "{name}", but {plugin.value} has no {name}.yaml')
 
 
 def metric_modules(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the modules of those of the metrics ``names`` that plugins declare."""
     from probcal.metrics import registry
 
-    own = [name for name in names if _NAME.fullmatch(name) and name not in registry.NAMED]
-    found = declarations("metrics") if own else {}
-    return tuple(sorted({found[name].value.partition(":")[0] for name in own if name in found}))
+    plugin_names = [name for name in names if _NAME.fullmatch(name) and name not in registry.NAMED]
+    plugins = declarations("metrics") if plugin_names else {}
+    return tuple(sorted({plugins[name].value.partition(":")[0] for name in plugin_names if name in plugins}))
 
 
-def _metric(declared: Declaration) -> Metric:
+def _metric(plugin: Declaration) -> Metric:
     from probcal.metrics import Metric
 
-    module, _, attribute = declared.value.partition(":")
-    found = _imported(declared, lambda: getattr(import_module(module), attribute))
-    if not isinstance(found, Metric) or found.name != declared.name:
-        what = f'is the metric "{found.name}"' if isinstance(found, Metric) else "is no probcal.metrics.Metric"
-        raise ProbcalError(f'{declared.package} declares the metric "{declared.name}", but {declared.path} {what}')
-    if found.value is None or found.measured != "asked":
+    module, _, attribute = plugin.value.partition(":")
+    metric = _imported(plugin, lambda: getattr(import_module(module), attribute))
+    if not isinstance(metric, Metric) or metric.name != plugin.name:
+        fault = f'is the metric "{metric.name}"' if isinstance(metric, Metric) else "is no probcal.metrics.Metric"
+        raise ProbcalError(f'{plugin.package} declares the metric "{plugin.name}", but {plugin.path} {fault}')
+    if metric.value is None or metric.measured != "asked":
         raise ProbcalError(
-            f'the metric "{declared.name}" of {declared.package} needs a value and measured="asked", so that an '
+            f'the metric "{plugin.name}" of {plugin.package} needs a value and measured="asked", so that an '
             "experiment can ask for it"
         )
-    return found
+    return metric
 
 
-def _imported(declared: Declaration, load: Callable[[], Any]) -> Any:
+def _imported(plugin: Declaration, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise ProbcalError(_broken(declared, f"{error} ({type(error).__name__})")) from None
+        raise ProbcalError(_broken(plugin, f"{error} ({type(error).__name__})")) from None
 
 
-def _broken(declared: Declaration, fault: str) -> str:
+def _broken(plugin: Declaration, fault: str) -> str:
     return (
-        f'{declared.package} declares the entry point "{declared.name} = {declared.value}", which cannot be imported: '
-        f"{fault}; reinstall or upgrade {declared.package.rpartition(' ')[0]}, or uninstall it"
+        f'{plugin.package} declares the entry point "{plugin.name} = {plugin.value}", which cannot be imported: '
+        f"{fault}; reinstall or upgrade {plugin.package.rpartition(' ')[0]}, or uninstall it"
     )
 
 
 def _components(kind: str) -> dict[str, Builtin]:
     return {
-        name: Builtin(one.path, _about(one), label=name)
-        for name, one in declarations(kind).items()
-        if name not in _BUILTIN[kind] and _CLASS.fullmatch(one.value)
+        name: Builtin(plugin.path, _about(plugin), label=name)
+        for name, plugin in declarations(kind).items()
+        if name not in _BUILTIN[kind] and _CLASS.fullmatch(plugin.value)
     }
 
 
-def _about(one: Declaration) -> str:
-    return f"plugin of {one.package}"
+def _about(plugin: Declaration) -> str:
+    return f"plugin of {plugin.package}"
 
 
 def _all(kind: str) -> Mapping[str, tuple[Declaration, ...]]:
@@ -212,28 +214,31 @@ def _all(kind: str) -> Mapping[str, tuple[Declaration, ...]]:
 def _installed_folders() -> tuple[str, ...]:
     """Return the folders where packages are installed: ``sys.path`` without the current folder."""
     try:
-        here = os.path.realpath(os.getcwd())
+        current_folder = os.path.realpath(os.getcwd())
     except FileNotFoundError:  # the current folder was removed
-        here = ""
-    return tuple(one for one in sys.path if one and os.path.realpath(one) != here)
+        current_folder = ""
+    return tuple(folder for folder in sys.path if folder and os.path.realpath(folder) != current_folder)
 
 
 @cache
 def _found(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[Declaration, ...]]]:
     """Return kind -> name -> its declarations. Of a package that is found twice, the first counts."""
-    found: dict[str, dict[str, list[Declaration]]] = {kind: {} for kind in _KINDS}
-    seen: set[str] = set()
+    groups: dict[str, dict[str, list[Declaration]]] = {kind: {} for kind in _KINDS}
+    package_names: set[str] = set()
     for package in distributions(path=list(folders)):
         metadata_name = package.metadata["Name"] if _declares(package.read_text("entry_points.txt")) else None
-        if metadata_name is None or metadata_name in seen:
+        if metadata_name is None or metadata_name in package_names:
             continue
-        seen.add(metadata_name)
+        package_names.add(metadata_name)
         for entry in package.entry_points:
             kind = _kind(entry)
             if kind:
-                one = Declaration(entry.name, entry.value.replace(" ", ""), f"{metadata_name} {package.version}")
-                found[kind].setdefault(entry.name, []).append(one)
-    return {kind: {name: tuple(sorted(of, key=str)) for name, of in sorted(by.items())} for kind, by in found.items()}
+                plugin = Declaration(entry.name, entry.value.replace(" ", ""), f"{metadata_name} {package.version}")
+                groups[kind].setdefault(entry.name, []).append(plugin)
+    return {
+        kind: {name: tuple(sorted(items, key=str)) for name, items in sorted(group.items())}
+        for kind, group in groups.items()
+    }
 
 
 def _declares(text: str | None) -> bool:

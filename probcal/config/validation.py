@@ -76,8 +76,8 @@ class Validation(Generic[Model]):
     @property
     def faulty_places(self) -> list[Place]:
         """Return the places of all faults."""
-        found = self._error.errors() if self._error else []
-        return [_place(self._file.data, one["loc"], one["type"]) for one in found]
+        details = self._error.errors() if self._error else []
+        return [_place(self._file.data, detail["loc"], detail["type"]) for detail in details]
 
     def finish(self) -> Model:
         """Return the file as a model. Raise FileProblems with its faults and the problems that the file has."""
@@ -90,8 +90,8 @@ class Validation(Generic[Model]):
 
     def _problems(self, error: ValidationError) -> FileProblems:
         file = self._file
-        found = [Problem(file.line(place), message) for place, message in _faults(self._model, file.data, error)]
-        return FileProblems(file.path, [*file.problems, *found])
+        problems = [Problem(file.line(place), message) for place, message in _faults(self._model, file.data, error)]
+        return FileProblems(file.path, [*file.problems, *problems])
 
 
 def validated(model: type[Model], file: YamlFile) -> Model:
@@ -104,10 +104,10 @@ def validated(model: type[Model], file: YamlFile) -> Model:
 
 def _faults(model: type[BaseModel], data: Any, error: ValidationError) -> Faults:
     """Yield (place in ``data``, message) of every fault, one where a value may have several forms."""
-    details_of: dict[Place, list[dict[str, Any]]] = {}
+    details_by_place: dict[Place, list[dict[str, Any]]] = {}
     for detail in islice(error.errors(), MOST_REPORTED):
-        details_of.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
-    for place, details in details_of.items():
+        details_by_place.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
+    for place, details in details_by_place.items():
         if all(detail["type"] in _FORMS and "[key]" not in detail["loc"] for detail in details):
             forms = " or ".join(dict.fromkeys(map(_form, details)))
             yield place, f"{_named(place)} must be {forms}, not {_shown(details[0]['input'])}" + _hint(details)
@@ -135,18 +135,18 @@ def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) ->
     if kind == "invalid_key" or "[key]" in detail["loc"]:
         return f"the key {_shown(detail['input'])} must be text" + _hint([{**detail, "type": "string_type"}])
     if kind == "extra_forbidden":
-        known = _keys_around(model, place[:-1], detail["loc"])
-        near = did_you_mean(str(place[-1]), known)
-        return f'unknown key "{place[-1]}"{near}' + (f" (known here: {', '.join(known)})" if known and not near else "")
+        keys = _keys_around(model, place[:-1], detail["loc"])
+        hint = did_you_mean(str(place[-1]), keys)
+        return f'unknown key "{place[-1]}"{hint}' + (f" (known here: {', '.join(keys)})" if keys and not hint else "")
     if kind == "missing":
         return f'the key "{_named(place)}" is missing'
     if kind.startswith("union_tag"):
         key = _named((*place, str(detail["ctx"]["discriminator"]).strip("'")))
         if kind == "union_tag_not_found":
             return f'the key "{key}" is missing'
-        expected, tag = detail["ctx"]["expected_tags"], detail["ctx"]["tag"]
-        must_be = expected.replace("'", '"').replace(", ", " or ")
-        return f"{key} must be {must_be}, not {_shown(tag)}" + _hint([{"input": tag, "ctx": {"expected": expected}}])
+        tags, tag = detail["ctx"]["expected_tags"], detail["ctx"]["tag"]
+        alternatives = tags.replace("'", '"').replace(", ", " or ")
+        return f"{key} must be {alternatives}, not {_shown(tag)}" + _hint([{"input": tag, "ctx": {"expected": tags}}])
     if kind == "value_error":
         return str(detail["ctx"]["error"])
     if kind == "too_short":
@@ -164,8 +164,10 @@ def _form(detail: Mapping[str, Any]) -> str:
 def _hint(details: list[dict[str, Any]]) -> str:
     value = details[0]["input"]
     if isinstance(value, str):
-        known = [word for one in details for word in re.findall(r"'([^']*)'", one.get("ctx", {}).get("expected", ""))]
-        return did_you_mean(value, known)
+        names = [
+            word for detail in details for word in re.findall(r"'([^']*)'", detail.get("ctx", {}).get("expected", ""))
+        ]
+        return did_you_mean(value, names)
     wants_text = any(detail.get("type") == "string_type" for detail in details)
     return "; put it in quotes" if wants_text and isinstance(value, int | float) else ""
 
@@ -189,13 +191,13 @@ def _keys_around(model: type[BaseModel], place: Place, loc: Place) -> list[str]:
 
     ``loc`` is the same place in pydantic's words, with the tags of its unions.
     """
-    current: Any = model
+    branch: Any = model
     for part in place:
-        fields = getattr(current, "model_fields", {})
+        fields = getattr(branch, "model_fields", {})
         if part in fields:
-            within = list(_models_within(fields[part].annotation))
-            current = next((one for one in within if _tag(one) in loc), within[0] if within else None)
-    return sorted(getattr(current, "model_fields", {}))
+            models = list(_models_within(fields[part].annotation))
+            branch = next((candidate for candidate in models if _tag(candidate) in loc), models[0] if models else None)
+    return sorted(getattr(branch, "model_fields", {}))
 
 
 def _models_within(annotation: Any) -> Iterator[type[BaseModel]]:

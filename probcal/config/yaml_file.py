@@ -78,20 +78,20 @@ class Loader(yaml.SafeLoader):
         return node
 
     def _extent(self, node: yaml.Node) -> tuple[int, int]:
-        below = node.value if isinstance(node, yaml.SequenceNode) else []
+        children = node.value if isinstance(node, yaml.SequenceNode) else []
         if isinstance(node, yaml.MappingNode):
-            below = [value for _, value in node.value]
-        extents = [self._extents[one] for one in below]
+            children = [value for _, value in node.value]
+        extents = [self._extents[child] for child in children]
         return 1 + sum(values for values, _ in extents), 1 + max((depth for _, depth in extents), default=0)
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
-        first_seen: dict[str, int] = {}
+        first_lines: dict[str, int] = {}
         for key, _ in node.value:
             line, name = key.start_mark.line + 1, str(key.value)
-            if name in first_seen:
-                self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_seen[name]}'))
-            first_seen.setdefault(name, line)
+            if name in first_lines:
+                self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_lines[name]}'))
+            first_lines.setdefault(name, line)
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
@@ -116,7 +116,7 @@ class Loader(yaml.SafeLoader):
         raise ConstructorError(None, None, f'the tag "{_short(tag)}" is not allowed', node.start_mark)
 
 
-for _tag, _pattern, _first in (
+for _tag, _pattern, _letters in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
@@ -127,7 +127,7 @@ for _tag, _pattern, _first in (
     ),
     ("merge", "<<", "<"),
 ):
-    Loader.add_implicit_resolver(_TAG + _tag, re.compile(rf"(?:{_pattern})\Z"), list(_first))
+    Loader.add_implicit_resolver(_TAG + _tag, re.compile(rf"(?:{_pattern})\Z"), list(_letters))
 
 for _tag in ("null", "bool", "float", "str", "seq", "map"):
     Loader.add_constructor(_TAG + _tag, getattr(SafeConstructor, f"construct_yaml_{_tag}"))
@@ -154,9 +154,9 @@ class YamlFile:
         except yaml.YAMLError as error:
             raise FileProblems(path, _tabs(text) or [_syntax_fault(text, error)]) from None
         if not isinstance(data, dict):
-            found = {type(None): "is empty", list: "is a list"}.get(type(data), "is a single value")
+            state = {type(None): "is empty", list: "is a list"}.get(type(data), "is a single value")
             raise FileProblems(
-                path, [Problem(1, f'the file {found}; it must hold keys with values, as in "name: uci"')]
+                path, [Problem(1, f'the file {state}; it must hold keys with values, as in "name: uci"')]
             )
         self.data: dict[str, Any] = data
         self.problems = loader.problems
@@ -166,8 +166,8 @@ class YamlFile:
         """Read ``path``. Raise FileProblems when it is missing, not text or not YAML."""
         path = Path(path)
         try:
-            with path.open("rb") as opened:
-                content = opened.read(_LARGEST + 1)
+            with path.open("rb") as stream:
+                content = stream.read(_LARGEST + 1)
         except FileNotFoundError:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None
         except OSError as error:
@@ -189,10 +189,10 @@ class YamlFile:
         """
         node, line = self._root, 1
         for part in place:
-            found = _below(node, part)
-            if found is None:
+            match = _below(node, part)
+            if match is None:
                 break
-            line, node = found
+            line, node = match
         return line
 
     def report(self, place: Place, message: str) -> None:
@@ -246,8 +246,8 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
         fault = 'a ":" is not allowed here; put a text that holds ": " in quotes'
     elif "cannot start any token" in fault:
         fault += "; put a text that starts with it in quotes"
-    last = text.rstrip().count("\n") + 1
-    if start is not None and (mark is None or mark.line >= last):
+    last_line = text.rstrip().count("\n") + 1
+    if start is not None and (mark is None or mark.line >= last_line):
         return Problem(start.line + 1, f"is not valid YAML: what begins here has no end ({fault})")
     return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {fault}")
 
@@ -263,4 +263,4 @@ def one_or_more(value: Any) -> Any:
 
 def texts(value: Any) -> list[str]:
     """Return the texts among one value or several."""
-    return [one for one in one_or_more(value) or [] if isinstance(one, str)]
+    return [item for item in one_or_more(value) or [] if isinstance(item, str)]

@@ -59,11 +59,11 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
         raise ProbcalError(f"{name} is neither a learner nor a method: {misfit}")
     if not is_method and learner is not None:
         raise ProbcalError(f"{name} is a learner; --learner sets the learner of a method only")
-    few = {one: _FEW[one] for one in _FEW if one in parameter_names(cls)}
-    around = [_learner(learner or USUAL_LEARNER)] if is_method else []
-    if around and (needed := unmet_need(cls, around[0])):
-        raise ProbcalError(f"{learner} has only predict and {name} needs {needed}; choose another learner")
-    return NamedComponent(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
+    small_params = {key: _FEW[key] for key in _FEW if key in parameter_names(cls)}
+    learners = [_learner(learner or USUAL_LEARNER)] if is_method else []
+    if learners and (need := unmet_need(cls, learners[0])):
+        raise ProbcalError(f"{learner} has only predict and {name} needs {need}; choose another learner")
+    return NamedComponent(name, _built(cls, {**small_params, **builtin.params, **(params or {})}, *learners), is_method)
 
 
 def _learner(name: str) -> Any:
@@ -74,16 +74,16 @@ def _learner(name: str) -> Any:
     return _built(cls, builtin.params)
 
 
-def _builtin(name: str, table: Mapping[str, Builtin], what: str, example: str) -> Builtin:
+def _builtin(name: str, table: Mapping[str, Builtin], kind: str, example: str) -> Builtin:
     if name not in table and "." not in name:
-        raise ProbcalError(unknown_name(what, name, table, f"; use the import path for any other: {example}"))
+        raise ProbcalError(unknown_name(kind, name, table, f"; use the import path for any other: {example}"))
     return table.get(name) or Builtin(name, about="")
 
 
-def _built(cls: type, params: Mapping[str, Any], *around: Any) -> Any:
-    if unknown := unknown_parameters(cls, params):
-        raise ProbcalError("\n".join(unknown.values()))
-    estimator = build(cls, *around, **params)
+def _built(cls: type, params: Mapping[str, Any], *learners: Any) -> Any:
+    if faults := unknown_parameters(cls, params):
+        raise ProbcalError("\n".join(faults.values()))
+    estimator = build(cls, *learners, **params)
     _check_parameters(estimator)
     if fault := wrong_value(estimator):
         raise ProbcalError(f"{cls.__name__}: {fault}")
@@ -92,10 +92,10 @@ def _built(cls: type, params: Mapping[str, Any], *around: Any) -> Any:
 
 def _check_parameters(estimator: Any) -> None:
     cls = type(estimator).__name__
-    lacking = [name for name in ("get_params", "set_params") if not hasattr(estimator, name)]
-    if lacking:
+    names = [name for name in ("get_params", "set_params") if not hasattr(estimator, name)]
+    if names:
         raise ProbcalError(
-            f"{cls} has no {' and no '.join(lacking)}, so it cannot be copied; let it inherit from "
+            f"{cls} has no {' and no '.join(names)}, so it cannot be copied; let it inherit from "
             "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)"
         )
     try:
@@ -110,12 +110,12 @@ def parameter(text: str) -> tuple[str, Any]:
     """Return name and value of ``n_probes=10``, the value read as YAML. Raises ProbcalError for anything else."""
     name, equals, value = text.partition("=")
     try:
-        read = yaml.load(value, Loader)  # a safe loader: plain values only
+        content = yaml.load(value, Loader)  # a safe loader: plain values only
     except (yaml.YAMLError, UnicodeError):
         raise ProbcalError(f"the value of {name}, {value!r}, cannot be read; write it as in YAML") from None
     if not (equals and name.isidentifier()):
         raise ProbcalError(f"{text!r} is not NAME=VALUE, such as n_probes=10")
-    return name, read
+    return name, content
 
 
 def test_components(
@@ -127,19 +127,19 @@ def test_components(
 ) -> bool:
     """Return whether no check failed. Raises ProbcalError for an invalid name, before any check."""
     settings = dict(map(parameter, params))
-    passed = True
-    for one in [component(name, learner, settings) for name in names]:
-        print_line(str(one))
+    success = True
+    for subject in [component(name, learner, settings) for name in names]:
+        print_line(str(subject))
         counts: Counter[str] = Counter()
-        for check in contract_checks(one.estimator):
+        for check in contract_checks(subject.estimator):
             outcome = check.outcome()
             counts[outcome.status] += 1
             print_line(_line(str(check), outcome))
             if tracebacks and outcome.traceback:
                 print_line(textwrap.indent(outcome.traceback.rstrip(), "    "))
         print_line(f"{counts['passed']} passed, {counts['failed']} failed, {counts['does not apply']} do not apply")
-        passed = passed and not counts["failed"]
-    return passed
+        success = success and not counts["failed"]
+    return success
 
 
 def _line(claim: str, outcome: CheckOutcome) -> str:

@@ -37,18 +37,18 @@ def inputs_are_not_changed(subject: Subject) -> None:
     """Check that neither ``fit`` nor ``predict`` writes into its arguments."""
     data = sample()
     weights = integer_weights(len(data.y)) if has_fit_parameter(subject.estimator, "sample_weight") else None
-    given: dict[str, Any] = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
-    before: dict[str, Any] = {name: None if values is None else values.copy() for name, values in given.items()}
+    inputs: dict[str, Any] = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
+    copies: dict[str, Any] = {name: None if values is None else values.copy() for name, values in inputs.items()}
     try:
-        fitted = subject.fitted(data, weights)
+        model = subject.fitted(data, weights)
     except ValueError as error:
         if weights is None or "weight" not in str(error).lower():
             raise
-        fitted = subject.fitted(data)
-    predictions_of(fitted, data.X_test)
-    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]
-    if changed:
-        raise Failed("unchanged inputs", f"{', '.join(changed)} changed", "copy before writing")
+        model = subject.fitted(data)
+    predictions_of(model, data.X_test)
+    names = [name for name, values in inputs.items() if not np.array_equal(values, copies[name])]
+    if names:
+        raise Failed("unchanged inputs", f"{', '.join(names)} changed", "copy before writing")
 
 
 def the_given_learner_is_not_changed(subject: Subject) -> None:
@@ -56,11 +56,11 @@ def the_given_learner_is_not_changed(subject: Subject) -> None:
     _needs_a_method(subject)
     data, method = sample(), seeded(subject.estimator, 0)
     learner = method.get_params(deep=False)["estimator"]
-    before = _state(learner)
+    old_state = _state(learner)
     predictions_of(fit(method, data.X, data.y, data.X_test), data.X_test)
-    changed = [name for name, value in _state(learner).items() if before.get(name) != value]
-    if changed:
-        raise Failed("the given learner not to change", f"it has another {', '.join(changed)}", "fit clone(estimator)")
+    names = [name for name, value in _state(learner).items() if old_state.get(name) != value]
+    if names:
+        raise Failed("the given learner not to change", f"it has another {', '.join(names)}", "fit clone(estimator)")
 
 
 def frames_reach_the_learner_unchanged(subject: Subject) -> None:
@@ -86,10 +86,10 @@ def _state(learner: Any) -> dict[str, str]:
 def missing_labels_are_rejected(subject: Subject) -> None:
     """Check that NaN among numeric labels raises a ValueError."""
     data = sample()
-    holes = data.y.astype(np.float64)
-    holes[4] = np.nan
+    labels = data.y.astype(np.float64)
+    labels[4] = np.nan
     _check_raises(
-        lambda: fit(seeded(subject.estimator, 0), data.X, holes, data.X_test),
+        lambda: fit(seeded(subject.estimator, 0), data.X, labels, data.X_test),
         ValueError,
         "a missing label in y",
         "let fit raise it, for instance by sklearn.utils.check_X_y",
@@ -128,12 +128,12 @@ def one_class_is_learned_or_rejected_clearly(subject: Subject) -> None:
 def a_different_number_of_columns_is_rejected(subject: Subject) -> None:
     """Check that one column less or more than in ``fit`` raises a ValueError."""
     data = sample()
-    fitted = subject.fitted(data)
-    for what, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
+    model = subject.fitted(data)
+    for word, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
         _check_raises(
-            partial(predictions_of, fitted, X),
+            partial(predictions_of, model, X),
             ValueError,
-            f"rows with one column {what} than in fit",
+            f"rows with one column {word} than in fit",
             "compare X.shape[1] with n_features_in_, for instance by sklearn.utils.validation.validate_data",
         )
 
@@ -142,25 +142,25 @@ def an_unfitted_component_raises_not_fitted(subject: Subject) -> None:
     """Check that ``predict`` and ``predict_proba`` raise scikit-learn's NotFittedError before ``fit``."""
     data = sample()
     for name in ("predict", "predict_proba"):
-        copy = seeded(subject.estimator, 0)
-        if hasattr(copy, name):
-            ask = methodcaller(name, data.X_test)
+        estimator = seeded(subject.estimator, 0)
+        if hasattr(estimator, name):
+            call = methodcaller(name, data.X_test)
             _check_raises(
-                partial(ask, copy),
+                partial(call, estimator),
                 NotFittedError,
                 f"{name} before fit",
                 f"begin {name} with sklearn.utils.validation.check_is_fitted(self)",
             )
 
 
-def _check_raises(action: Callable[[], Any], expected: type[Exception], what: str, advice: str) -> None:
+def _check_raises(action: Callable[[], Any], error_type: type[Exception], case: str, advice: str) -> None:
     try:
         action()
-    except expected:
+    except error_type:
         return
     except Exception as error:
-        raise Failed(f"{expected.__name__} for {what}", f"got {type(error).__name__}: {error}", advice) from error
-    raise Failed(f"{expected.__name__} for {what}", "nothing was raised", advice)
+        raise Failed(f"{error_type.__name__} for {case}", f"got {type(error).__name__}: {error}", advice) from error
+    raise Failed(f"{error_type.__name__} for {case}", "nothing was raised", advice)
 
 
 _EXTREME = 50.0
@@ -176,8 +176,8 @@ def weights_of_one_change_nothing(subject: Subject) -> None:
     """Check that weights of 1 change nothing but rounding, or no more than another seed does."""
     subject.require_weights()
     data = sample()
-    ones = subject.predictions(data, np.ones(len(data.y)))
-    _check_equal(subject.predictions(data), ones, subject.tolerance, "weights of 1 and no weights")
+    p_ones = subject.predictions(data, np.ones(len(data.y)))
+    _check_equal(subject.predictions(data), p_ones, subject.tolerance, "weights of 1 and no weights")
 
 
 def whole_weights_are_repeated_rows(subject: Subject) -> None:
@@ -185,22 +185,22 @@ def whole_weights_are_repeated_rows(subject: Subject) -> None:
     subject.require_weights()
     data = sample()
     weights = integer_weights(len(data.y))
-    times = weights.astype(int)
-    repeated = subject.predictions(replace(data, X=np.repeat(data.X, times, axis=0), y=np.repeat(data.y, times)))
+    counts = weights.astype(int)
+    p_repeated = subject.predictions(replace(data, X=np.repeat(data.X, counts, axis=0), y=np.repeat(data.y, counts)))
     tolerance = max(_SAME_MINIMUM, subject.tolerance)
-    _check_equal(repeated, subject.predictions(data, weights), tolerance, "whole weights and repeated rows")
+    _check_equal(p_repeated, subject.predictions(data, weights), tolerance, "whole weights and repeated rows")
 
 
 def a_heavier_class_gets_higher_probabilities(subject: Subject) -> None:
     """Check that a class of fifty times the weight gets higher probabilities on average, or is predicted more often."""
     subject.require_weights()
     data = contradictory_sample()
-    plain = subject.predictions(data)[:, -1].mean()
-    favoured = subject.predictions(data, np.where(data.y == 1, _EXTREME, 1.0))[:, -1].mean()
-    if favoured <= plain:
+    plain_mean = subject.predictions(data)[:, -1].mean()
+    weighted_mean = subject.predictions(data, np.where(data.y == 1, _EXTREME, 1.0))[:, -1].mean()
+    if weighted_mean <= plain_mean:
         raise Failed(
-            f"a mean probability of the class above {plain:.4g}, its value without weights",
-            f"it is {favoured:.4g} when the class weighs {_EXTREME:.0f} times as much",
+            f"a mean probability of the class above {plain_mean:.4g}, its value without weights",
+            f"it is {weighted_mean:.4g} when the class weighs {_EXTREME:.0f} times as much",
             "pass sample_weight to every part of fit that counts rows",
         )
 
@@ -209,19 +209,19 @@ def invalid_weights_are_rejected(subject: Subject) -> None:
     """Check that NaN and negative weights raise a ValueError, or still give probabilities."""
     subject.require_weights()
     data = sample()
-    for what, weight in (("NaN", np.nan), ("negative", -1.0)):
+    for word, weight in (("NaN", np.nan), ("negative", -1.0)):
         weights = np.ones(len(data.y))
         weights[::3] = weight
         try:
             p = predictions_of(subject.fitted(data, weights), data.X_test)
         except ValueError:
             continue
-        check_probabilities(p, f"raise ValueError for {what} weights")
+        check_probabilities(p, f"raise ValueError for {word} weights")
 
 
-def _check_equal(one: np.ndarray, other: np.ndarray, tolerance: float, what: str) -> None:
-    expected = f"the same predictions, within {tolerance:.3g}, for {what}"
-    require_equal(one, other, expected, "use weights in every count and mean of fit", tolerance=tolerance)
+def _check_equal(first: np.ndarray, second: np.ndarray, tolerance: float, case: str) -> None:
+    expectation = f"the same predictions, within {tolerance:.3g}, for {case}"
+    require_equal(first, second, expectation, "use weights in every count and mean of fit", tolerance=tolerance)
 
 
 def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> None:
@@ -233,13 +233,13 @@ def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> No
         raise DoesNotApply("it does not learn from a stream")
     subject.require_repeatable()
     for data in subject.samples():
-        fitted, labels = subject.fitted(data), _labels(data)
-        expected = _stream_predictions(fitted, data.X_test, labels)
+        model, labels = subject.fitted(data), _labels(data)
+        p = _stream_predictions(model, data.X_test, labels)
         for row in range(len(labels)):
-            others = np.where(np.arange(len(labels)) < row, labels, (labels + 1) % len(np.unique(data.y)))
-            known, other = expected[: row + 1], _stream_predictions(fitted, data.X_test, others)[: row + 1]
-            expected_text = f"the same predictions of the rows up to {row} for any labels from {row} on"
-            require_equal(known, other, expected_text, "predict a row before you read its label or any later one")
+            other_labels = np.where(np.arange(len(labels)) < row, labels, (labels + 1) % len(np.unique(data.y)))
+            p_known, p_other = p[: row + 1], _stream_predictions(model, data.X_test, other_labels)[: row + 1]
+            expectation = f"the same predictions of the rows up to {row} for any labels from {row} on"
+            require_equal(p_known, p_other, expectation, "predict a row before you read its label or any later one")
 
 
 def _labels(data: Sample) -> np.ndarray:
@@ -247,6 +247,6 @@ def _labels(data: Sample) -> np.ndarray:
     return np.random.default_rng(3).choice(np.unique(data.y), len(data.X_test))
 
 
-def _stream_predictions(fitted: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _stream_predictions(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Predict a stream with a copy, so that the state after one stream cannot affect another."""
-    return np.asarray(copy.deepcopy(fitted).predict_proba_online(X, y))
+    return np.asarray(copy.deepcopy(model).predict_proba_online(X, y))

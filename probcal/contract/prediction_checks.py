@@ -29,71 +29,75 @@ _SUM = 1e-9
 def fit_returns_the_estimator_itself(subject: Subject) -> None:
     """Check that ``Method(learner).fit(X, y).predict_proba(X)`` works."""
     data, copy = sample(), seeded(subject.estimator, 0)
-    also = {"X_test": data.X_test} if getattr(copy, "needs_test_rows", False) else {}
-    returned = copy.fit(data.X, data.y, **also)
-    if returned is not copy:
-        raise Failed("self", f"fit returned {_kind(returned)}", "end fit with `return self`")
+    options = {"X_test": data.X_test} if getattr(copy, "needs_test_rows", False) else {}
+    result = copy.fit(data.X, data.y, **options)
+    if result is not copy:
+        raise Failed("self", f"fit returned {_kind(result)}", "end fit with `return self`")
 
 
 def classes_are_sorted(subject: Subject) -> None:
     """Check that ``classes_`` holds every label of y once, sorted. It defines the order of the columns."""
     for data in subject.samples():
-        fitted, expected = subject.fitted(data), np.unique(data.y)
-        classes = getattr(fitted, "classes_", None)
-        if classes is None or not np.array_equal(classes, expected):
-            raise Failed(f"classes_ = {expected}", f"it is {classes}", "set self.classes_ = np.unique(y) in fit")
+        model, labels = subject.fitted(data), np.unique(data.y)
+        classes = getattr(model, "classes_", None)
+        if classes is None or not np.array_equal(classes, labels):
+            raise Failed(f"classes_ = {labels}", f"it is {classes}", "set self.classes_ = np.unique(y) in fit")
 
 
 def predict_returns_one_label_per_row(subject: Subject) -> None:
     """Check that ``predict`` returns (n_rows,) labels out of ``classes_``."""
     for data in subject.samples():
-        fitted = subject.fitted(data)
-        if not hasattr(fitted, "predict"):
+        model = subject.fitted(data)
+        if not hasattr(model, "predict"):
             raise DoesNotApply("it has no predict")
-        labels = np.asarray(fitted.predict(data.X_test))
+        labels = np.asarray(model.predict(data.X_test))
         if labels.shape != (len(data.X_test),):
             raise Failed(f"labels of shape {(len(data.X_test),)}", f"got {labels.shape}", "return one label per row")
-        unknown = np.setdiff1d(labels, fitted.classes_)
-        if len(unknown):
-            raise Failed(f"labels out of {fitted.classes_}", f"got {unknown}", "return classes_[index] from predict")
+        unknown_labels = np.setdiff1d(labels, model.classes_)
+        if len(unknown_labels):
+            raise Failed(
+                f"labels out of {model.classes_}", f"got {unknown_labels}", "return classes_[index] from predict"
+            )
 
 
 def predict_proba_has_one_column_per_class(subject: Subject) -> None:
     """Check that ``predict_proba`` returns (n_rows, n_classes)."""
     for data in subject.samples():
-        fitted = subject.fitted(data)
-        require_probabilities(fitted)
-        shape, expected = np.shape(fitted.predict_proba(data.X_test)), (len(data.X_test), len(np.unique(data.y)))
-        if shape != expected:
+        model = subject.fitted(data)
+        require_probabilities(model)
+        shape, expected_shape = np.shape(model.predict_proba(data.X_test)), (len(data.X_test), len(np.unique(data.y)))
+        if shape != expected_shape:
             raise Failed(
-                f"probabilities of shape {expected}", f"got {shape}", "return one column per class, in their order"
+                f"probabilities of shape {expected_shape}",
+                f"got {shape}",
+                "return one column per class, in their order",
             )
 
 
 def probabilities_are_in_0_1_and_sum_to_1(subject: Subject) -> None:
     """Check that all probabilities are finite, within [0, 1] and sum to 1."""
     for data in subject.samples():
-        fitted = subject.fitted(data)
-        require_probabilities(fitted)
-        check_probabilities(fitted.predict_proba(data.X_test))
+        model = subject.fitted(data)
+        require_probabilities(model)
+        check_probabilities(model.predict_proba(data.X_test))
 
 
 def the_predicted_label_is_the_most_probable(subject: Subject) -> None:
     """Check that ``predict`` returns the most probable class. Ties within 1e-9 may have either label."""
     for data in subject.samples():
-        fitted = subject.fitted(data)
-        require_probabilities(fitted)
-        if not hasattr(fitted, "predict"):
+        model = subject.fitted(data)
+        require_probabilities(model)
+        if not hasattr(model, "predict"):
             raise DoesNotApply("it has no predict")
-        p, labels = np.asarray(fitted.predict_proba(data.X_test)), np.ravel(fitted.predict(data.X_test))
+        p, labels = np.asarray(model.predict_proba(data.X_test)), np.ravel(model.predict(data.X_test))
         second, first = np.sort(p, axis=1)[:, -2:].T
-        likeliest = np.asarray(fitted.classes_)[np.argmax(p, axis=1)]
-        wrong = np.flatnonzero((first - second > _TIE) & (likeliest != labels))
-        if len(wrong):
-            row = wrong[0]
+        top_labels = np.asarray(model.classes_)[np.argmax(p, axis=1)]
+        wrong_rows = np.flatnonzero((first - second > _TIE) & (top_labels != labels))
+        if len(wrong_rows):
+            row = wrong_rows[0]
             raise Failed(
-                f"the label {likeliest[row]} for the probabilities {p[row]} of {fitted.classes_}",
-                f"predict gave {labels[row]}, and disagrees in {len(wrong)} of {len(labels)} rows",
+                f"the label {top_labels[row]} for the probabilities {p[row]} of {model.classes_}",
+                f"predict gave {labels[row]}, and disagrees in {len(wrong_rows)} of {len(labels)} rows",
                 "predict classes_[predict_proba(X).argmax(axis=1)]",
             )
 
@@ -110,12 +114,12 @@ def three_classes_are_learned_or_rejected_clearly(subject: Subject) -> None:
             "raise a ValueError for more than two classes",
         ) from fault
     data = sample(3)
-    fitted = subject.fitted(data)
-    never = np.sort(fitted.classes_)[predictions_of(fitted, data.X).max(axis=0) <= 0]
-    if len(never):
+    model = subject.fitted(data)
+    lost_labels = np.sort(model.classes_)[predictions_of(model, data.X).max(axis=0) <= 0]
+    if len(lost_labels):
         raise Failed(
             "each of three classes to have a positive probability for some training row",
-            f"{never.tolist()} never have one",
+            f"{lost_labels.tolist()} never have one",
             "learn every class, or reject more than two",
         )
 
@@ -127,9 +131,9 @@ def check_probabilities(p: np.ndarray, advice: str = "scale or clip what predict
         raise Failed("finite probabilities", f"{np.count_nonzero(~np.isfinite(p))} are not", advice)
     if p.min() < 0 or p.max() > 1:
         raise Failed("probabilities within [0, 1]", f"they go from {p.min():.6g} to {p.max():.6g}", advice)
-    worst = float(np.abs(p.sum(axis=1) - 1).max())
-    if worst > _SUM:
-        raise Failed("probabilities that sum to 1 in every row", f"a row is off by {worst:.3g}", advice)
+    max_error = float(np.abs(p.sum(axis=1) - 1).max())
+    if max_error > _SUM:
+        raise Failed("probabilities that sum to 1 in every row", f"a row is off by {max_error:.3g}", advice)
 
 
 def _kind(value: object) -> str:
@@ -151,10 +155,10 @@ def a_clone_of_a_fitted_component_learns_the_same(subject: Subject) -> None:
     """Check that ``clone`` of a fitted component keeps its parameters, and only them."""
     subject.require_repeatable()
     data = sample()
-    fitted = subject.fitted(data)
+    model = subject.fitted(data)
     require_equal(
-        predictions_of(fitted, data.X_test),
-        predictions_of(fit(clone(fitted), data.X, data.y, data.X_test), data.X_test),
+        predictions_of(model, data.X_test),
+        predictions_of(fit(clone(model), data.X, data.y, data.X_test), data.X_test),
         "a clone of the fitted component to learn the same",
         "keep everything that fit depends on among the constructor's parameters",
     )
@@ -163,30 +167,30 @@ def a_clone_of_a_fitted_component_learns_the_same(subject: Subject) -> None:
 def a_pickled_copy_predicts_the_same(subject: Subject) -> None:
     """Check that a pickled copy predicts the same to the last bit, as another process does."""
     data = sample()
-    fitted = subject.fitted(data)
-    before = predictions_of(fitted, data.X_test)
-    after = predictions_of(pickle.loads(pickle.dumps(fitted)), data.X_test)
-    require_equal(before, after, "a pickled copy to predict the same", "let __getstate__ keep all that predict reads")
+    model = subject.fitted(data)
+    p = predictions_of(model, data.X_test)
+    p_copy = predictions_of(pickle.loads(pickle.dumps(model)), data.X_test)
+    require_equal(p, p_copy, "a pickled copy to predict the same", "let __getstate__ keep all that predict reads")
 
 
 def parameters_stay_as_given(subject: Subject) -> None:
     """Check that ``get_params``, ``set_params``, ``clone`` and ``fit`` change no parameter."""
     copy = seeded(subject.estimator, 0)
-    before = _parameter_hashes(copy)
-    for what, other in (("clone", clone(copy)), ("set_params", copy.set_params(**copy.get_params(deep=False)))):
-        if other is None:
-            raise Failed(f"{what} to return self", "got None", f"end {what} with `return self`")
-        _check_unchanged(before, _parameter_hashes(other), what)
+    hashes = _parameter_hashes(copy)
+    for step, estimator in (("clone", clone(copy)), ("set_params", copy.set_params(**copy.get_params(deep=False)))):
+        if estimator is None:
+            raise Failed(f"{step} to return self", "got None", f"end {step} with `return self`")
+        _check_unchanged(hashes, _parameter_hashes(estimator), step)
     data = sample()
-    _check_unchanged(before, _parameter_hashes(fit(copy, data.X, data.y, data.X_test)), "fit")
+    _check_unchanged(hashes, _parameter_hashes(fit(copy, data.X, data.y, data.X_test)), "fit")
 
 
-def _check_unchanged(before: dict[str, str], after: dict[str, str], what: str) -> None:
-    changed = [name for name in before | after if before.get(name) != after.get(name)]
-    if changed:
+def _check_unchanged(old_hashes: dict[str, str], new_hashes: dict[str, str], step: str) -> None:
+    names = [name for name in old_hashes | new_hashes if old_hashes.get(name) != new_hashes.get(name)]
+    if names:
         raise Failed(
-            f"{what} not to change the parameters",
-            f"{', '.join(changed)} changed",
+            f"{step} not to change the parameters",
+            f"{', '.join(names)} changed",
             "let __init__ store each parameter under its own name and change none; keep what is learned in name_",
         )
 
@@ -205,14 +209,14 @@ _NAMES = ([1, 2], [-7, -3], [10, 2000], [False, True], ["no", "yes"], np.array([
 def each_row_is_predicted_independently(subject: Subject) -> None:
     """Check that a row has the same prediction alone, in another order and among other rows."""
     data = sample()
-    fitted = subject.fitted(data)
-    together = predictions_of(fitted, data.X_test)
-    backwards = predictions_of(fitted, data.X_test[::-1])[::-1]
-    alone = np.vstack([predictions_of(fitted, data.X_test[row : row + 1]) for row in range(len(data.X_test))])
-    for how, other in (("in reverse order", backwards), ("one by one", alone)):
-        expected = f"the same predictions for rows given {how}"
+    model = subject.fitted(data)
+    p = predictions_of(model, data.X_test)
+    p_reversed = predictions_of(model, data.X_test[::-1])[::-1]
+    p_single = np.vstack([predictions_of(model, data.X_test[row : row + 1]) for row in range(len(data.X_test))])
+    for order, p_other in (("in reverse order", p_reversed), ("one by one", p_single)):
+        expectation = f"the same predictions for rows given {order}"
         advice = "let predict use only what fit has learned and the row itself"
-        require_equal(together, other, expected, advice, tolerance=_EQUAL)
+        require_equal(p, p_other, expectation, advice, tolerance=_EQUAL)
 
 
 def the_order_of_training_rows_matters_no_more_than_a_seed(subject: Subject) -> None:
@@ -230,16 +234,16 @@ def the_order_of_training_rows_matters_no_more_than_a_seed(subject: Subject) -> 
         "with the first row of the other class first": np.roll(rows, -int(np.argmax(data.y != data.y[0]))),
         "with the last row of the other class last": np.roll(rows, int(np.argmax(data.y[::-1] != data.y[-1]))),
     }
-    as_given = subject.predictions(data)
-    for how, order in orders.items():
-        reordered = subject.predictions(replace(data, X=data.X[order], y=data.y[order]))
+    p = subject.predictions(data)
+    for name, order in orders.items():
+        p_reordered = subject.predictions(replace(data, X=data.X[order], y=data.y[order]))
         require_equal(
-            as_given,
-            reordered,
+            p,
+            p_reordered,
             f"predictions within {subject.tolerance:.3g} of each other, whatever the order of the training rows",
             "draw rows with random_state instead of taking them by position",
             tolerance=subject.tolerance,
-            how=f"{how}, ",
+            prefix=f"{name}, ",
         )
 
 
@@ -250,23 +254,23 @@ def the_names_of_the_labels_do_not_matter(subject: Subject) -> None:
     """
     subject.require_repeatable()
     data = sample()
-    expected = subject.predictions(data)
+    p = subject.predictions(data)
     for names in map(np.asarray, _NAMES):
         try:
-            fitted = subject.fitted(replace(data, y=names[data.y]))
+            model = subject.fitted(replace(data, y=names[data.y]))
         except Exception as error:
             raise Failed(
                 f"the labels {names.tolist()} to be learned like 0 and 1",
                 f"fit raised {type(error).__name__}: {error}",
                 "learn from np.unique(y, return_inverse=True)[1]",
             ) from error
-        if hasattr(fitted, "predict") and not np.isin(fitted.predict(data.X_test), names).all():
+        if hasattr(model, "predict") and not np.isin(model.predict(data.X_test), names).all():
             raise Failed(
                 f"labels out of {names.tolist()} from predict", "got others", "predict classes_[index], not the index"
             )
         require_equal(
-            expected,
-            predictions_of(fitted, data.X_test),
+            p,
+            predictions_of(model, data.X_test),
             f"the same predictions for the labels {names.tolist()} as for 0 and 1",
             "learn from np.unique(y, return_inverse=True)[1]",
         )

@@ -81,16 +81,18 @@ def seeded(estimator: Any, seed: int) -> Any:
     a number or None, and without a ``random_state`` next to it, gets shuffled folds.
     """
     copy, random = clone(estimator), np.random.default_rng(seed)
-    given = copy.get_params(deep=True)
-    drawn: dict[str, Any] = {}
-    for name, value in sorted(given.items()):
-        owner, _, last = name.rpartition("__")
-        beside = f"{owner}__random_state" if owner else "random_state"
-        if last == "random_state":
-            drawn[name] = int(random.integers(2**31 - 1))
-        elif last == "cv" and beside not in given and (value is None or type(value) is int):
-            drawn[name] = StratifiedKFold(value or _FOLDS, shuffle=True, random_state=int(random.integers(2**31 - 1)))
-    return copy.set_params(**drawn)
+    params = copy.get_params(deep=True)
+    new_params: dict[str, Any] = {}
+    for name, value in sorted(params.items()):
+        prefix, _, key = name.rpartition("__")
+        seed_name = f"{prefix}__random_state" if prefix else "random_state"
+        if key == "random_state":
+            new_params[name] = int(random.integers(2**31 - 1))
+        elif key == "cv" and seed_name not in params and (value is None or type(value) is int):
+            new_params[name] = StratifiedKFold(
+                value or _FOLDS, shuffle=True, random_state=int(random.integers(2**31 - 1))
+            )
+    return copy.set_params(**new_params)
 
 
 class Failed(AssertionError):
@@ -148,8 +150,8 @@ class Subject:
     @cached_property
     def noise(self) -> float:
         """Return the largest difference between the predictions of four seeds. It is 0 if nothing is drawn."""
-        several = [self.predictions(sample(), seed=seed) for seed in _SEEDS]
-        return max(float(np.abs(one - other).max()) for one, other in combinations(several, 2))
+        predictions = [self.predictions(sample(), seed=seed) for seed in _SEEDS]
+        return max(float(np.abs(first - second).max()) for first, second in combinations(predictions, 2))
 
     @property
     def tolerance(self) -> float:
@@ -200,56 +202,56 @@ class Subject:
 
 def fit(estimator: Any, X: Any, y: Any, X_test: Any, weights: Any = None) -> Any:
     """Return ``estimator``, fitted, whatever ``fit`` returns. With ``needs_test_rows`` it also gets the test rows."""
-    also = {} if weights is None else {"sample_weight": weights}
+    fit_params = {} if weights is None else {"sample_weight": weights}
     if getattr(estimator, "needs_test_rows", False):
-        also["X_test"] = X_test
-    estimator.fit(X, y, **also)
+        fit_params["X_test"] = X_test
+    estimator.fit(X, y, **fit_params)
     return estimator
 
 
-def predictions_of(fitted: Any, X: Any) -> np.ndarray:
+def predictions_of(model: Any, X: Any) -> np.ndarray:
     """Return probabilities, (n_rows, n_classes), or 1 for the predicted label if there are none.
 
     Columns have sorted labels.
     """
-    classes = np.asarray(fitted.classes_)
-    if hasattr(fitted, "predict_proba"):
-        return np.asarray(fitted.predict_proba(X))[:, np.argsort(classes)]
-    chosen: np.ndarray = (np.ravel(fitted.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
-    return chosen
+    classes = np.asarray(model.classes_)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X))[:, np.argsort(classes)]
+    indicators: np.ndarray = (np.ravel(model.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
+    return indicators
 
 
-def require_probabilities(fitted: Any) -> None:
+def require_probabilities(model: Any) -> None:
     """Raise DoesNotApply if there are no probabilities."""
-    if not hasattr(fitted, "predict_proba"):
+    if not hasattr(model, "predict_proba"):
         raise DoesNotApply("it has no predict_proba")
 
 
-def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
+def largest_difference(first: np.ndarray, second: np.ndarray) -> float:
     """Return the largest absolute difference. It is infinite if shapes differ or a NaN is on one side only."""
-    if one.shape != other.shape or (np.isnan(one) != np.isnan(other)).any():
+    if first.shape != second.shape or (np.isnan(first) != np.isnan(second)).any():
         return float("inf")
-    return float(np.nanmax(np.abs(one - other), initial=0.0))
+    return float(np.nanmax(np.abs(first - second), initial=0.0))
 
 
 def require_equal(
-    one: np.ndarray, other: np.ndarray, expected: str, advice: str, *, tolerance: float = 0.0, how: str = ""
+    first: np.ndarray, second: np.ndarray, expectation: str, advice: str, *, tolerance: float = 0.0, prefix: str = ""
 ) -> None:
-    """Raise Failed if two arrays of predictions differ by more than ``tolerance``. ``how`` begins the message.
+    """Raise Failed if two arrays of predictions differ by more than ``tolerance``. ``prefix`` begins the message.
 
     Without a tolerance a NaN is equal to nothing.
     """
-    if largest_difference(one, other) > tolerance if tolerance else not np.array_equal(one, other):
-        raise Failed(expected, how + _difference_text(one, other), advice)
+    if largest_difference(first, second) > tolerance if tolerance else not np.array_equal(first, second):
+        raise Failed(expectation, prefix + _difference_text(first, second), advice)
 
 
-def _difference_text(one: np.ndarray, other: np.ndarray) -> str:
-    if one.shape != other.shape:
-        return f"their shapes are {one.shape} and {other.shape}"
-    missing = np.count_nonzero(np.isnan(one) | np.isnan(other))
-    if missing:
-        return f"{missing} of {one.size} predictions are NaN"
-    return f"they differ by up to {largest_difference(one, other):.3g}"
+def _difference_text(first: np.ndarray, second: np.ndarray) -> str:
+    if first.shape != second.shape:
+        return f"their shapes are {first.shape} and {second.shape}"
+    n_missing = np.count_nonzero(np.isnan(first) | np.isnan(second))
+    if n_missing:
+        return f"{n_missing} of {first.size} predictions are NaN"
+    return f"they differ by up to {largest_difference(first, second):.3g}"
 
 
 class FrameSpy(ClassifierMixin, BaseEstimator):
@@ -333,27 +335,27 @@ class FrameSpy(ClassifierMixin, BaseEstimator):
         labels: np.ndarray = self.tree_.predict(self._codes(X, "predict"))
         return labels
 
-    def _codes(self, X: Any, where: str) -> np.ndarray:
+    def _codes(self, X: Any, step: str) -> np.ndarray:
         difference = _difference(X, self.known)
         if difference:
             raise Failed(
-                f"the learner's {where} to get rows of the frame that was given",
+                f"the learner's {step} to get rows of the frame that was given",
                 difference,
                 "pass X on unchanged; take rows with sklearn.utils._safe_indexing or X.iloc",
             )
         return np.column_stack([X["size"], X["colour"].cat.codes])
 
 
-def _difference(X: Any, known: pd.DataFrame) -> str:
-    """Return the difference from ``known``, which is empty if ``X`` consists of its rows."""
+def _difference(X: Any, frame: pd.DataFrame) -> str:
+    """Return the difference from ``frame``, which is empty if ``X`` consists of its rows."""
     if not isinstance(X, pd.DataFrame):
         return f"got a {type(X).__name__}"
-    if list(X.columns) != list(known.columns):
-        return f"got the columns {list(X.columns)} instead of {list(known.columns)}"
-    for name in known.columns:
-        actual, given = X[name].dtype, known[name].dtype
-        if actual != given:
-            return f"the column {name!r} is {actual} instead of {given}, or with other categories"
-    if not X.index.isin(known.index).all():
+    if list(X.columns) != list(frame.columns):
+        return f"got the columns {list(X.columns)} instead of {list(frame.columns)}"
+    for name in frame.columns:
+        dtype, frame_dtype = X[name].dtype, frame[name].dtype
+        if dtype != frame_dtype:
+            return f"the column {name!r} is {dtype} instead of {frame_dtype}, or with other categories"
+    if not X.index.isin(frame.index).all():
         return "the index holds labels that were not given"
-    return "" if X.equals(known.loc[X.index]) else "values changed under the same index"
+    return "" if X.equals(frame.loc[X.index]) else "values changed under the same index"

@@ -55,8 +55,8 @@ class Note:
 
 def cache_folder() -> Path:
     """Return the folder that PROBCAL_CACHE_DIR names, or else the system's cache folder of the user."""
-    chosen = os.environ.get("PROBCAL_CACHE_DIR")
-    return Path(chosen) if chosen else user_cache_path("probcal", appauthor=False)
+    path = os.environ.get("PROBCAL_CACHE_DIR")
+    return Path(path) if path else user_cache_path("probcal", appauthor=False)
 
 
 def has(fingerprint: str) -> bool:
@@ -87,7 +87,7 @@ def _write_columns(X: pd.DataFrame, path: Path) -> None:
     columns = [[name, nominal[name].categories.tolist() if name in nominal else None] for name in X]
     text = np.frombuffer(json.dumps(columns).encode(), dtype=np.uint8)
     numbers = X.drop(columns=list(nominal)).to_numpy(np.float64).T
-    codes = {f"codes{place}": one.codes.to_numpy() for place, one in enumerate(nominal.values())}
+    codes = {f"codes{place}": column.codes.to_numpy() for place, column in enumerate(nominal.values())}
     np.savez_compressed(path, allow_pickle=False, columns=text, numbers=np.ascontiguousarray(numbers), **codes)
 
 
@@ -95,22 +95,22 @@ def _read_columns(folder: Path) -> pd.DataFrame:
     """Read what ``_write_columns`` wrote, or the Parquet file of an earlier version."""
     if not (folder / _COLUMNS).is_file():
         return _read_earlier(folder / _EARLIER_COLUMNS)
-    found: dict[str, Any] = {}
-    with np.load(folder / _COLUMNS, allow_pickle=False) as stored:
-        numbers, codes = iter(stored["numbers"]), (stored[f"codes{place}"] for place in count())
-        for name, levels in json.loads(stored["columns"].tobytes()):
+    columns: dict[str, Any] = {}
+    with np.load(folder / _COLUMNS, allow_pickle=False) as arrays:
+        numbers, codes = iter(arrays["numbers"]), (arrays[f"codes{place}"] for place in count())
+        for name, levels in json.loads(arrays["columns"].tobytes()):
             if levels is None:
-                found[name] = next(numbers)
+                columns[name] = next(numbers)
             else:
-                found[name] = pd.Categorical.from_codes(next(codes), categories=pd.Index(levels, dtype=object))
-    return pd.DataFrame(found)
+                columns[name] = pd.Categorical.from_codes(next(codes), categories=pd.Index(levels, dtype=object))
+    return pd.DataFrame(columns)
 
 
 def _read_earlier(path: Path) -> pd.DataFrame:
     """Read a Parquet file, which needs pyarrow. It forgets that a column without any value was nominal."""
     X = pd.read_parquet(path)
-    empty = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
-    return X.astype(dict.fromkeys(empty, pd.CategoricalDtype([])))
+    empty_columns = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
+    return X.astype(dict.fromkeys(empty_columns, pd.CategoricalDtype([])))
 
 
 def keep(dataset: Dataset, note: Note) -> None:
@@ -172,39 +172,41 @@ def _is_fingerprint(text: str) -> bool:
 
 def _put(dataset: Dataset, target: Path) -> None:
     """Write the data set to a temporary folder and move it into place, so that a kill never leaves a part of it."""
-    aside = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
+    temp_folder = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     try:
-        new = aside / "new"
-        new.mkdir()
-        _write_columns(dataset.X, new / _COLUMNS)
-        np.save(new / "y.npy", dataset.y)
+        new_folder = temp_folder / "new"
+        new_folder.mkdir()
+        _write_columns(dataset.X, new_folder / _COLUMNS)
+        np.save(new_folder / "y.npy", dataset.y)
         if dataset.strata is not None:
-            np.save(new / "strata.npy", dataset.strata)
+            np.save(new_folder / "strata.npy", dataset.strata)
         try:
-            os.replace(new, target)
+            os.replace(new_folder, target)
         except OSError:
             if not target.exists():
                 raise
             if read_cached(dataset.card, target.name) is None:  # damaged, not written by a faster process
-                os.replace(target, aside / "damaged")
-                os.replace(new, target)
+                os.replace(target, temp_folder / "damaged")
+                os.replace(new_folder, target)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temp_folder, ignore_errors=True)
 
 
 def _write_note(card: Card, note: Note) -> None:
     folder = _notes_of(card)
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(note.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    aside = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
-    aside.write_text(json.dumps(asdict(note)), encoding="utf-8")
-    os.replace(aside, folder / f"{name}.json")
+    temp_path = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
+    temp_path.write_text(json.dumps(asdict(note)), encoding="utf-8")
+    os.replace(temp_path, folder / f"{name}.json")
 
 
 def _remove_unused() -> None:
     """Remove data sets that no note names and that nobody has read for a month."""
     with suppress(OSError):
-        named = {note.fingerprint for folder in (cache_folder() / "index").iterdir() for _, note in _notes_in(folder)}
+        fingerprints = {
+            note.fingerprint for folder in (cache_folder() / "index").iterdir() for _, note in _notes_in(folder)
+        }
         for folder in (cache_folder() / "data").iterdir():
-            if folder.name not in named and time.time() - folder.stat().st_mtime > _UNUSED:
+            if folder.name not in fingerprints and time.time() - folder.stat().st_mtime > _UNUSED:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -131,13 +131,13 @@ class Card(_CardPart):
     @field_validator("columns")
     @classmethod
     def _expand_ranges(cls, columns: dict[str, str]) -> dict[str, str]:
-        expanded = {one: kind for name, kind in columns.items() for one in _range(name)}
-        if expanded.get("*") == "target":
+        kinds = {column: kind for name, kind in columns.items() for column in _range(name)}
+        if kinds.get("*") == "target":
             raise ValueError('columns: "*" stands for all columns not named here and cannot be the target')
-        targets = [name for name, kind in expanded.items() if kind == "target"]
+        targets = [name for name, kind in kinds.items() if kind == "target"]
         if len(targets) != 1:
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")
-        return expanded
+        return kinds
 
     @field_validator("expect")
     @classmethod
@@ -146,9 +146,11 @@ class Card(_CardPart):
         if classes is not None:
             if sum(classes.values()) != expect.rows:
                 raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
-            named = info.data.get("positive", [])
+            labels = info.data.get("positive", [])
             _check_classes(
-                list(classes), info.data.get("task"), [most_frequent(classes)] if _by_majority(named, expect) else named
+                list(classes),
+                info.data.get("task"),
+                [most_frequent(classes)] if _by_majority(labels, expect) else labels,
             )
         elif _by_majority(info.data.get("positive", []), expect):
             raise ValueError('expect: "positive: majority" needs "classes", the number of rows of each label')
@@ -170,7 +172,7 @@ class Card(_CardPart):
     @classmethod
     def _codes_have_columns(cls, codes: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         _known("missing_codes", codes, info)
-        for name, code in ((name, code) for name, of_column in codes.items() for code in of_column):
+        for name, code in ((name, code) for name, column_codes in codes.items() for code in column_codes):
             if not NUMBER.fullmatch(code):
                 raise ValueError(f'missing_codes: "{code}" of {name} is not a number')
         return codes
@@ -179,11 +181,11 @@ class Card(_CardPart):
     @classmethod
     def _levels_have_columns(cls, levels: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         _known("levels", levels, info)
-        for name, of_column in levels.items():
+        for name, column_levels in levels.items():
             if (kind := info.data.get("columns", {}).get(name, "nominal")) != "nominal":
                 raise ValueError(f"levels: {name} is {kind}; only a nominal column has levels")
-            if twice := [level for level in of_column if of_column.count(level) > 1]:
-                raise ValueError(f'levels: {name} has "{twice[0]}" twice')
+            if duplicates := [level for level in column_levels if column_levels.count(level) > 1]:
+                raise ValueError(f'levels: {name} has "{duplicates[0]}" twice')
         return levels
 
     @field_validator("prepare")
@@ -209,8 +211,8 @@ class Card(_CardPart):
     def _sources_have_columns(cls, files: list[FileSource], info: ValidationInfo) -> list[FileSource]:
         for source in files:
             _source_fits("files", source, info)
-            delimited = "delimited" in {file.format or source.format for file in source.files}
-            if delimited and not source.header and "*" in info.data.get("columns", {}):
+            is_delimited = "delimited" in {file.format or source.format for file in source.files}
+            if is_delimited and not source.header and "*" in info.data.get("columns", {}):
                 raise ValueError('files: the column "*" needs a file with a header')
         return files
 
@@ -231,12 +233,12 @@ class Card(_CardPart):
             return generator
         if info.data.get("task") != generator.task:
             raise ValueError(f'generator: {generator.why_task}; write "task: {generator.task}"')
-        for what, made, wanted in (
+        for key, count, expected_count in (
             ("rows", generator.n_rows, expect.rows),
             ("columns", generator.n_columns, expect.columns),
         ):
-            if made != wanted:
-                raise ValueError(f"generator: makes {made} {what}, the card expects {wanted}")
+            if count != expected_count:
+                raise ValueError(f"generator: makes {count} {key}, the card expects {expected_count}")
         if expect.fingerprint or expect.classes:
             raise ValueError("generator: draws other rows every time; remove fingerprint and classes of expect")
         try:
@@ -281,21 +283,21 @@ class Card(_CardPart):
     @cached_property
     def digest(self) -> str:
         """Return a hash of the keys that can change the data, for the cache and for fingerprints of results."""
-        excluded = {"like", "reading_of", "title", "about", "no_openml"}
+        exclusions = {"like", "reading_of", "title", "about", "no_openml"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
-            excluded.add("task")
-        excluded |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
-        content = self.model_dump_json(exclude=excluded)
+            exclusions.add("task")
+        exclusions |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
+        content = self.model_dump_json(exclude=exclusions)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @cached_property
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
-        excluded = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
-        excluded |= {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
-        content = self.model_dump_json(exclude=excluded)
-        parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
-        return hashlib.sha256("\n".join([content, *parsed]).encode()).hexdigest()[:16]
+        exclusions = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
+        exclusions |= {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
+        content = self.model_dump_json(exclude=exclusions)
+        sources = [source.model_dump_json(exclude={"files"}) for source in self.files]
+        return hashlib.sha256("\n".join([content, *sources]).encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -323,31 +325,31 @@ def _check_classes(classes: list[str], task: str | None, positive: list[str]) ->
 
 def _range(name: str) -> list[str]:
     """Expand ``f1..f3`` to f1, f2, f3. Other names stay as they are. Raises ValueError for too large a range."""
-    ends = _RANGE.fullmatch(name)
-    if ends is None:
+    match = _RANGE.fullmatch(name)
+    if match is None:
         return [name]
-    stem, first, last = ends.groups()
+    stem, first, last = match.groups()
     numbers = range(int(first), int(last) + 1)
     if not 1 <= len(numbers) <= _MOST_COLUMNS:
         raise ValueError(f'columns: the range "{name}" must rise, and hold at most {_MOST_COLUMNS:,} columns')
     return [f"{stem}{number:0{len(first)}}" for number in numbers]
 
 
-def _source_fits(where: str, source: FileSource | OpenMLSource, info: ValidationInfo) -> None:
+def _source_fits(key: str, source: FileSource | OpenMLSource, info: ValidationInfo) -> None:
     """Raise ValueError when the source renames a column that the card does not have."""
-    _known(f"{where}: rename", source.rename, info)
+    _known(f"{key}: rename", source.rename, info)
     if isinstance(source.column_names, dict):
         names = list(source.column_names.values())
-        _known(f"{where}: column_names", names, info)
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f'{where}: column_names: two columns would be called "{twice[0]}"')
+        _known(f"{key}: column_names", names, info)
+        if duplicates := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f'{key}: column_names: two columns would be called "{duplicates[0]}"')
 
 
-def _known(where: str, names: Iterable[str], info: ValidationInfo) -> None:
+def _known(key: str, names: Iterable[str], info: ValidationInfo) -> None:
     columns = info.data.get("columns", {})
     for name in names:
         if columns and "*" not in columns and name not in columns:
-            raise ValueError(f'{where}: the card has no column "{name}"{did_you_mean(name, columns)}')
+            raise ValueError(f'{key}: the card has no column "{name}"{did_you_mean(name, columns)}')
 
 
 def card_names() -> list[str]:
@@ -355,13 +357,13 @@ def card_names() -> list[str]:
     return sorted(path.stem for path in shipped("datasets").glob("*.yaml"))
 
 
-def find_card(name: str, beside: Path | None = None) -> Path:
-    """Return the path of the card ``name``: a shipped card, or a path ending in .yaml (relative to ``beside``).
+def find_card(name: str, folder: Path | None = None) -> Path:
+    """Return the path of the card ``name``: a shipped card, or a path ending in .yaml (relative to ``folder``).
 
     Raises DataError for an unknown name.
     """
     if name.endswith((".yaml", ".yml")):
-        return (beside or Path()) / name
+        return (folder or Path()) / name
     if name not in card_names():
         raise DataError(
             f'there is no data set "{name}"{did_you_mean(name, card_names())}'
@@ -376,13 +378,13 @@ def read_card(path: Path) -> Card:
     Raises FileProblems with every fault and its line.
     """
     file = YamlFile.read(path)
-    if unlike := list(_unknown_card(file, "like")):
-        raise FileProblems(file.path, [*file.problems, *unlike])  # the card is not valid without the inherited keys
+    if problems := list(_unknown_card(file, "like")):
+        raise FileProblems(file.path, [*file.problems, *problems])  # the card is not valid without the inherited keys
     if like := file.data.get("like"):
-        inherited = _inherited(str(like))
+        inherited_keys = _inherited(str(like))
         if file.data.get("task", "binary") != "binary":
-            inherited.pop("positive", None)
-        file.data = {**inherited, **file.data}
+            inherited_keys.pop("positive", None)
+        file.data = {**inherited_keys, **file.data}
     if faults := list(_put_row_numbers(file)):
         raise FileProblems(file.path, [*file.problems, *faults])  # the card is not valid without the row numbers
     file.problems += [*_unknown_card(file, "reading_of"), *_faults_between_keys(file)]
@@ -423,10 +425,10 @@ def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:
     if name is None:
         return
     if name not in card_names() or name == file.path.stem:
-        near = did_you_mean(str(name), card_names())
-        yield Problem(file.line((key,)), f'{key}: there is no other shipped data set "{name}"{near}')
-    elif further := YamlFile.read(find_card(name)).data.get(key):
-        yield Problem(file.line((key,)), f'{key}: "{name}" has this key itself; write "{key}: {further}"')
+        suggestion = did_you_mean(str(name), card_names())
+        yield Problem(file.line((key,)), f'{key}: there is no other shipped data set "{name}"{suggestion}')
+    elif original := YamlFile.read(find_card(name)).data.get(key):
+        yield Problem(file.line((key,)), f'{key}: "{name}" has this key itself; write "{key}: {original}"')
 
 
 def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:

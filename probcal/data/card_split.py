@@ -87,19 +87,19 @@ class Split(BaseModel):
     @model_validator(mode="after")
     def _needs_its_own_keys(self) -> Split:
         keys = {key for keys in KEYS.values() for key in keys} | set(OPTIONAL.values())
-        given = {key for key in keys if getattr(self, key) is not None}
-        needed = set(KEYS[self.kind])
-        unwanted = sorted(given - needed - {OPTIONAL.get(self.kind, "")})
-        missing = sorted(needed - given)
-        if self.kind == "same" and unwanted:
+        present_keys = {key for key in keys if getattr(self, key) is not None}
+        required_keys = set(KEYS[self.kind])
+        extra_keys = sorted(present_keys - required_keys - {OPTIONAL.get(self.kind, "")})
+        missing_keys = sorted(required_keys - present_keys)
+        if self.kind == "same" and extra_keys:
             raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
-        if self.folds is None and (missing or unwanted) and needed and "folds" not in needed:
-            other = unwanted or [{"train": "train_fraction"}.get(min(needed), "train")]
-            raise ValueError(f'a {self.kind} split takes "{min(needed)}" and not "{other[0]}"')
-        if missing:
-            raise ValueError(f'a {self.kind} split needs "{missing[0]}"')
-        if unwanted:
-            raise ValueError(f'a {self.kind} split takes no "{unwanted[0]}"')
+        if self.folds is None and (missing_keys or extra_keys) and required_keys and "folds" not in required_keys:
+            conflicts = extra_keys or [{"train": "train_fraction"}.get(min(required_keys), "train")]
+            raise ValueError(f'a {self.kind} split takes "{min(required_keys)}" and not "{conflicts[0]}"')
+        if missing_keys:
+            raise ValueError(f'a {self.kind} split needs "{missing_keys[0]}"')
+        if extra_keys:
+            raise ValueError(f'a {self.kind} split takes no "{extra_keys[0]}"')
         if self.file and not self.rows:
             raise ValueError("a rows split belongs to one data set; write it on its card")
         return self
@@ -138,22 +138,22 @@ class Split(BaseModel):
         """Return the number of rows in each test part of a time-ordered split."""
         return n_rows // ((self.folds or 0) + 1)
 
-    def n_splits(self, repeats: int, fixed_too: bool = False) -> int:
+    def n_splits(self, repeats: int, repeat_fixed: bool = False) -> int:
         """Return how many splits ``repeats`` repetitions have. Split s is fold s % folds of repetition s // folds.
 
-        A split without chance has one repetition, unless ``fixed_too``.
+        A split without chance has one repetition, unless ``repeat_fixed``.
         """
-        return (self.folds or 1) * (repeats if self.is_random or fixed_too else 1)
+        return (self.folds or 1) * (repeats if self.is_random or repeat_fixed else 1)
 
     def fault(self, columns: dict[str, Any], n_rows: int) -> str | None:
         """Return why the split does not fit a data set with these ``columns`` (name -> kind) and rows, or None."""
         if self.column is not None:
             kind = columns.get(self.column, columns.get("*"))
             if kind in (None, "ignore", "target"):
-                what = f'is "{kind}"' if kind else "does not exist"
-                return f'the column "{self.column}" {what}; the split needs a numeric or nominal column'
-        least = (self.folds or 0) + (self.kind == "time_ordered")
-        return f"{n_rows} rows are too few for {self.folds} folds" if n_rows < least else None
+                state = f'is "{kind}"' if kind else "does not exist"
+                return f'the column "{self.column}" {state}; the split needs a numeric or nominal column'
+        min_rows = (self.folds or 0) + (self.kind == "time_ordered")
+        return f"{n_rows} rows are too few for {self.folds} folds" if n_rows < min_rows else None
 
 
 _PARTS = ("train", "test")
@@ -188,15 +188,15 @@ def read_row_numbers(path: Path) -> RowNumbers:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: is no JSON: {error}") from None
     parts = content if isinstance(content, dict) else {}
-    seen: dict[int, str] = {}
+    part_by_number: dict[int, str] = {}
     for part in _PARTS:
         if not isinstance(parts.get(part), list) or not parts[part]:
             raise DataError(f'{path}: needs the lists "train" and "test" of row numbers; "{part}" is none')
         for number in parts[part]:
             if type(number) is not int or number < 0:
                 raise DataError(f'{path}: "{part}" holds {number!r}; rows are counted 0, 1, 2, ...')
-            if number in seen:
-                where = f'is in "{seen[number]}" and in' if seen[number] != part else "is twice in"
-                raise DataError(f'{path}: row {number} {where} "{part}"; each row may occur once')
-            seen[number] = part
+            if number in part_by_number:
+                fault = f'is in "{part_by_number[number]}" and in' if part_by_number[number] != part else "is twice in"
+                raise DataError(f'{path}: row {number} {fault} "{part}"; each row may occur once')
+            part_by_number[number] = part
     return RowNumbers(train=parts["train"], test=parts["test"])

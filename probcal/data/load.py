@@ -54,18 +54,18 @@ class LocatedDataset:
         return self.source in (_CACHE, _FILES, _BUNDLED, _GENERATED)
 
 
-def data_folder(chosen: str | None = None) -> Path | None:
-    """Return the folder of original files: ``chosen``, or PROBCAL_DATA_DIR, or None.
+def data_folder(folder: str | None = None) -> Path | None:
+    """Return the folder of original files: ``folder``, or PROBCAL_DATA_DIR, or None.
 
     Raises DataError when the folder does not exist.
     """
-    named = chosen or os.environ.get("PROBCAL_DATA_DIR")
-    if not named:
+    path = folder or os.environ.get("PROBCAL_DATA_DIR")
+    if not path:
         return None
-    if not Path(named).is_dir():
-        option = "--data-dir" if chosen else "PROBCAL_DATA_DIR"
-        raise DataError(f"{option} names {named}, which is not a folder")
-    return Path(named)
+    if not Path(path).is_dir():
+        option = "--data-dir" if folder else "PROBCAL_DATA_DIR"
+        raise DataError(f"{option} names {path}, which is not a folder")
+    return Path(path)
 
 
 def find(card: Card, folder: Path | None = None) -> LocatedDataset:
@@ -76,15 +76,15 @@ def find(card: Card, folder: Path | None = None) -> LocatedDataset:
 
     Raises MissingDataError when no source has the data set, and DataError when its files do not fit the card.
     """
-    found = _find(card, folder)
+    location = _find(card, folder)
     if card.bundled:
-        return replace(found, fingerprint=_load(card).fingerprint())
-    if found.source == _FILES and found.fingerprint is None:
-        dataset, note = _from_files(card, found.folder)
+        return replace(location, fingerprint=_load(card).fingerprint())
+    if location.source == _FILES and location.fingerprint is None:
+        dataset, note = _from_files(card, location.folder)
         with suppress(DataError):  # the cache may be read-only, which ``obtain`` reports
             keep(dataset, note)
-        return replace(found, fingerprint=note.fingerprint)
-    return found
+        return replace(location, fingerprint=note.fingerprint)
+    return location
 
 
 def obtain(card: Card, folder: Path | None = None) -> str:
@@ -115,18 +115,20 @@ def fetch_into_cache(card: Card, folder: Path | None = None) -> LocatedDataset:
     """
     if card.values and not card.bundled and read_cached(card, card.values) is not None:
         return LocatedDataset(_CACHE, card.values)
-    found = _find(card, folder)
-    if found.source == _CACHE and read_cached(card, str(found.fingerprint)) is None:
-        discard(str(found.fingerprint))  # damaged, so the next source is used
-        found = _find(card, folder)
+    location = _find(card, folder)
+    if location.source == _CACHE and read_cached(card, str(location.fingerprint)) is None:
+        discard(str(location.fingerprint))  # damaged, so the next source is used
+        location = _find(card, folder)
     if card.generator:
-        return found
+        return location
     if card.bundled:
         fingerprint = _load(card).fingerprint()
-    elif found.source == _CACHE:
-        fingerprint = str(found.fingerprint)
+    elif location.source == _CACHE:
+        fingerprint = str(location.fingerprint)
     else:
-        dataset, note = _from_files(card, found.folder) if found.source == _FILES else _from_openml(card, found.source)
+        dataset, note = (
+            _from_files(card, location.folder) if location.source == _FILES else _from_openml(card, location.source)
+        )
         keep(dataset, note)
         fingerprint = note.fingerprint
     if card.values not in (None, fingerprint):
@@ -135,7 +137,7 @@ def fetch_into_cache(card: Card, folder: Path | None = None) -> LocatedDataset:
             f"planned {str(card.values)[:16]}…)"
         )
     _obtained[cache_folder(), card.bound_to(None)] = fingerprint
-    return replace(found, fingerprint=fingerprint)
+    return replace(location, fingerprint=fingerprint)
 
 
 def known_fingerprint(card: Card) -> str | None:
@@ -152,9 +154,9 @@ def known_fingerprint(card: Card) -> str | None:
     if card.bundled:
         return _load(card).fingerprint()
     with suppress(DataError):
-        found = _find(card, data_folder())
-        if found.fingerprint or found.is_available:
-            return found.fingerprint
+        location = _find(card, data_folder())
+        if location.fingerprint or location.is_available:
+            return location.fingerprint
     return card.expect.fingerprint
 
 
@@ -180,11 +182,11 @@ def load(card: Card) -> Dataset:
 def _load(card: Card) -> Dataset:
     """Return the data set as ``load`` does. Cards that are bound to different values are different keys."""
     if card.bundled:
-        bundled = assemble(card, bundled_rows(card))
-        if card.values in (None, bundled.fingerprint()):
-            return bundled
-    elif (cached := read_cached(card, str(card.values))) is not None:
-        return cached
+        bundled_dataset = assemble(card, bundled_rows(card))
+        if card.values in (None, bundled_dataset.fingerprint()):
+            return bundled_dataset
+    elif (cached_dataset := read_cached(card, str(card.values))) is not None:
+        return cached_dataset
     raise DataError(
         f"{card.name}: the data of {card.name} changed while the run was going on: "
         + ("scikit-learn here does not have" if card.bundled else f"the cache {cache_folder()} no longer holds")
@@ -204,27 +206,27 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
         return LocatedDataset(_GENERATED)
     if (folder or card.beside) and (paths := original_paths(card, folder)):
         return _found_by_contents(card, folder, paths)
-    seen = {found.fingerprint or str(found.folder): found for found in _earlier_sources(card)}
-    if len(seen) > 1:
+    locations = {location.fingerprint or str(location.folder): location for location in _earlier_sources(card)}
+    if len(locations) > 1:
         places = ", ".join(sorted(note.place for note in notes(card)))
         raise AmbiguousDataError(
             f"{card.name}: the cache has several data sets of this card, from {places}, and its files are not at hand"
         )
-    if seen:
-        return next(iter(seen.values()))
+    if locations:
+        return next(iter(locations.values()))
     if card.openml is None:
-        why = f" OpenML: {card.no_openml}" if card.no_openml else ""
-        raise MissingDataError(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{why}")
+        reason = f" OpenML: {card.no_openml}" if card.no_openml else ""
+        raise MissingDataError(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{reason}")
     return LocatedDataset(f"OpenML {card.openml.id}", card.expect.fingerprint)
 
 
 def _found_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
     """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
-    now = contents(hashed(paths))
-    known = [note.fingerprint for note in notes(card) if note.contents == now]
-    if not known:
+    digest = contents(hashed(paths))
+    fingerprints = [note.fingerprint for note in notes(card) if note.contents == digest]
+    if not fingerprints:
         return LocatedDataset(_FILES, None, folder)
-    return LocatedDataset(_CACHE if has(known[0]) else _FILES, known[0], folder)
+    return LocatedDataset(_CACHE if has(fingerprints[0]) else _FILES, fingerprints[0], folder)
 
 
 def _earlier_sources(card: Card) -> list[LocatedDataset]:
@@ -232,36 +234,36 @@ def _earlier_sources(card: Card) -> list[LocatedDataset]:
 
     Files that are still there are looked up as they are now. Where they are gone, what they gave then is returned.
     """
-    found = []
+    locations = []
     for note in notes(card):
         folder = Path(note.folder) if note.folder else None
         paths = original_paths(card, folder) if folder else []
         if paths:
-            found.append(_found_by_contents(card, folder, paths))
+            locations.append(_found_by_contents(card, folder, paths))
         elif has(note.fingerprint):
-            found.append(LocatedDataset(_CACHE, note.fingerprint))
-    return found
+            locations.append(LocatedDataset(_CACHE, note.fingerprint))
+    return locations
 
 
 def _cached(card: Card) -> str | None:
     """Return the fingerprint of the cached data set that ``card`` stands for now, or None without one."""
     with suppress(MissingDataError):
-        found = _find(card, data_folder())
-        return found.fingerprint if found.source == _CACHE else None
+        location = _find(card, data_folder())
+        return location.fingerprint if location.source == _CACHE else None
     return None
 
 
 def _missing_files_advice(card: Card, folder: Path | None) -> str:
     names = ", ".join(map(str, missing_files(card, folder)))
-    named = "or name another folder" if card.beside else "name DATA_DIR"
-    hint = "" if folder else f"; {named} with --data-dir or PROBCAL_DATA_DIR"
+    advice = "or name another folder" if card.beside else "name DATA_DIR"
+    hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"
     return f"Put these files in place: {names}{hint}."
 
 
 def _from_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
     """Return the data set of the original files, and a note with the digest of the very bytes that were read."""
-    read: dict[Path, str] = {}
-    rows = read_original_files(card, folder, read)
+    digests: dict[Path, str] = {}
+    rows = read_original_files(card, folder, digests)
     try:
         dataset = assemble(card, rows)
     except RowError as error:
@@ -269,8 +271,8 @@ def _from_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
     except DataError as error:
         raise DataError(f"{origin(card, folder)}: {error}") from None
     place = place_of(card, folder).resolve()
-    named = str(folder.resolve()) if folder else None
-    return dataset, Note(str(place), contents(read), dataset.fingerprint(), named)
+    folder_name = str(folder.resolve()) if folder else None
+    return dataset, Note(str(place), contents(digests), dataset.fingerprint(), folder_name)
 
 
 def _from_openml(card: Card, source: str) -> tuple[Dataset, Note]:

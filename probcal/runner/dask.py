@@ -47,8 +47,8 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
     from distributed import Client, LocalCluster, Security, comm, utils_comm
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
-    local = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
-    with LocalCluster(options.workers, 1, **local) if options.workers else nullcontext(options.scheduler) as address:
+    setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
+    with LocalCluster(options.workers, 1, **setup) if options.workers else nullcontext(options.scheduler) as address:
         try:
             if options.scheduler:  # a Client that fails prints a traceback. A scheduler that ends drops connections
                 connect = partial(comm.connect, address, timeout, **Security().get_connection_args("client"))
@@ -56,8 +56,8 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
             client = Client(address, timeout=timeout, set_as_default=False)
         except Exception as error:  # each protocol raises its own
             advice = "give an address such as tcp://host:8786, or tls:// with certificates in Dask's configuration"
-            said = f"no Dask scheduler answers at {address}: {str(error) or f'no answer in {timeout:g} s'}; {advice}"
-            raise ProbcalError(f"{said}; finished cells are kept, the same command continues") from None
+            text = f"no Dask scheduler answers at {address}: {str(error) or f'no answer in {timeout:g} s'}; {advice}"
+            raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
         try:
             yield client
         finally:
@@ -66,7 +66,7 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
 
 
 def find_fault(
-    code: dict[str, str], folders: dict[str, Path | None], modules: Path, planned: PlannedCell, run: str
+    code: dict[str, str], folders: dict[str, Path | None], modules: Path, entry: PlannedCell, run: str
 ) -> tuple[str, bool]:
     """Return why this process would give other numbers, or an empty text, and that it can be used again."""
     for name, folder in folders.items():  # the folders of the starting process, where this machine has them
@@ -74,15 +74,15 @@ def find_fault(
             os.environ[name] = str(modules / folder)
     sys.path.extend({str(modules)} - {*sys.path})  # last, to hide no module
     try:
-        here = {**fingerprint.code_of(*fingerprint.modules_of(planned.cell)), **fingerprint.code_of_metrics()}
-        key = _fingerprints().key(planned.cell)
-        _obtain_once(planned.cell.card)
+        digests = {**fingerprint.code_of(*fingerprint.modules_of(entry.cell)), **fingerprint.code_of_metrics()}
+        key = _fingerprints().key(entry.cell)
+        _obtain_once(entry.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
-    names = sorted({*here, *fingerprint.modules_of(planned.cell)})
-    other = [f"code of {name}" for name in names if code.get(name) != here.get(name)]
-    other = other or [part for part, digest in planned.key.items() if key.get(part) != digest]
-    return f"has other {', '.join(other)} than the run was planned with" if other else "", True
+    names = sorted({*digests, *fingerprint.modules_of(entry.cell)})
+    differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
+    differences = differences or [part for part, digest in entry.key.items() if key.get(part) != digest]
+    return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True
 
 
 def _end_process(process: Worker) -> None:
@@ -90,7 +90,7 @@ def _end_process(process: Worker) -> None:
         process.end()
 
 
-def run_in_process(check: Callable[..., Any], planned: PlannedCell, run: str, limit: float) -> tuple[str, Any]:
+def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limit: float) -> tuple[str, Any]:
     """Run a cell in a process of this Dask worker, in at most ``limit`` seconds. Return the worker and the outcome.
 
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
@@ -98,21 +98,21 @@ def run_in_process(check: Callable[..., Any], planned: PlannedCell, run: str, li
     from distributed import get_worker
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
-    process = next((one for one, owner in list(_idle.items()) if owner == run and _idle.pop(one, "")), None)
+    process = next((worker for worker, owner in list(_idle.items()) if owner == run and _idle.pop(worker, "")), None)
     process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
-    steps, reusable = [partial(check, planned), partial(execute_alone, planned)], False
+    steps, reusable = [partial(check, entry), partial(execute_alone, entry)], False
     try:
         for step in steps if process.busy else [None, *steps]:  # a new process first reports its start
             if step:
-                process.give(planned, step)
-            while not (answered := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
+                process.give(entry, step)
+            while not (has_answer := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
                 if dask_worker.status.name in ("closing", "closed") or task is None or task.state != "executing":
                     return dask_worker.contact_address, None
                 wait(process.waitables(), max(0.01, min(limit - process.seconds, 0.5)))
             if step is not steps[1] and (fault := process.receive()[0]):
                 return dask_worker.contact_address, fault
-        outcome, reusable = worker_outcome(process, run, None if answered else limit, last_try=True)
+        outcome, reusable = worker_outcome(process, run, None if has_answer else limit, last_try=True)
         return dask_worker.contact_address, outcome
     except WorkerDied as death:
         return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_printed()}"
@@ -125,7 +125,7 @@ def run_in_process(check: Callable[..., Any], planned: PlannedCell, run: str, li
 
 
 def outcomes(
-    planned: list[PlannedCell], run: str, client: Client, options: RunOptions, say: Callable[[str], None], started: Any
+    plan: list[PlannedCell], run: str, client: Client, options: RunOptions, say: Callable[[str], None], notify: Any
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends, like ``probcal.runner.pool.outcomes``.
 
@@ -133,68 +133,68 @@ def outcomes(
     """
     from distributed import CancelledError, as_completed
     from distributed.scheduler import KilledWorker
-    modules = sorted({module for one in planned for module in fingerprint.modules_of(one.cell)})
+    modules = sorted({module for item in plan for module in fingerprint.modules_of(item.cell)})
     versions = {"probcal": __version__, **fingerprint.versions_of(*modules)}
     code = {**fingerprint.code_of(*modules), **fingerprint.code_of_metrics()}
     folders = {"PROBCAL_DATA_DIR": options.data_folder, "PROBCAL_CACHE_DIR": cache_folder()}
     task = partial(run_in_process, partial(find_fault, code, folders, Path.cwd()))
-    waiting, losses, checked, is_empty = deque(planned), Counter[str](), -math.inf, False
-    faults, proven = dict[str, str](), set[str]()  # worker -> reason to refuse it, if any; workers that ran a cell
+    queue, losses, check_time, is_empty = deque(plan), Counter[str](), -math.inf, False
+    faults, runners = dict[str, str](), set[str]()  # worker -> reason to refuse it, if any; workers that ran a cell
     reports: dict[str, Any] = {}  # worker -> fault that was found since the last look at the workers
     workers: dict[str, int] = {}  # present worker without a fault -> its threads
     tasks: dict[Any, tuple[PlannedCell, list[str]]] = {}  # future -> its cell, and the workers that may run it
-    completed = as_completed(loop=client.loop)
-    while waiting or tasks:
+    futures = as_completed(loop=client.loop)
+    while queue or tasks:
         if client.status != "running":
             say(f"the scheduler at {options.scheduler} is gone; waiting for it to come back")
             with open_client(options, RECONNECT_SECONDS) as client:
-                yield from outcomes([*(one for one, _ in tasks.values()), *waiting], run, client, options, say, started)
+                yield from outcomes([*(item for item, _ in tasks.values()), *queue], run, client, options, say, notify)
             return
-        if time.monotonic() - checked >= CHECK_SECONDS:
+        if time.monotonic() - check_time >= CHECK_SECONDS:
             with suppress(OSError):  # the scheduler may end meanwhile
-                present = client.nthreads()
-                if new := [worker for worker in present if worker not in faults]:
-                    reports |= client.run(fingerprint.version_differences, versions, workers=new, on_error="return")
+                members = client.nthreads()
+                if names := [worker for worker in members if worker not in faults]:
+                    reports |= client.run(fingerprint.version_differences, versions, workers=names, on_error="return")
                 for worker, fault in reports.items():
                     if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again
                         faults[worker] = fault if isinstance(fault, str) else f"cannot run cells: {fault!r}"
                         if fault:
                             say(f"worker {worker} is refused: {faults[worker]}")
-                if present and all(map(faults.get, {*present, *proven})):
+                if members and all(map(faults.get, {*members, *runners})):
                     raise ProbcalError("no worker of the cluster can run the cells; the reasons are above")
-                workers = {worker: threads for worker, threads in present.items() if faults.get(worker) == ""}
+                workers = {worker: threads for worker, threads in members.items() if faults.get(worker) == ""}
                 if not workers and not is_empty:
                     say("no worker is there yet; waiting for one to join (Ctrl-C ends the run)")
-                checked, reports, is_empty = time.monotonic(), {}, not workers
-                for future, (_, allowed) in tasks.items():
-                    if present.keys().isdisjoint(allowed):  # Dask would wait until one comes back
+                check_time, reports, is_empty = time.monotonic(), {}, not workers
+                for future, (_, addresses) in tasks.items():
+                    if members.keys().isdisjoint(addresses):  # Dask would wait until one comes back
                         future.cancel()
-        while waiting and len(tasks) < sum(workers.values()):
-            one, allowed = waiting.popleft(), list(workers)
-            future = client.submit(task, one, run, options.timeout or math.inf, workers=allowed, pure=False)
-            tasks[future] = one, allowed
-            completed.add(future)
-            started(one)
-        batch = completed.next_batch(block=False)
+        while queue and len(tasks) < sum(workers.values()):
+            item, addresses = queue.popleft(), list(workers)
+            future = client.submit(task, item, run, options.timeout or math.inf, workers=addresses, pure=False)
+            tasks[future] = item, addresses
+            futures.add(future)
+            notify(item)
+        batch = futures.next_batch(block=False)
         time.sleep(0 if batch else POLL_SECONDS)
         for future in batch:
             try:  # by itself, as_completed(with_results=True) never returns a future whose result fails to arrive
                 worker, answer = future.result(CHECK_SECONDS) if future.status == "finished" else ("", None)
             except (OSError, CancelledError):  # the connection broke, or the worker that has the result is gone
-                completed.add(future)
+                futures.add(future)
                 continue
-            (one, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
-            lost = future.cancelled() or isinstance(error, KilledWorker)
-            losses[one.cell.id] += lost * (getattr(error, "allowed_failures", 0) + 1)
+            (item, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
+            is_lost = future.cancelled() or isinstance(error, KilledWorker)
+            losses[item.cell.id] += is_lost * (getattr(error, "allowed_failures", 0) + 1)
             if isinstance(answer, Outcome):
-                proven.add(worker)
+                runners.add(worker)
                 yield answer
-            elif lost and (error or losses[one.cell.id] > LOSSES):
-                why = f"Dask workers that died or left while they had the cell {one.cell.id}: {losses[one.cell.id]}"
-                yield failed_outcome(one, run, 0.0, "failed", "WorkerDied", why)
+            elif is_lost and (error or losses[item.cell.id] > LOSSES):
+                text = f"Dask workers that died or left while they had the cell {item.cell.id}: {losses[item.cell.id]}"
+                yield failed_outcome(item, run, 0.0, "failed", "WorkerDied", text)
             elif error:
                 raise ProbcalError(f"the Dask cluster cannot run cells: {error}")
             else:
-                waiting.appendleft(one)
+                queue.appendleft(item)
                 if answer:
-                    reports[worker], checked = answer, -math.inf
+                    reports[worker], check_time = answer, -math.inf

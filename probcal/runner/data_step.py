@@ -32,13 +32,13 @@ class DataStep:
         faults = []
         for card in cards:
             try:
-                found = fetch_into_cache(card, folder)
+                location = fetch_into_cache(card, folder)
             except MissingDataError as error:
                 self.missing[card.name] = str(error)
             except DataError as error:
                 faults.append(str(error))
             else:
-                self._take(card, found, say)
+                self._take(card, location, say)
         if faults:
             raise DataError("\n".join(faults))
 
@@ -48,13 +48,13 @@ class DataStep:
             card for card in cards if not (card.generator or card in self.fingerprints or card.name in self.missing)
         ]
 
-    def _take(self, card: Card, found: LocatedDataset, say: Callable[[str], None]) -> None:
-        if found.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
-            say(f"{card.name}: {found.source}")
-        self.sources.setdefault(card.name, found.source)
+    def _take(self, card: Card, location: LocatedDataset, say: Callable[[str], None]) -> None:
+        if location.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
+            say(f"{card.name}: {location.source}")
+        self.sources.setdefault(card.name, location.source)
         self.local_cards.add(card.bound_to(None))
-        if found.fingerprint and not card.generator:
-            self.fingerprints[card.bound_to(None)] = found.fingerprint
+        if location.fingerprint and not card.generator:
+            self.fingerprints[card.bound_to(None)] = location.fingerprint
 
     def bound(self, experiment: Experiment) -> Experiment:
         """Return the experiment with each of its cards bound to its data set."""
@@ -62,7 +62,8 @@ class DataStep:
             experiment,
             cards=tuple(map(self._bound, experiment.cards)),
             overrides=tuple(
-                replace(one, card=self._bound(one.card)) if one.card else one for one in experiment.overrides
+                replace(override, card=self._bound(override.card)) if override.card else override
+                for override in experiment.overrides
             ),
         )
 
@@ -78,17 +79,17 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
     step, faults = DataStep(), []
     for card in cards:
         try:
-            found = find(card, folder)
+            location = find(card, folder)
         except MissingDataError as error:
             step.missing[card.name] = str(error)
-            found = LocatedDataset("nowhere", card.expect.fingerprint)
+            location = LocatedDataset("nowhere", card.expect.fingerprint)
         except DataError as error:
             faults.append(str(error))
             continue
-        if found.is_available:
-            step._take(card, found, say)
-        elif found.fingerprint:
-            step.fingerprints[card] = found.fingerprint
+        if location.is_available:
+            step._take(card, location, say)
+        elif location.fingerprint:
+            step.fingerprints[card] = location.fingerprint
     if faults:
         raise DataError("\n".join(faults))
     return step
@@ -104,15 +105,15 @@ def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
             continue
         files, fault = "its files", ""
         try:
-            found = find(card.bound_to(None), folder)
+            location = find(card.bound_to(None), folder)
         except (MissingDataError, AmbiguousDataError):
             continue
         except DataError as error:
             fault = f" ({error})"
         else:
-            if found.fingerprint == card.values:
+            if location.fingerprint == card.values:
                 continue
-            files = ", ".join(map(str, original_paths(card, found.folder))) or files
+            files = ", ".join(map(str, original_paths(card, location.folder))) or files
         yield (f"{card.name}: {files} changed during the run, so these results are those of the earlier content{fault}")
 
 

@@ -53,28 +53,28 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     split does it for all. Nor are fits that an earlier cell made: ``shared_seconds`` holds their time.
     """
     start = time.perf_counter()
-    spared = SharedFitTimer()
+    timer = SharedFitTimer()
     row: dict[str, Any] = {**cell.names, "key": key, "run": run}
-    given: list[warnings.WarningMessage] = []
+    messages: list[warnings.WarningMessage] = []
     try:
         rows = rows_of(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
         start = time.perf_counter()
-        with warnings.catch_warnings(record=True) as given, spared.measured(rows.fits):
+        with warnings.catch_warnings(record=True) as messages, timer.measured(rows.fits):
             warnings.simplefilter("always")
             if rows.y_test.ndim == 1:
-                found = _predict(cell, rows)
+                prediction = _predict(cell, rows)
             else:  # predict each label separately, without stages and curves
-                found = _CellPrediction(np.stack([_predict(cell, one).p for one in rows.each_label()], axis=1))
-        row |= {"seconds": _seconds_since(start), "shared_seconds": round(spared.seconds, 6)}
-        metrics = {**measure(rows.y_test, found.p, rows.truth, cell.asked), **found.measures}
-        row |= {"stages": found.stages, "curves": found.curves}
-        result = CellResult(status="done", metrics=metrics, warnings=_counted(given), **row)
-        return Outcome(result, rows.y_test, found.p)
+                prediction = _CellPrediction(np.stack([_predict(cell, part).p for part in rows.each_label()], axis=1))
+        row |= {"seconds": _seconds_since(start), "shared_seconds": round(timer.seconds, 6)}
+        metrics = {**measure(rows.y_test, prediction.p, rows.truth, cell.asked), **prediction.measures}
+        row |= {"stages": prediction.stages, "curves": prediction.curves}
+        result = CellResult(status="done", metrics=metrics, warnings=_counted(messages), **row)
+        return Outcome(result, rows.y_test, prediction.p)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _seconds_since(start)
-        return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
+        return Outcome(CellResult(status="failed", warnings=_counted(messages), **row))
 
 
 class SharedFitTimer:
@@ -87,16 +87,16 @@ class SharedFitTimer:
     def measured(self, fits: SharedFits) -> Iterator[None]:
         """Measure within the block. The time of each fit is stored with ``fits`` for the cells that follow."""
         times: dict[int, float] = vars(fits).setdefault("_seconds_of_fits", {})
-        fitted_or_kept = fits.fitted
+        original = fits.fitted
 
         def timed(estimator: Any, *rows: Any) -> Any:
-            start, before = time.perf_counter(), self.seconds
-            found = fitted_or_kept(estimator, *rows)
-            if found is estimator:
-                times[id(found)] = time.perf_counter() - start + self.seconds - before
+            start, old_seconds = time.perf_counter(), self.seconds
+            result = original(estimator, *rows)
+            if result is estimator:
+                times[id(result)] = time.perf_counter() - start + self.seconds - old_seconds
             else:
-                self.seconds += times.get(id(found), 0.0)
-            return found
+                self.seconds += times.get(id(result), 0.0)
+            return result
 
         fits.fitted = timed  # type: ignore[method-assign, assignment]  # put back below
         try:
@@ -110,14 +110,14 @@ def rows_of(cell: Cell) -> SplitRows:
     return fold_rows.rows_of(cell) if cell.has_fold_rows else fit_predict.rows_of(cell)
 
 
-def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, asked: tuple[str, ...]) -> dict[str, float]:
+def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a cell, or their means over several labels.
 
-    ``truth`` holds the true probabilities of the test rows, see ``Dataset``. ``asked`` holds additional metrics.
+    ``truth`` holds the true probabilities of the test rows, see ``Dataset``. ``names`` holds additional metrics.
     """
-    _import_metrics(asked)
+    _import_metrics(names)
     metrics = all_metrics if y.ndim == 1 else means_over_labels
-    return metrics(y, p, true_p=truth, also=asked)
+    return metrics(y, p, true_p=truth, also=names)
 
 
 def _import_metrics(names: tuple[str, ...]) -> None:
@@ -160,56 +160,56 @@ def _with_nested(cell: Cell) -> Cell:
     """Return the cell with new instances in place of the components that are nested in its parameters."""
     column = cell.column
     parts = (column.learner, column.method)
-    if not any(paths(one.params) for one in parts):
+    if not any(paths(part.params) for part in parts):
         return cell
-    learner, method = (replace(one, params=instances(one.params)) if paths(one.params) else one for one in parts)
+    learner, method = (replace(part, params=instances(part.params)) if paths(part.params) else part for part in parts)
     return replace(cell, column=replace(column, learner=learner, method=method))
 
 
 def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[str, list[dict[str, Any]]]:
-    found = _requested(estimator, "curves", rows.X_test, cell.curves)
+    curves = _requested(estimator, "curves", rows.X_test, cell.curves)
     if "roc" in cell.curves and p.shape[1] == 2 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p[:, 1])
-        found["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
-    short = {name: [_rounded(line) for line in lines] for name, lines in found.items()}
-    if fault := curves_fault(short):  # an invalid curve of a user's method would make the result unreadable
+        curves["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
+    short_curves = {name: [_rounded(line) for line in lines] for name, lines in curves.items()}
+    if fault := curves_fault(short_curves):  # an invalid curve of a user's method would make the result unreadable
         raise ValueError(fault)
-    return short
+    return short_curves
 
 
 def _rounded(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}}
 
 
-def _requested(estimator: Any, what: str, X: Any, asked: tuple[str, ...]) -> dict[str, Any]:
+def _requested(estimator: Any, attribute: str, X: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """Return those of the estimator's own ``measures`` or ``curves`` that the experiment asks for."""
-    provide = getattr(estimator, what, None)
-    if not asked or not provide:
+    function = getattr(estimator, attribute, None)
+    if not names or not function:
         return {}
-    return {name: value for name, value in provide(copy_view(X)).items() if name in asked}
+    return {name: value for name, value in function(copy_view(X)).items() if name in names}
 
 
-def _counted(given: list[warnings.WarningMessage]) -> dict[str, int]:
-    return dict(Counter(warning.category.__name__ for warning in given)) if given else {}
+def _counted(messages: list[warnings.WarningMessage]) -> dict[str, int]:
+    return dict(Counter(warning.category.__name__ for warning in messages)) if messages else {}
 
 
 def _seconds_since(start: float) -> float:
     return round(time.perf_counter() - start, 6)
 
 
-def remeasure(planned: PlannedCell, store: Store, run: str) -> Outcome | None:
+def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
     """Return the outcome where only metrics have to be measured, or None when the cell must be fitted again."""
-    kept = planned.kept
-    if kept is None:
+    result = entry.kept
+    if result is None:
         return None
-    by_method = {name: number for name, number in kept.metrics.items() if name in METHOD_METRICS}
-    if planned.lacking & set(METHOD_METRICS):  # only the fitted method can measure them
+    own_metrics = {name: number for name, number in result.metrics.items() if name in METHOD_METRICS}
+    if entry.lacking & set(METHOD_METRICS):  # only the fitted method can measure them
         return None
     try:
-        metrics = measure(*store.predictions(kept), truth_of(planned.cell), planned.cell.asked)
+        metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.asked)
     except (StoreError, ValueError):
         return None
-    return Outcome(replace(kept, metrics=metrics | by_method, key=planned.key, run=run))
+    return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))
 
 
 _SIGKILL = 9
@@ -219,7 +219,7 @@ _LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
 
 
 def failed_outcome(
-    planned: PlannedCell,
+    entry: PlannedCell,
     run: str,
     seconds: float,
     status: Literal["failed", "timeout"],
@@ -229,7 +229,7 @@ def failed_outcome(
 ) -> Outcome:
     """Return the outcome of a cell whose worker died or timed out."""
     error: dict[str, Any] = {"error_type": error_type, "message": message, "traceback": traceback}
-    names, key = planned.cell.names, planned.key
+    names, key = entry.cell.names, entry.key
     return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
 
 
@@ -241,8 +241,8 @@ def exit_reason(exitcode: int | None) -> str:
         return f"its process ended by itself with exit code {exitcode}"
     if -exitcode == _SIGKILL:
         return "killed: out of memory?"
-    named = {one.value: one.name for one in signal.Signals}  # real-time signals have no name
-    return f"its process was ended by {named.get(-exitcode, f'signal {-exitcode}')}"
+    names = {member.value: member.name for member in signal.Signals}  # real-time signals have no name
+    return f"its process was ended by {names.get(-exitcode, f'signal {-exitcode}')}"
 
 
 def bounded(outcome: Outcome) -> Outcome:
@@ -274,7 +274,7 @@ def _exact_text(text: str) -> str:
     return "".join(str.__iter__(text))
 
 
-def _shortened(text: str, most: int) -> str:
-    if len(text) <= most:
+def _shortened(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    return f"{text[: most // 2]}\n[{len(text) - most:,} characters left out]\n{text[-(most // 2) :]}"
+    return f"{text[: limit // 2]}\n[{len(text) - limit:,} characters left out]\n{text[-(limit // 2) :]}"

@@ -99,44 +99,46 @@ def versions_of(*modules: str) -> dict[str, str]:
 
     Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
     """
-    reached = _reached(*modules)
-    top_modules = {_top(name) for name in [*modules, *(one for module in reached.values() for one in module.imports)]}
+    sources = _reached(*modules)
+    top_modules = {
+        _top(name) for name in [*modules, *(dependency for module in sources.values() for dependency in module.imports)]
+    }
     top_modules -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
-    found = {package for module in top_modules for package in _packages_of(module)}
-    found.update(package for name in reached for package in _DRIVEN.get(name, ()))
-    versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
+    packages = {package for module in top_modules for package in _packages_of(module)}
+    packages.update(package for name in sources for package in _DRIVEN.get(name, ()))
+    versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *packages})}
     if _WEKA in versions:
         from probcal.learners.weka.jar import named_version  # imports pandas, which most commands do not need
 
-        if named := named_version():
+        if release := named_version():
             del versions[_WEKA]  # another jar file computes
-            versions[_JAR] = named
+            versions[_JAR] = release
     return {"python": _python_version(), **versions}
 
 
 def _reached(*roots: str) -> dict[str, Source]:
     """Return our modules among ``roots`` and all that they import, by name."""
-    found: dict[str, Source] = {}
-    waiting = list(roots)
-    while waiting:
-        name = waiting.pop()
-        if name in found or (name in ELSEWHERE and name not in roots) or not _is_ours(name):
+    sources: dict[str, Source] = {}
+    queue = list(roots)
+    while queue:
+        name = queue.pop()
+        if name in sources or (name in ELSEWHERE and name not in roots) or not _is_ours(name):
             continue
         source = _source(name)
         if source is not None:
-            found[name] = source
-            waiting += [one for one in _may_run(name, source) if one != "probcal"]  # probcal only exports names
-    return dict(sorted(found.items()))
+            sources[name] = source
+            queue += [module for module in _may_run(name, source) if module != "probcal"]  # probcal only exports names
+    return dict(sorted(sources.items()))
 
 
 def _may_run(name: str, source: Source) -> list[str]:
     """Return the modules that a module may run, by import, by name, or as the packages that contain it."""
     if _is_probcal(name):
         return [*source.imports, *_BY_NAME.get(name, ())]
-    short = [one.removeprefix("probcal.") for one in source.imports]
-    exported = [PUBLIC_CLASSES[one] for one in short if one in PUBLIC_CLASSES]
-    above = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
-    return [*source.imports, *exported, *above]
+    names = [dependency.removeprefix("probcal.") for dependency in source.imports]
+    modules = [PUBLIC_CLASSES[name] for name in names if name in PUBLIC_CLASSES]
+    parents = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
+    return [*source.imports, *modules, *parents]
 
 
 @cache
@@ -157,10 +159,10 @@ def _spec(name: str) -> ModuleSpec | None:
         with suppress(ValueError):  # a module that was created by hand has no spec
             return find_spec(name)
         return None
-    above = _spec(parent)
-    if above is None or above.submodule_search_locations is None:
+    parent_spec = _spec(parent)
+    if parent_spec is None or parent_spec.submodule_search_locations is None:
         return None
-    return PathFinder.find_spec(name, above.submodule_search_locations)
+    return PathFinder.find_spec(name, parent_spec.submodule_search_locations)
 
 
 @cache
@@ -190,9 +192,9 @@ def _top(module: str) -> str:
 def _packages_of(module: str) -> list[str]:
     """Return the installed packages that have this module. All of them are only read if none has its name."""
     with suppress(PackageNotFoundError):
-        found = distribution(module)
-        if any(file.parts[0] == module for file in found.files or ()):
-            return [found.metadata["Name"]]
+        package = distribution(module)
+        if any(file.parts[0] == module for file in package.files or ()):
+            return [package.metadata["Name"]]
     return _distributions().get(module, [])
 
 
@@ -214,13 +216,15 @@ def _python_version() -> str:
 
 def version_differences(versions: dict[str, str]) -> str:
     """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
-    here = {name: _version(name) for name in versions} | {"python": _python_version(), "probcal": __version__}
+    local_versions = {name: _version(name) for name in versions} | {"python": _python_version(), "probcal": __version__}
     if _JAR in versions:
         from probcal.learners.weka.jar import named_version
 
-        here[_JAR] = named_version() or "not named by PROBCAL_WEKA_JAR"
+        local_versions[_JAR] = named_version() or "not named by PROBCAL_WEKA_JAR"
     return "; ".join(
-        f"{name} is {here[name]} there and {one} here" for name, one in versions.items() if here[name] != one
+        f"{name} is {local_versions[name]} there and {value} here"
+        for name, value in versions.items()
+        if local_versions[name] != value
     )
 
 
@@ -240,12 +244,12 @@ class Fingerprints:
 
         None if the cell needs no Weka, if the experiment is of another release, or if this release is at hand.
         """
-        measured = run.get("versions", {}).get(_JAR) if self._weka else None
-        if not self._weka or not measured or not {_WEKA, _JAR} & versions_of(*modules_of(cell)).keys():
+        release = run.get("versions", {}).get(_JAR) if self._weka else None
+        if not self._weka or not release or not {_WEKA, _JAR} & versions_of(*modules_of(cell)).keys():
             return None
         from probcal.learners.weka.jar import is_release, other_release
 
-        return measured if is_release(measured, self._weka) and other_release(self._weka) else None
+        return release if is_release(release, self._weka) and other_release(self._weka) else None
 
     def key(self, cell: Cell, weka: str | None = None) -> dict[str, str]:
         """Return part -> digest. ``data`` is absent while neither the card nor the cache knows the values.
@@ -253,12 +257,12 @@ class Fingerprints:
         ``weka`` stands for the Weka that is here. See ``absent_weka``.
         """
         # cells of one column on one card share these objects, and differ by the repetition
-        alike = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.asked, cell.has_fold_rows, weka
-        if alike not in self._known:
-            self._known[alike] = cell, self._parts_of(cell, weka)  # with the cell, so that no other object gets its ids
+        group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.asked, cell.has_fold_rows, weka
+        if group not in self._known:
+            self._known[group] = cell, self._parts_of(cell, weka)  # with the cell, so that no other object gets its ids
         split = self._split(cell.card, cell.split)
-        of_repetition = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_seed_name(cell))
-        return {**self._known[alike][1], "split": of_repetition}
+        split_digest = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_seed_name(cell))
+        return {**self._known[group][1], "split": split_digest}
 
     def _parts_of(self, cell: Cell, weka: str | None) -> dict[str, str]:
         """Return the parts of ``key``, in their order, without the digest of the split."""
@@ -324,8 +328,8 @@ def card_before(card: Card, run: Mapping[str, Any]) -> str | None:
     """Return the ``reading`` of the card in ``run`` (its provenance), or None where it stored none."""
     data = run.get("data", {})
     record = data.get(card.name, {}) if isinstance(data, dict) else {}
-    before = record.get("card") if isinstance(record, dict) else None
-    return before if isinstance(before, str) else None
+    reading = record.get("card") if isinstance(record, dict) else None
+    return reading if isinstance(reading, str) else None
 
 
 def data_change(card: Card, run: Mapping[str, Any]) -> str:
@@ -345,25 +349,27 @@ def modules_of(cell: Cell) -> tuple[str, ...]:
     user's own may pass on any other learner, so it gets all fast paths. So does one with nested components.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
-    nested = tuple(path for one in (cell.column.learner, cell.column.method) for path in paths(one.params))
-    return _modules((learner, method, *nested), bool(cell.card.generator), cell.has_fold_rows)
+    nested_paths = tuple(
+        path for component in (cell.column.learner, cell.column.method) for path in paths(component.params)
+    )
+    return _modules((learner, method, *nested_paths), bool(cell.card.generator), cell.has_fold_rows)
 
 
 @cache
-def _modules(classes: tuple[str, ...], drawn: bool, folds: bool) -> tuple[str, ...]:
+def _modules(classes: tuple[str, ...], is_drawn: bool, has_folds: bool) -> tuple[str, ...]:
     return (
         *map(_module, classes),
-        *(("probcal.data.sources.generated",) if drawn else ()),
-        *(("probcal.runner.fold_rows",) if folds else ()),
+        *(("probcal.data.sources.generated",) if is_drawn else ()),
+        *(("probcal.runner.fold_rows",) if has_folds else ()),
         *_shortcuts(*classes),
     )
 
 
-def _shortcuts(learner: str, method: str, *nested: str) -> tuple[str, ...]:
-    if "probcal.fast_paths.shortcut" not in code_of(*map(_module, (learner, method, *nested))):
+def _shortcuts(learner: str, method: str, *nested_paths: str) -> tuple[str, ...]:
+    if "probcal.fast_paths.shortcut" not in code_of(*map(_module, (learner, method, *nested_paths))):
         return ()
-    own = not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in (learner, method)}
-    return tuple(modules_for(Pipeline if own or nested else import_class(learner)))
+    is_own = not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in (learner, method)}
+    return tuple(modules_for(Pipeline if is_own or nested_paths else import_class(learner)))
 
 
 def _module(path: str) -> str:
@@ -396,8 +402,8 @@ def _plugin_metrics(names: tuple[str, ...]) -> tuple[Any, ...]:
     return {name: module.digest for name, module in _reached(*modules).items()}, versions_of(*modules)
 
 
-def _split(card: Card, of_experiment: Split | None = None) -> dict[str, Any]:
-    split = of_experiment or card.split
+def _split(card: Card, experiment_split: Split | None = None) -> dict[str, Any]:
+    split = experiment_split or card.split
     return {**split.model_dump(exclude={"file"}), "n_train": split.n_train(card.expect.rows)}
 
 
@@ -405,20 +411,26 @@ def _with_weka(versions: dict[str, str], weka: str | None) -> dict[str, str]:
     """Return ``versions`` with the release and digest ``weka`` in the place of the Weka that is here."""
     if weka is None:
         return versions
-    return {**{package: told for package, told in versions.items() if package != _WEKA}, _JAR: weka}
+    return {**{package: value for package, value in versions.items() if package != _WEKA}, _JAR: weka}
 
 
-def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
-    changed = [name for name, digest in now.items() if before.get(name) != digest]
-    return f"code changed: {', '.join(changed) or 'a module was removed, or a class is built differently'}"
+def _changed_code(code: dict[str, str], old_code: dict[str, str]) -> str:
+    names = [name for name, digest in code.items() if old_code.get(name) != digest]
+    return f"code changed: {', '.join(names) or 'a module was removed, or a class is built differently'}"
 
 
-def _changed_versions(now: dict[str, str], before: dict[str, str]) -> str:
-    changed = [f"{name} {before.get(name, '?')} -> {new}" for name, new in now.items() if before.get(name) != new]
-    if _JAR in before and _WEKA in now and _WEKA not in before:
-        changed = [one for one in changed if not one.startswith(_WEKA)]
-        changed.append(f"Weka {before[_JAR]} -> that of {_WEKA} {now[_WEKA]} (PROBCAL_WEKA_JAR names a jar file)")
-    return ", ".join(changed) or "package versions changed"
+def _changed_versions(versions: dict[str, str], old_versions: dict[str, str]) -> str:
+    changes = [
+        f"{name} {old_versions.get(name, '?')} -> {value}"
+        for name, value in versions.items()
+        if old_versions.get(name) != value
+    ]
+    if _JAR in old_versions and _WEKA in versions and _WEKA not in old_versions:
+        changes = [change for change in changes if not change.startswith(_WEKA)]
+        changes.append(
+            f"Weka {old_versions[_JAR]} -> that of {_WEKA} {versions[_WEKA]} (PROBCAL_WEKA_JAR names a jar file)"
+        )
+    return ", ".join(changes) or "package versions changed"
 
 
 def _digest_of_json(text: str) -> str:

@@ -39,8 +39,8 @@ class TimeEstimates:
     method on other data sets. Then cells of its method count, then any cell.
     """
 
-    def __init__(self, planned: Iterable[PlannedCell]) -> None:
-        self._planned = {entry.cell.id: entry for entry in planned}
+    def __init__(self, plan: Iterable[PlannedCell]) -> None:
+        self._planned = {entry.cell.id: entry for entry in plan}
         self._recorded = {cell: _recorded(entry) for cell, entry in self._planned.items()}
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._spent = self._foreseen = 0.0
@@ -50,19 +50,19 @@ class TimeEstimates:
 
     def ended(self, cell: str, seconds: float) -> None:
         """Record the seconds of a cell."""
-        entry, foreseen = self._planned[cell], self._recorded[cell]
+        entry, estimate = self._planned[cell], self._recorded[cell]
         if entry.kept is not None:
             return
-        if foreseen is None:
+        if estimate is None:
             self._learn(entry.cell, seconds)
         else:
-            self._spent, self._foreseen = self._spent + seconds, self._foreseen + foreseen
+            self._spent, self._foreseen = self._spent + seconds, self._foreseen + estimate
 
     def of(self, cell: str) -> float | None:
         """Return the expected seconds of a cell, or None while nothing is known."""
-        recorded, planned_cell = self._recorded[cell], self._planned[cell].cell
-        if recorded is not None:
-            return recorded * (self._spent + _TRUST) / (self._foreseen + _TRUST)
+        old_seconds, planned_cell = self._recorded[cell], self._planned[cell].cell
+        if old_seconds is not None:
+            return old_seconds * (self._spent + _TRUST) / (self._foreseen + _TRUST)
         for kind in _kinds(planned_cell):
             if kind in self._of_kind:
                 seconds, rows = self._of_kind[kind]
@@ -71,8 +71,8 @@ class TimeEstimates:
 
     def _learn(self, cell: Cell, seconds: float) -> None:
         for kind in _kinds(cell):
-            known = self._of_kind[kind]
-            known[0], known[1] = known[0] + seconds, known[1] + _rows(cell)
+            totals = self._of_kind[kind]
+            totals[0], totals[1] = totals[0] + seconds, totals[1] + _rows(cell)
 
 
 @dataclass(frozen=True)
@@ -92,29 +92,29 @@ class RunningCell:
 
 
 def seconds_left(
-    running: Iterable[RunningCell], waiting_seconds: float | None, longest_waiting: float, workers: int
+    cells: Iterable[RunningCell], waiting_seconds: float | None, longest_waiting: float, workers: int
 ) -> float | None:
     """Return the seconds until the last cell ends, or None if unknown.
 
     This is the work divided by the workers, but at least what the longest cell needs. ``waiting_seconds`` is the work
     of all cells that have not begun, None if unknown.
     """
-    rest = [cell.left for cell in running]
-    known = [left for left in rest if left is not None]
-    if waiting_seconds is None or len(known) < len(rest):
+    times = [cell.left for cell in cells]
+    known_times = [seconds for seconds in times if seconds is not None]
+    if waiting_seconds is None or len(known_times) < len(times):
         return None
-    return max((waiting_seconds + sum(known)) / max(workers, 1), longest_waiting, *known, 0.0)
+    return max((waiting_seconds + sum(known_times)) / max(workers, 1), longest_waiting, *known_times, 0.0)
 
 
-def useful_worker_count(planned: list[PlannedCell], jobs: int) -> int:
+def useful_worker_count(plan: list[PlannedCell], jobs: int) -> int:
     """Return how many of ``jobs`` workers to start: one for each second of work, or all if a cell was never timed."""
-    fits = [entry.expected_seconds for entry in planned if entry.kept is None]
-    most = max(1, min(jobs, len(fits)))
-    return most if None in fits else max(1, min(most, ceil(sum(filter(None, fits)) / _PAYS)))
+    times = [entry.expected_seconds for entry in plan if entry.kept is None]
+    limit = max(1, min(jobs, len(times)))
+    return limit if None in times else max(1, min(limit, ceil(sum(filter(None, times)) / _PAYS)))
 
 
-def _recorded(planned: PlannedCell) -> float | None:
-    return 0.0 if planned.kept is not None else planned.expected_seconds
+def _recorded(entry: PlannedCell) -> float | None:
+    return 0.0 if entry.kept is not None else entry.expected_seconds
 
 
 def _kinds(cell: Cell) -> list[Hashable]:
@@ -157,8 +157,8 @@ class RunState:
 
     def under_way(self, now: float) -> list[RunningCell]:
         """Return the running cells, the longest first."""
-        each = [RunningCell(cell, max(now - since, 0.0), expected) for cell, (since, expected) in self.running.items()]
-        return sorted(each, key=lambda cell: -cell.seconds)
+        cells = [RunningCell(cell, max(now - start, 0.0), estimate) for cell, (start, estimate) in self.running.items()]
+        return sorted(cells, key=lambda cell: -cell.seconds)
 
     def left(self, now: float) -> float | None:
         """Return the seconds until the run ends, or None if unknown."""
@@ -190,12 +190,12 @@ class HeartbeatFile:
         self._path, self._new = folder / "running.json", folder / "running.json.new"
         self._who = {"pid": os.getpid(), "host": socket.gethostname(), "born": _start_time(os.getpid())}
 
-    def write(self, live: RunState) -> None:
+    def write(self, state: RunState) -> None:
         """Replace the file in one step, so that a reader sees the old or the new content."""
         with suppress(OSError):
             if self._new.exists() and not self._new.is_file():  # opening a pipe would wait for a reader
                 return
-            text = json.dumps({**self._who, "at": time.time(), "live": asdict(live)})
+            text = json.dumps({**self._who, "at": time.time(), "live": asdict(state)})
             self._new.write_text(text + "\n", encoding="utf-8", errors="replace")
             os.replace(self._new, self._path)
 
@@ -239,55 +239,55 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-def counts(live: RunState) -> str:
+def counts(state: RunState) -> str:
     """Return ``13/340 cells: 12 done, 1 failed, 2 running, 325 to run`` without zero counts."""
-    each = (
-        (live.done, "done"),
-        (live.failed, "failed"),
-        (len(live.running), "running"),
-        (live.waiting, "to run"),
+    numbers = (
+        (state.done, "done"),
+        (state.failed, "failed"),
+        (len(state.running), "running"),
+        (state.waiting, "to run"),
     )
-    return f"{live.done + live.failed}/{live.total} cells: {', '.join(f'{n} {what}' for n, what in each if n)}"
+    return f"{state.done + state.failed}/{state.total} cells: {', '.join(f'{n} {word}' for n, word in numbers if n)}"
 
 
-def left(live: RunState, now: float) -> str:
+def left(state: RunState, now: float) -> str:
     """Return ``2 h 5 min left``. It is empty where nothing is left, or the time is unknown."""
-    if not live.running and not live.waiting:
+    if not state.running and not state.waiting:
         return ""
-    seconds = live.left(now)
+    seconds = state.left(now)
     return "" if seconds is None else f"{duration(seconds)} left"
 
 
-def under_way(one: RunningCell) -> str:
-    return f"{one.cell} {duration(one.seconds)}"
+def under_way(cell: RunningCell) -> str:
+    return f"{cell.cell} {duration(cell.seconds)}"
 
 
-def line(live: RunState, now: float) -> str:
+def line(state: RunState, now: float) -> str:
     """Return the whole state in one line, for a log."""
-    parts = [counts(live), left(live, now)]
-    if live.running:
-        parts.append(f"now {', '.join(map(under_way, live.under_way(now)))}")
+    parts = [counts(state), left(state, now)]
+    if state.running:
+        parts.append(f"now {', '.join(map(under_way, state.under_way(now)))}")
     return "; ".join(filter(None, parts))
 
 
 def heartbeat_lines(heartbeat: Heartbeat) -> list[str]:
     """Return the lines that describe the run of another process."""
-    live, now = heartbeat.live, time.time()
+    state, now = heartbeat.live, time.time()
     lines = [
-        f"process {heartbeat.pid} on {heartbeat.host} has been running it for {duration(max(now - live.since, 0))}",
-        f"  {'; '.join(filter(None, [counts(live), left(live, now) or 'time left is not known yet']))}",
-        *(f"  now: {under_way(cell)}" for cell in live.under_way(now)),
+        f"process {heartbeat.pid} on {heartbeat.host} has been running it for {duration(max(now - state.since, 0))}",
+        f"  {'; '.join(filter(None, [counts(state), left(state, now) or 'time left is not known yet']))}",
+        *(f"  now: {under_way(cell)}" for cell in state.under_way(now)),
     ]
-    return [*lines, f"  last error: {live.last_error}"] if live.last_error else lines
+    return [*lines, f"  last error: {state.last_error}"] if state.last_error else lines
 
 
 def duration(seconds: float) -> str:
     """Return ``under 1 s``, ``42 s``, ``3 min 20 s`` or ``2 h 5 min``."""
-    whole = round(seconds)
+    total = round(seconds)
     if seconds < 1:
         return "under 1 s"
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"

@@ -109,12 +109,12 @@ def end() -> NoReturn:
     _leave()
 
 
-def kill_descendants(of: int | None = None) -> None:
-    """Kill every process below ``of`` (default: this process) and the groups that they lead.
+def kill_descendants(pid: int | None = None) -> None:
+    """Kill every process below ``pid`` (default: this process) and the groups that they lead.
 
     The watchdog and this process survive.
     """
-    for process in _descendants(of or os.getpid(), {os.getpid(), *_State.protected_pids}):
+    for process in _descendants(pid or os.getpid(), {os.getpid(), *_State.protected_pids}):
         with suppress(OSError):
             if os.getpgid(process) == process:  # a worker and the programs that its learner started
                 os.killpg(process, signal.SIGKILL)
@@ -124,7 +124,7 @@ def kill_descendants(of: int | None = None) -> None:
 
 def handled_signals() -> tuple[int, ...]:
     """Return ``SIGNALS`` without a SIGHUP that this process was started to ignore, as under ``nohup``."""
-    return tuple(one for one in SIGNALS if one.name != "SIGHUP" or signal.getsignal(one) != signal.SIG_IGN)
+    return tuple(number for number in SIGNALS if number.name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN)
 
 
 @contextmanager
@@ -133,11 +133,11 @@ def held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
 
 def _on_signal(number: int, _: object) -> None:
@@ -179,20 +179,20 @@ def _silent(_: Any) -> None:
     pass
 
 
-def _descendants(of: int, protected_pids: set[int]) -> list[int]:
-    """Return the processes below ``of`` without those below ``protected_pids``. Without /proc there are none."""
+def _descendants(pid: int, protected_pids: set[int]) -> list[int]:
+    """Return the processes below ``pid`` without those below ``protected_pids``. Without /proc there are none."""
     children = defaultdict(list)
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit():
             # a process may have ended meanwhile
             with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
                 children[int(file.read().rpartition(b")")[2].split()[1])].append(int(name))
-    found, waiting = [], [of]
-    while waiting:
-        new = [one for one in children.pop(waiting.pop(), ()) if one not in protected_pids]
-        found += new
-        waiting += new
-    return found
+    pids, queue = [], [pid]
+    while queue:
+        new_pids = [child for child in children.pop(queue.pop(), ()) if child not in protected_pids]
+        pids += new_pids
+        queue += new_pids
+    return pids
 
 
 def _children() -> tuple[int, ...]:
@@ -213,18 +213,18 @@ def _start_watchdog() -> None:
         return
     with suppress(OSError):  # go without a watchdog if no process can be started
         reader, writer = os.pipe()
-        watched = os.getpid()
+        pid = os.getpid()
         watchdog = os.fork()
         if watchdog == 0:
-            _watch(watched, reader, writer)
+            _watch(pid, reader, writer)
         _State.protected_pids += (watchdog,)
         os.close(reader)
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
 
-def _watch(watched: int, reader: int, writer: int) -> NoReturn:
-    """Read the signals of the process ``watched``, and kill it if it outlives one. End when it ends."""
+def _watch(pid: int, reader: int, writer: int) -> NoReturn:
+    """Read the signals of the process ``pid``, and kill it if it outlives one. End when it ends."""
     try:
         for number in (*SIGNALS, *(getattr(signal, name) for name in _TERMINAL_SIGNALS)):
             signal.signal(number, signal.SIG_IGN)
@@ -235,13 +235,13 @@ def _watch(watched: int, reader: int, writer: int) -> NoReturn:
         while number := os.read(reader, 1):
             if number[0] in SIGNALS:
                 break
-        end = time.monotonic() + _LAST
-        while number and time.monotonic() < end:
-            if select.select([reader], [], [], max(0.0, end - time.monotonic()))[0]:
+        deadline = time.monotonic() + _LAST
+        while number and time.monotonic() < deadline:
+            if select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 number = os.read(reader, 64)
         if number:
-            kill_descendants(watched)
-            os.kill(watched, signal.SIGKILL)
+            kill_descendants(pid)
+            os.kill(pid, signal.SIGKILL)
     finally:
         os._exit(0)
 

@@ -95,24 +95,24 @@ class _Side:
     @cached_property
     def columns(self) -> set[tuple[str, str]]:
         """Return the pairs of learner and method that have a finished result."""
-        return {(one.learner, one.method) for one in self.results.values() if one.status == "done"}
+        return {(result.learner, result.method) for result in self.results.values() if result.status == "done"}
 
     @cached_property
     def last_run(self) -> dict[str, Any]:
         """Return the record of the latest run with a result here. It is empty where none was kept."""
-        ran = {one.run for one in self.results.values()} & self.runs.keys()
-        return self.runs[max(ran)] if ran else {}
+        runs = {result.run for result in self.results.values()} & self.runs.keys()
+        return self.runs[max(runs)] if runs else {}
 
     def place(self, cell: str) -> str:
         return f"{self.folder / 'cells.jsonl'}:{self.lines.get(cell, 0)}"
 
     def place_of_run(self) -> str:
         """Return the file and line of ``last_run``."""
-        path, found = self.folder / "runs.jsonl", 0
+        path, last_number = self.folder / "runs.jsonl", 0
         for number, line in lines_of(path):
             if f'"{self.last_run.get("run")}"' in (line or ""):
-                found = number
-        return f"{path}:{found}"
+                last_number = number
+        return f"{path}:{last_number}"
 
     def place_of(self, part: str) -> str:
         """Return the file and line of a part of the experiment."""
@@ -135,16 +135,16 @@ def merge(stores: Iterable[Store], out: Path) -> MergeSummary:
         If a folder cannot be read, or ``out`` cannot be written.
     """
     _refuse_used_place(out)
-    unique = {store.folder.resolve(): store for store in stores}
-    parts = [_Side.read(unique[path]) for path in sorted(unique)]
+    stores_by_path = {store.folder.resolve(): store for store in stores}
+    parts = [_Side.read(stores_by_path[path]) for path in sorted(stores_by_path)]
     if len(parts) < 2:
         raise MergeError("there is one results folder; give two or more that hold parts of one experiment")
-    for other in parts[1:]:
-        _refuse_other_experiment(parts[0], other)
+    for part in parts[1:]:
+        _refuse_other_experiment(parts[0], part)
     for pair in combinations(parts, 2):
         _refuse_other_code(*pair)
-    chosen = {cell: _results_of_cell(cell, parts) for cell in _cells_in_order(parts)}
-    return _write(parts, chosen, out)
+    results = {cell: _results_of_cell(cell, parts) for cell in _cells_in_order(parts)}
+    return _write(parts, results, out)
 
 
 def _refuse_used_place(out: Path) -> None:
@@ -152,106 +152,106 @@ def _refuse_used_place(out: Path) -> None:
         raise MergeError(f"{out} exists and is not an empty folder; name a new folder for the joined results")
 
 
-def _refuse_other_experiment(first: _Side, other: _Side) -> None:
-    for part, what in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
-        first_value, other_value = first.experiment.get(part), other.experiment.get(part)
-        if first_value != other_value:
+def _refuse_other_experiment(first: _Side, second: _Side) -> None:
+    for part, label in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
+        first_value, second_value = first.experiment.get(part), second.experiment.get(part)
+        if first_value != second_value:
             raise MergeError(
-                f"{other.place_of(part)}: {what} is {json.dumps(other_value)}, and in {first.place_of(part)} it is"
+                f"{second.place_of(part)}: {label} is {json.dumps(second_value)}, and in {first.place_of(part)} it is"
                 f" {json.dumps(first_value)}; only results of one experiment with one seed can be joined"
             )
-    config, other_config = first.experiment["config"], other.experiment["config"]
-    if config != other_config and YamlFile(first.config, config).data != YamlFile(other.config, other_config).data:
+    config, second_config = first.experiment["config"], second.experiment["config"]
+    if config != second_config and YamlFile(first.config, config).data != YamlFile(second.config, second_config).data:
         raise MergeError(
-            f"{other.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
-            f" {_first_difference(config, other_config)}; run both with one file"
+            f"{second.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
+            f" {_first_difference(config, second_config)}; run both with one file"
         )
-    for part in sorted((first.experiment.keys() | other.experiment.keys()) - {*_ABOUT_FOLDER}):
-        if not _agree(first.experiment.get(part), other.experiment.get(part)):
+    for part in sorted((first.experiment.keys() | second.experiment.keys()) - {*_ABOUT_FOLDER}):
+        if not _agree(first.experiment.get(part), second.experiment.get(part)):
             raise MergeError(
-                f'{other.place_of(part)}: "{part}" differs from {first.place_of(part)}, since the cards or probcal'
+                f'{second.place_of(part)}: "{part}" differs from {first.place_of(part)}, since the cards or probcal'
                 " differ; run both with the same ones"
             )
 
 
-def _agree(first: Any, other: Any) -> bool:
+def _agree(first: Any, second: Any) -> bool:
     """Return whether two parts agree. An entry that only one of them has was added by a newer version."""
-    if isinstance(first, dict) and isinstance(other, dict):
-        return all(_agree(first[name], other[name]) for name in first.keys() & other.keys())
-    if isinstance(first, list) and isinstance(other, list):
-        return len(first) == len(other) and all(map(_agree, first, other))
-    return bool(first == other)
+    if isinstance(first, dict) and isinstance(second, dict):
+        return all(_agree(first[name], second[name]) for name in first.keys() & second.keys())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_agree, first, second))
+    return bool(first == second)
 
 
-def _first_difference(text: str, other_text: str) -> str:
+def _first_difference(text: str, second_text: str) -> str:
     """Return the first line in which two experiment files differ, apart from comments."""
-    first, other = ([*_lines_without_comments(each), (0, "nothing more")] for each in (text, other_text))
-    for (number, line), (other_number, other_line) in zip(first, other, strict=False):
-        if line != other_line:
-            return f'line {other_number} is "{other_line.strip()}", and line {number} there is "{line.strip()}"'
+    first, second = ([*_lines_without_comments(content), (0, "nothing more")] for content in (text, second_text))
+    for (number, line), (second_number, second_line) in zip(first, second, strict=False):
+        if line != second_line:
+            return f'line {second_number} is "{second_line.strip()}", and line {number} there is "{line.strip()}"'
     return "they read differently"
 
 
 def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.partition(" #")[0].rstrip()
-        if stripped and not stripped.lstrip().startswith("#"):
-            yield number, stripped
+        content = line.partition(" #")[0].rstrip()
+        if content and not content.lstrip().startswith("#"):
+            yield number, content
 
 
-def _refuse_other_code(first: _Side, other: _Side) -> None:
+def _refuse_other_code(first: _Side, second: _Side) -> None:
     """Raise MergeError where the folders would not give the same fingerprint to a cell.
 
     Packages and modules that only the learners of one folder use may differ.
     """
-    common = first.columns & other.columns
-    for cell in first.keys.keys() & other.keys.keys() if common else ():
-        if first.keys[cell] == other.keys[cell]:
+    columns = first.columns & second.columns
+    for cell in first.keys.keys() & second.keys.keys() if columns else ():
+        if first.keys[cell] == second.keys[cell]:
             continue
-        for part, against in ((other, first), (first, other)):
+        for part, opposite in ((second, first), (first, second)):
             result = part.results.get(cell)
-            if result and result.status == "done" and (result.learner, result.method) in common:
-                why = _differences(against, part, None) or "the data, the split or the settings differ"
+            if result and result.status == "done" and (result.learner, result.method) in columns:
+                reason = _differences(opposite, part, None) or "the data, the split or the settings differ"
                 raise MergeError(
-                    f"{part.place(cell)}: {cell} would have another fingerprint in {against.folder}: {why}; run the"
+                    f"{part.place(cell)}: {cell} would have another fingerprint in {opposite.folder}: {reason}; run the"
                     " parts with the same data, code and versions (probcal run makes stale cells again)"
                 )
-    shared = {"python", *NUMERIC_PACKAGES, *code_of(), *code_of_metrics()}
-    if why := _differences(first, other, shared):
+    names = {"python", *NUMERIC_PACKAGES, *code_of(), *code_of_metrics()}
+    if reason := _differences(first, second, names):
         raise MergeError(
-            f"{other.place_of_run()}: the folders were not made alike: {why}, compared with {first.place_of_run()};"
+            f"{second.place_of_run()}: the folders were not made alike: {reason}, compared with {first.place_of_run()};"
             " run the parts with the same code and versions (probcal run makes stale cells again)"
         )
 
 
-def _differences(first: _Side, other: _Side, names: set[str] | None) -> str:
+def _differences(first: _Side, second: _Side, names: set[str] | None) -> str:
     """Return how versions, code and data of the latest runs differ. ``names`` restricts packages and modules."""
-    found = []
-    versions, other_versions = (_mapping(part.last_run.get("versions")) for part in (first, other))
-    changed = [
-        f"{name} {other_versions[name]}, not {versions[name]}" for name in _changed(versions, other_versions, names)
+    differences = []
+    versions, second_versions = (_mapping(part.last_run.get("versions")) for part in (first, second))
+    changes = [
+        f"{name} {second_versions[name]}, not {versions[name]}" for name in _changed(versions, second_versions, names)
     ]
-    found += [join_first(changed, _NAMED)] if changed else []
-    code, other_code = (_mapping(part.last_run.get("code")) for part in (first, other))
-    changed = _changed(code, other_code, names)
-    found += [f"other code in {join_first(changed, _NAMED)}"] if changed else []
+    differences += [join_first(changes, _NAMED)] if changes else []
+    code, second_code = (_mapping(part.last_run.get("code")) for part in (first, second))
+    changes = _changed(code, second_code, names)
+    differences += [f"other code in {join_first(changes, _NAMED)}"] if changes else []
     if names is None:
-        data, other_data = (_mapping(part.last_run.get("data")) for part in (first, other))
-        changed = [
+        data, second_data = (_mapping(part.last_run.get("data")) for part in (first, second))
+        changes = [
             name
-            for name in sorted(data.keys() & other_data.keys())
+            for name in sorted(data.keys() & second_data.keys())
             if any(
-                _mapping(data[name]).get(part) != _mapping(other_data[name]).get(part)
+                _mapping(data[name]).get(part) != _mapping(second_data[name]).get(part)
                 for part in ("fingerprint", "card")
             )
         ]
-        found += [f"other data or another card of {join_first(changed, _NAMED)}"] if changed else []
-    return "; ".join(found)
+        differences += [f"other data or another card of {join_first(changes, _NAMED)}"] if changes else []
+    return "; ".join(differences)
 
 
-def _changed(first: Mapping[str, Any], other: Mapping[str, Any], names: set[str] | None) -> list[str]:
-    both = first.keys() & other.keys() if names is None else first.keys() & other.keys() & names
-    return [name for name in sorted(both) if first[name] != other[name]]
+def _changed(first: Mapping[str, Any], second: Mapping[str, Any], names: set[str] | None) -> list[str]:
+    common_names = first.keys() & second.keys() if names is None else first.keys() & second.keys() & names
+    return [name for name in sorted(common_names) if first[name] != second[name]]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -261,14 +261,14 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _cells_in_order(parts: Sequence[_Side]) -> list[str]:
     """Return the cells that have a result: data set by data set and split by split, then those no longer planned."""
     outline = Outline.of(parts[0].store)
-    planned = [
+    cells = [
         cell
         for row in outline.datasets
-        for of_split in zip(*(planned_ids(outline, row, column) for column in _columns(outline, row)), strict=True)
-        for cell in of_split
+        for split_cells in zip(*(planned_ids(outline, row, column) for column in _columns(outline, row)), strict=True)
+        for cell in split_cells
     ]
-    present = {cell for part in parts for cell in part.results}
-    return [cell for cell in planned if cell in present] + sorted(present - {*planned})
+    result_cells = {cell for part in parts for cell in part.results}
+    return [cell for cell in cells if cell in result_cells] + sorted(result_cells - {*cells})
 
 
 def _columns(outline: Outline, row: Any) -> list[Any]:
@@ -280,81 +280,85 @@ def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, Cel
 
     Raises MergeError for two different results, unless all but one fingerprint are stale.
     """
-    found = [(part, part.results[cell]) for part in parts if cell in part.results]
-    done = [one for one in found if one[1].status == "done"]
-    if not done:
-        return sorted(found, key=lambda one: one[1].run, reverse=True)[:1]
-    if len({key_digest(result.key) for _, result in done}) > 1:
-        current = {part.keys[cell] for part in parts if cell in part.keys}
-        done = [one for one in done if key_digest(one[1].key) in current] or done
-    done.sort(key=lambda one: (not one[0].store.has_predictions(one[1]), one[1].run))
-    (part, result), *others = done
-    for other, another in others:
-        where = f"{other.place(cell)}: {cell} has another result than in {part.place(cell)}"
-        if key_digest(another.key) != key_digest(result.key):
-            changed = sorted(
-                name for name in {*result.key, *another.key} if result.key.get(name) != another.key.get(name)
+    pairs = [(part, part.results[cell]) for part in parts if cell in part.results]
+    done_pairs = [pair for pair in pairs if pair[1].status == "done"]
+    if not done_pairs:
+        return sorted(pairs, key=lambda pair: pair[1].run, reverse=True)[:1]
+    if len({key_digest(result.key) for _, result in done_pairs}) > 1:
+        current_keys = {part.keys[cell] for part in parts if cell in part.keys}
+        done_pairs = [pair for pair in done_pairs if key_digest(pair[1].key) in current_keys] or done_pairs
+    done_pairs.sort(key=lambda pair: (not pair[0].store.has_predictions(pair[1]), pair[1].run))
+    (part, result), *copies = done_pairs
+    for second_part, second_result in copies:
+        message = f"{second_part.place(cell)}: {cell} has another result than in {part.place(cell)}"
+        if key_digest(second_result.key) != key_digest(result.key):
+            names = sorted(
+                name
+                for name in {*result.key, *second_result.key}
+                if result.key.get(name) != second_result.key.get(name)
             )
             raise MergeError(
-                f"{where}, with another fingerprint ({', '.join(changed)}); remove the line that is stale"
+                f"{message}, with another fingerprint ({', '.join(names)}); remove the line that is stale"
             )
-        if differing := _differing_parts(result, another):
+        if faults := _differing_parts(result, second_result):
             raise MergeError(
-                f"{where} for the same fingerprint: {differing}; one of the machines computes otherwise. Remove one of"
+                f"{message} for the same fingerprint: {faults}; one of the machines computes otherwise. Remove one of"
                 " the lines, or run the cell again"
             )
-    return done
+    return done_pairs
 
 
-def _differing_parts(first: CellResult, other: CellResult) -> str:
+def _differing_parts(first: CellResult, second: CellResult) -> str:
     """Return the parts in which two results differ, apart from time, run, warnings and what only one of them has."""
-    both = ((name, getattr(first, name), getattr(other, name)) for name in _MEASURED)
-    differing = [name for name, one, another in both if None not in (one, another) and one != another]
-    digests = [(result.predictions or {}).get("digest") for result in (first, other)]
-    differing += ["predictions"] if None not in digests and digests[0] != digests[1] else []
-    return ", ".join(differing)
+    values = ((name, getattr(first, name), getattr(second, name)) for name in _MEASURED)
+    names = [
+        name for name, value, second_value in values if None not in (value, second_value) and value != second_value
+    ]
+    digests = [(result.predictions or {}).get("digest") for result in (first, second)]
+    names += ["predictions"] if None not in digests and digests[0] != digests[1] else []
+    return ", ".join(names)
 
 
-def _write(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> MergeSummary:
+def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> MergeSummary:
     """Write the joined folder beside ``out`` and move it there when it is complete."""
-    unfinished = out.with_name(f".{out.name}.merging")
-    if os.path.lexists(unfinished):
-        raise MergeError(f"{unfinished} was left by an interrupted probcal merge; remove it")
-    missing = 0
+    temp_folder = out.with_name(f".{out.name}.merging")
+    if os.path.lexists(temp_folder):
+        raise MergeError(f"{temp_folder} was left by an interrupted probcal merge; remove it")
+    n_missing = 0
     try:
-        store = Store(unfinished)
+        store = Store(temp_folder)
         with store.writing(parts[0].experiment["name"]):
-            store.write_experiment(_experiment(parts, chosen, out))
+            store.write_experiment(_experiment(parts, results, out))
             for run in _runs(parts):
                 store.add_run(run)
-            for several in chosen.values():
-                missing += _add(store, several)
+            for pairs in results.values():
+                n_missing += _add(store, pairs)
         if out.is_dir():
             out.rmdir()
-        unfinished.rename(out)
+        temp_folder.rename(out)
     except OSError as error:
         raise StoreError(f"cannot write {out}: {error.strerror or error}; choose another folder") from None
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.rmtree(temp_folder, ignore_errors=True)
     outline = Outline.of(Store(out))
     return MergeSummary(
         out,
-        len(chosen),
+        len(results),
         sum(len(planned_ids(outline, row, column)) for row in outline.datasets for column in outline.columns),
-        {part.folder: sum(any(one[0] is part for one in several) for several in chosen.values()) for part in parts},
-        sum(len(several) > 1 for several in chosen.values()),
-        missing,
+        {part.folder: sum(any(pair[0] is part for pair in pairs) for pairs in results.values()) for part in parts},
+        sum(len(pairs) > 1 for pairs in results.values()),
+        n_missing,
     )
 
 
-def _add(store: Store, several: list[tuple[_Side, CellResult]]) -> bool:
+def _add(store: Store, pairs: list[tuple[_Side, CellResult]]) -> bool:
     """Add a result with its predictions. Return whether it should have predictions and no folder holds them."""
-    result = several[0][1]
+    result = pairs[0][1]
     labels = probabilities = None
-    for part, one in several:
-        if part.store.has_predictions(one):
+    for part, copy in pairs:
+        if part.store.has_predictions(copy):
             try:
-                labels, probabilities = part.store.predictions(one)
+                labels, probabilities = part.store.predictions(copy)
                 break
             except StoreError:
                 continue
@@ -364,21 +368,23 @@ def _add(store: Store, several: list[tuple[_Side, CellResult]]) -> bool:
     return result.predictions is not None and labels is None
 
 
-def _experiment(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> dict[str, Any]:
+def _experiment(
+    parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResult]]], out: Path
+) -> dict[str, Any]:
     """Return the description of the joined folder, with the fingerprints that all parts know."""
     first = next((part for part in parts if part.config.is_file()), parts[0])
     keys: dict[str, str] = {}
     for part in reversed(parts):
         keys.update(part.keys)
-    keys.update({cell: several[0][0].keys[cell] for cell, several in chosen.items() if cell in several[0][0].keys})
-    described = first.experiment | {"keys": keys, "config_path": os.path.relpath(first.config, out.resolve())}
-    return described
+    keys.update({cell: pairs[0][0].keys[cell] for cell, pairs in results.items() if cell in pairs[0][0].keys})
+    description = first.experiment | {"keys": keys, "config_path": os.path.relpath(first.config, out.resolve())}
+    return description
 
 
 def _runs(parts: Sequence[_Side]) -> list[dict[str, Any]]:
     """Return every run once, in the order of their names. Of two records that of the ended run counts."""
-    found: dict[str, dict[str, Any]] = {}
+    runs: dict[str, dict[str, Any]] = {}
     for part in parts:
         for name, run in part.runs.items():
-            found[name] = max(found.get(name, run), run, key=lambda record: ("ended" in record, len(record)))
-    return [found[name] for name in sorted(found, key=str)]
+            runs[name] = max(runs.get(name, run), run, key=lambda record: ("ended" in record, len(record)))
+    return [runs[name] for name in sorted(runs, key=str)]

@@ -72,30 +72,30 @@ def cells_of(experiment: Experiment) -> list[Cell]:
 
     Within a split, cells that read another card by an exception come last.
     """
-    asked = tuple(metric for metric in experiment.metrics if metric not in METRICS)
+    metrics = tuple(metric for metric in experiment.metrics if metric not in METRICS)
     return [
         Cell(
             dataset=card.name,
-            card=read,
+            card=cell_card,
             repetition=repetition,
             column=column,
             seed=experiment.seed,
             max_rows=experiment.max_rows,
             stages=experiment.stages,
-            asked=asked,
+            asked=metrics,
             curves=() if repetition else experiment.curves,
             split=experiment.split,
         )
         for card in experiment.cards
-        for overridden in [_with_overrides(experiment, card)]
+        for pairs in [_with_overrides(experiment, card)]
         for repetition in range(experiment.repetitions_of(card))
-        for read, column in overridden
+        for cell_card, column in pairs
     ]
 
 
 def _with_overrides(experiment: Experiment, card: Card) -> list[tuple[Card, ExperimentColumn]]:
-    found = [experiment.with_overrides(card, column) for column in experiment.columns]
-    return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
+    pairs = [experiment.with_overrides(card, column) for column in experiment.columns]
+    return sorted((pair for pair in pairs if pair is not None), key=lambda pair: (pair[0] != card, pair[0].name))
 
 
 State = Literal["done", "failed", "stale", "to run", "no data"]
@@ -138,30 +138,33 @@ def make_plan(
         run = {} if result is None else runs.get(result.run, {})
         absent_weka = fingerprints.absent_weka(cell, run)
         key = fingerprints.key(cell, absent_weka)
-        state, why, kept = _state(key, result, retry_failed), "", None
-        lacking: frozenset[str] = frozenset()
-        local_cards = result is None or cell.card.bound_to(None) in data.local_cards
-        unsure = None if local_cards or result is None else reason_maybe_stale(cell.card, result, runs)
+        state, reason, old_result = _state(key, result, retry_failed), "", None
+        missing_metrics: frozenset[str] = frozenset()
+        is_local = result is None or cell.card.bound_to(None) in data.local_cards
+        doubt = None if is_local or result is None else reason_maybe_stale(cell.card, result, runs)
         if result is not None and state == "failed":
-            why = _why_failed(result)
+            reason = _why_failed(result)
         elif result is not None and state == "stale":
-            why = fingerprints.why_stale(cell, key, result, run)
-            why = why or f"{result.status} before and runs again"
+            reason = fingerprints.why_stale(cell, key, result, run)
+            reason = reason or f"{result.status} before and runs again"
         elif result is not None and state == "done" and not has_same_metrics(key, result):
-            lacking = lacking_metrics(cell, key, result)
+            missing_metrics = lacking_metrics(cell, key, result)
             if store.has_predictions(result):
-                state, kept, why = "stale", result, "metrics changed or were added; no fit is needed"
-            elif lacking:
-                state, why = "stale", f"lacks {', '.join(sorted(lacking))}, and its predictions are not stored"
+                state, old_result, reason = "stale", result, "metrics changed or were added; no fit is needed"
+            elif missing_metrics:
+                state, reason = (
+                    "stale",
+                    f"lacks {', '.join(sorted(missing_metrics))}, and its predictions are not stored",
+                )
             else:
-                why = "measured by an earlier version of the metrics; its predictions are not stored"
+                reason = "measured by an earlier version of the metrics; its predictions are not stored"
         elif state == "done" and absent_weka:
-            why = f"measured with Weka {absent_weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
-        if unsure == CARD_CHANGED and state != "stale":
-            state, why = "stale", CARD_CHANGED
-        elif unsure and state == "done":
-            why = unsure
-        plan.append(PlannedCell(cell, key, state, why, seconds.get(_kind(cell)), kept, lacking))
+            reason = f"measured with Weka {absent_weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
+        if doubt == CARD_CHANGED and state != "stale":
+            state, reason = "stale", CARD_CHANGED
+        elif doubt and state == "done":
+            reason = doubt
+        plan.append(PlannedCell(cell, key, state, reason, seconds.get(_kind(cell)), old_result, missing_metrics))
     return plan
 
 
@@ -183,20 +186,20 @@ def reason_maybe_stale(card: Card, result: CellResult, runs: Mapping[str, Mappin
 def without_data(plan: list[PlannedCell], missing: Mapping[str, str]) -> list[PlannedCell]:
     """Return the plan with ``missing`` data sets (data set -> reason) marked."""
     return [
-        replace(one, state="no data", why=missing[one.cell.card.name])
-        if one.runs and one.cell.card.name in missing
-        else one
-        for one in plan
+        replace(entry, state="no data", why=missing[entry.cell.card.name])
+        if entry.runs and entry.cell.card.name in missing
+        else entry
+        for entry in plan
     ]
 
 
 def count_states(plan: list[PlannedCell]) -> Counter[str]:
-    return Counter(planned.state for planned in plan)
+    return Counter(entry.state for entry in plan)
 
 
 def expected_seconds(plan: list[PlannedCell]) -> tuple[float, int]:
     """Return the seconds that the cells to fit took before, and the number of cells never timed."""
-    times = [planned.expected_seconds for planned in plan if planned.runs and planned.kept is None]
+    times = [entry.expected_seconds for entry in plan if entry.runs and entry.kept is None]
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
@@ -206,8 +209,8 @@ def guessed_seconds(plan: list[PlannedCell]) -> float:
     These are cells of the plan on other data sets, in proportion to their rows. The result is 0 if no cell was timed.
     """
     estimates = TimeEstimates(plan)
-    untimed = [one for one in plan if one.runs and one.kept is None and one.expected_seconds is None]
-    return sum(estimates.of(one.cell.id) or 0.0 for one in untimed)
+    untimed_cells = [entry for entry in plan if entry.runs and entry.kept is None and entry.expected_seconds is None]
+    return sum(estimates.of(entry.cell.id) or 0.0 for entry in untimed_cells)
 
 
 _LONGEST_LINE = 200
@@ -223,24 +226,24 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
     if result is None:
         return "to run"
     if changed_parts(key, result):
-        tried = result.failed_since is not None and not changed_parts(key, result.failed_since)
-        return "failed" if tried and not retry_failed else "stale"
+        was_tried = result.failed_since is not None and not changed_parts(key, result.failed_since)
+        return "failed" if was_tried and not retry_failed else "stale"
     if result.status == "done":
         return "done"
     return "stale" if retry_failed else "failed"
 
 
 def _why_failed(result: CellResult) -> str:
-    failed = result.failed_since or result
-    kept = "; its last finished result, which is stale, is kept" if result.failed_since else ""
-    return f"{first_line(failed.error_type)}: {first_line(failed.message)}{kept}"
+    failure = result.failed_since or result
+    note = "; its last finished result, which is stale, is kept" if result.failed_since else ""
+    return f"{first_line(failure.error_type)}: {first_line(failure.message)}{note}"
 
 
-def _kind(one: Cell | CellResult) -> tuple[str, str, str]:
+def _kind(item: Cell | CellResult) -> tuple[str, str, str]:
     """Return what decides the run time of a cell: data set, learner and method."""
-    if isinstance(one, CellResult):
-        return one.dataset, one.learner, one.method
-    return one.dataset, one.column.learner.name, one.column.method.name
+    if isinstance(item, CellResult):
+        return item.dataset, item.learner, item.method
+    return item.dataset, item.column.learner.name, item.column.method.name
 
 
 class RequirementError(ProbcalError):
@@ -254,27 +257,29 @@ def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
     experiment is of.
     """
     parts = [("learner", cell.column.learner) for cell in cells] + [("method", cell.column.method) for cell in cells]
-    needing: dict[str, dict[str, list[str]]] = {}
-    every = ((word, path, one.name) for word, one in parts for path in (one.path, *paths(one.params)))
-    for word, path, name in dict.fromkeys(every):
-        unmet = unmet_requirement(import_class(path))
-        if not unmet and weka and path.startswith(WEKA_PACKAGE):
+    users_by_need: dict[str, dict[str, list[str]]] = {}
+    components = (
+        (word, path, component.name) for word, component in parts for path in (component.path, *paths(component.params))
+    )
+    for word, path, name in dict.fromkeys(components):
+        need = unmet_requirement(import_class(path))
+        if not need and weka and path.startswith(WEKA_PACKAGE):
             from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
 
-            unmet = other_release(weka)
-        if unmet:
-            needing.setdefault(" ".join(unmet.split()), {}).setdefault(word, []).append(name)
-    if needing:
-        raise RequirementError("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))
+            need = other_release(weka)
+        if need:
+            users_by_need.setdefault(" ".join(need.split()), {}).setdefault(word, []).append(name)
+    if users_by_need:
+        raise RequirementError("\n".join(f"{_named(users)}: {need}" for need, users in users_by_need.items()))
 
 
 def cells_to_fit(plan: list[PlannedCell]) -> list[Cell]:
     """Return the cells of a plan that will be fitted. Done cells, and those only measured again, are left out."""
-    return [planned.cell for planned in plan if planned.runs and planned.kept is None]
+    return [entry.cell for entry in plan if entry.runs and entry.kept is None]
 
 
-def _named(who: dict[str, list[str]]) -> str:
-    return ", ".join(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in who.items())
+def _named(users: dict[str, list[str]]) -> str:
+    return ", ".join(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in users.items())
 
 
 _STATES = ("done", "failed", "stale", "to run", "no data")
@@ -285,22 +290,26 @@ def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
 
     With ``every_cell``, one line for each cell comes first.
     """
-    lines = [f"{one.state:8} {one.cell.id}{_reason(one)}" for one in plan if every_cell]
+    lines = [f"{entry.state:8} {entry.cell.id}{_reason(entry)}" for entry in plan if every_cell]
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells_text(len(plan))}: {', '.join(counts)}")
     for state in () if every_cell else ("failed", "stale", "done"):
-        reasons = Counter(one.why for one in plan if one.state == state and (one.why or state != "done"))
-        lines += [f"  {state}: {cells_text(n)}: {why}" for why, n in reasons.items()]
-    lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
-    again = sum(one.kept is not None for one in plan)
-    if again:
-        lines.append(f"  {cells_text(again)} need no fit: the stored predictions are measured again")
-    seconds, untimed = expected_seconds(plan)
+        reasons = Counter(entry.why for entry in plan if entry.state == state and (entry.why or state != "done"))
+        lines += [f"  {state}: {cells_text(n)}: {reason}" for reason, n in reasons.items()]
+    lines += [
+        f"  no data: {reason}" for reason in dict.fromkeys(entry.why for entry in plan if entry.state == "no data")
+    ]
+    n_remeasured = sum(entry.kept is not None for entry in plan)
+    if n_remeasured:
+        lines.append(f"  {cells_text(n_remeasured)} need no fit: the stored predictions are measured again")
+    seconds, n_untimed = expected_seconds(plan)
     if seconds:
-        lines.append(f"  {_about(seconds)} of work" + (f", and {cells_text(untimed)} never timed" if untimed else ""))
+        lines.append(
+            f"  {_about(seconds)} of work" + (f", and {cells_text(n_untimed)} never timed" if n_untimed else "")
+        )
     if guess := guessed_seconds(plan):
-        lines.append(f"  {cells_text(untimed)} never timed may take {_about(guess)}, judged by other data sets")
+        lines.append(f"  {cells_text(n_untimed)} never timed may take {_about(guess)}, judged by other data sets")
     return lines
 
 
@@ -308,23 +317,23 @@ def _about(seconds: float) -> str:
     return "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
 
 
-def _reason(planned: PlannedCell) -> str:
+def _reason(entry: PlannedCell) -> str:
     """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
-    return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
+    return f"  ({entry.why})" if entry.why and entry.state != "no data" else ""
 
 
-def summary(plan: list[PlannedCell], finished: int, failures: int, folder: Path) -> str:
+def summary(plan: list[PlannedCell], n_finished: int, n_failures: int, folder: Path) -> str:
     """Return what is left after a run, and what to do next.
 
-    ``finished`` counts cells that ran, ``failures`` those that failed.
+    ``n_finished`` counts cells that ran, ``n_failures`` those that failed.
     """
     states = count_states(plan)
-    failed, missing = failures + states["failed"], states["no data"]
-    left = states["to run"] + states["stale"] - finished
+    n_failed, n_missing = n_failures + states["failed"], states["no data"]
+    n_left = states["to run"] + states["stale"] - n_finished
     parts = [
-        f"{cells_text(failed)} failed (--retry-failed runs them again)" if failed else "",
-        f"{cells_text(missing)} have no data" if missing else "",
-        f"{cells_text(left)} not run (the same command continues)" if left else "",
+        f"{cells_text(n_failed)} failed (--retry-failed runs them again)" if n_failed else "",
+        f"{cells_text(n_missing)} have no data" if n_missing else "",
+        f"{cells_text(n_left)} not run (the same command continues)" if n_left else "",
     ]
     return f"{', '.join(filter(None, parts)) or 'all cells are done'}; probcal table {folder}"
 

@@ -67,12 +67,12 @@ class Worker:
     def __init__(
         self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = execute_alone, context: Any = _CONTEXT
     ) -> None:
-        self._ours, theirs = context.Pipe()
+        self._ours, child_end = context.Pipe()
         self._output = Output(context)
-        arguments = (theirs, self._output.theirs, run, work, dict(os.environ))
+        arguments = (child_end, self._output.theirs, run, work, dict(os.environ))
         self._process = context.Process(target=_serve, args=arguments)
         _start(self._process, context)
-        theirs.close()
+        child_end.close()
         self._output.theirs.close()
         self.busy: PlannedCell | None = None
         self._since = time.monotonic()
@@ -107,12 +107,12 @@ class Worker:
         """Return the end of what its cell has printed so far."""
         return self._output.last()
 
-    def give(self, planned: PlannedCell, item: Any = None) -> None:
+    def give(self, entry: PlannedCell, item: Any = None) -> None:
         """Give it one more cell, or an ``item`` about it. If it has died meanwhile, the next ``receive`` reports it."""
         self._output.forget()
-        self.busy, self._since = planned, time.monotonic()
+        self.busy, self._since = entry, time.monotonic()
         with suppress(OSError):
-            self._ours.send(item or planned)
+            self._ours.send(item or entry)
 
     def kill(self) -> None:
         """Kill it and everything it started. Call ``end`` afterwards."""
@@ -198,42 +198,42 @@ _STARTS = 3
 
 
 def outcomes(
-    planned: list[PlannedCell],
+    plan: list[PlannedCell],
     run: str,
     jobs: int = 1,
     timeout: float | None = None,
-    started: Callable[[PlannedCell], None] = lambda planned: None,
+    notify: Callable[[PlannedCell], None] = lambda entry: None,
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends. ``timeout`` is the largest number of seconds for a cell.
 
-    ``started`` is called with each cell that a worker gets. A cell over its time, and one whose process died, give a
+    ``notify`` is called with each cell that a worker gets. A cell over its time, and one whose process died, give a
     failed result. Closing the iterator ends the running cells. Raises ProbcalError when no worker process can be
     started.
     """
-    waiting, lost_starts = deque(planned), 0
+    queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
-    load_beforehand(_shipped_modules(planned))
+    load_beforehand(_shipped_modules(plan))
     try:
-        workers += [Worker(run) for _ in range(min(jobs, len(planned)))]
+        workers += [Worker(run) for _ in range(min(jobs, len(plan)))]
         while workers:
-            wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
+            wait([waitable for worker in workers for waitable in worker.waitables()], _patience(workers, timeout))
             for worker in list(workers):
-                late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
-                news = worker.has_messages()  # after ``late``, so that a cell that has just ended is not late
-                if not news and not late:
+                is_late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
+                has_news = worker.has_messages()  # after ``is_late``, so that a cell that has just ended is not late
+                if not has_news and not is_late:
                     continue
-                outcome, alive = worker_outcome(
-                    worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS
+                outcome, is_alive = worker_outcome(
+                    worker, run, None if has_news else timeout, last_try=lost_starts + 1 >= _STARTS
                 )
-                lost_starts = 0 if alive or worker.busy else lost_starts + 1
-                if alive and waiting:
-                    chosen = take_next(waiting, worker.busy, [one.busy for one in workers if one is not worker])
-                    started(chosen)
-                    worker.give(chosen)
+                lost_starts = 0 if is_alive or worker.busy else lost_starts + 1
+                if is_alive and queue:
+                    entry = take_next(queue, worker.busy, [peer.busy for peer in workers if peer is not worker])
+                    notify(entry)
+                    worker.give(entry)
                 else:
                     workers.remove(worker)
                     worker.end()
-                    workers += [Worker(run) for _ in range(not alive and bool(waiting))]
+                    workers += [Worker(run) for _ in range(not is_alive and bool(queue))]
                 if outcome is not None:
                     yield outcome
     finally:
@@ -247,39 +247,41 @@ _AHEAD = 200
 """Number of waiting cells among which a worker looks for its own."""
 
 
-def take_next(waiting: deque[PlannedCell], last: PlannedCell | None, others: list[PlannedCell | None]) -> PlannedCell:
-    """Take a cell from ``waiting`` for the worker whose ``last`` cell this was, while other workers have ``others``.
+def take_next(
+    queue: deque[PlannedCell], last_entry: PlannedCell | None, peer_entries: list[PlannedCell | None]
+) -> PlannedCell:
+    """Take a cell from ``queue`` for the worker that had ``last_entry``, while other workers have ``peer_entries``.
 
     Methods with a shared seed share the fits of a learner on a split, in one process. Methods of a random stream share
     those on all folds of a repetition. So the first cell of the same fits is taken, or else the first of fits that no
     other worker makes. All other cells are taken in their order.
     """
-    mine, theirs = _shared_fits(last), {_shared_fits(one) for one in others} - {None}
-    ahead = [_shared_fits(one) for one in islice(waiting, _AHEAD if mine or theirs else 1)]
-    place = ahead.index(mine) if mine and mine in ahead else 0
-    if ahead[place] in theirs and ahead[place] != mine:
-        place = next((number for number, fits in enumerate(ahead) if fits not in theirs), 0)
-    chosen = waiting[place]
-    del waiting[place]
-    return chosen
+    own_fits, peer_fits = _shared_fits(last_entry), {_shared_fits(entry) for entry in peer_entries} - {None}
+    next_fits = [_shared_fits(entry) for entry in islice(queue, _AHEAD if own_fits or peer_fits else 1)]
+    place = next_fits.index(own_fits) if own_fits and own_fits in next_fits else 0
+    if next_fits[place] in peer_fits and next_fits[place] != own_fits:
+        place = next((number for number, fits in enumerate(next_fits) if fits not in peer_fits), 0)
+    entry = queue[place]
+    del queue[place]
+    return entry
 
 
-def _shared_fits(planned: PlannedCell | None) -> tuple[str, int, str] | None:
+def _shared_fits(entry: PlannedCell | None) -> tuple[str, int, str] | None:
     """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none.
 
     Folds of one random stream count as one split, because each needs the fits of those before it.
     """
-    if planned is None:
+    if entry is None:
         return None
-    cell, split = planned.cell, planned.cell.used_split
+    cell, split = entry.cell, entry.cell.used_split
     if split.kind == "legacy_stratified_k_fold":
         return cell.dataset, cell.repetition // (split.folds or 1), cell.column.learner.name
     return (cell.dataset, cell.repetition, cell.column.learner.name) if cell.column.method.shared_seed else None
 
 
-def _shipped_modules(planned: list[PlannedCell]) -> list[str]:
+def _shipped_modules(plan: list[PlannedCell]) -> list[str]:
     """Return the modules of the cells' classes, without the user's own, which may change during the run."""
-    modules = {module for one in planned for module in modules_of(one.cell)}
+    modules = {module for entry in plan for module in modules_of(entry.cell)}
     return sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn"))
 
 
@@ -295,21 +297,21 @@ def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: b
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.
     """
-    planned = worker.busy
-    if overtime is not None and planned is not None:
+    entry = worker.busy
+    if overtime is not None and entry is not None:
         message = f"took longer than {overtime:g} s"
-        late = failed_outcome(planned, run, worker.seconds, "timeout", "TimeoutError", message)
-        return with_output(late, worker.last_printed()), False
+        timeout_outcome = failed_outcome(entry, run, worker.seconds, "timeout", "TimeoutError", message)
+        return with_output(timeout_outcome, worker.last_printed()), False
     try:
-        outcome, alive = worker.receive()
+        outcome, is_alive = worker.receive()
     except WorkerDied as death:
-        how = exit_reason(death.args[0])
-        if planned is None and not last_try:
+        reason = exit_reason(death.args[0])
+        if entry is None and not last_try:
             return None, False
-        if planned is None:
+        if entry is None:
             output = worker.last_printed().strip() or "its output is above"
-            raise ProbcalError(f"a worker process cannot start: {how}; {output}") from None
-        outcome, alive = failed_outcome(planned, run, worker.seconds, "failed", "WorkerDied", how), False
+            raise ProbcalError(f"a worker process cannot start: {reason}; {output}") from None
+        outcome, is_alive = failed_outcome(entry, run, worker.seconds, "failed", "WorkerDied", reason), False
     if outcome is not None and outcome.result.status != "done":
         outcome = with_output(outcome, worker.last_printed())
-    return outcome, alive
+    return outcome, is_alive

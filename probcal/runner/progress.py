@@ -31,13 +31,13 @@ class RunProgress:
     """Count the cells of a run as they begin and end. ``folder`` holds ``running.json``."""
 
     def __init__(
-        self, planned: Sequence[PlannedCell], workers: int, folder: Path | None = None, stream: TextIO | None = None
+        self, plan: Sequence[PlannedCell], workers: int, folder: Path | None = None, stream: TextIO | None = None
     ) -> None:
         self._stream = stream or sys.stderr
-        self._estimates = TimeEstimates(planned)
-        self._waiting = {one.cell.id for one in planned}
+        self._estimates = TimeEstimates(plan)
+        self._waiting = {entry.cell.id for entry in plan}
         self._running: dict[str, tuple[float, float]] = {}
-        self._since, self._workers, self._total = time.time(), workers, len(planned)
+        self._since, self._workers, self._total = time.time(), workers, len(plan)
         self.done = self.failed = 0
         self._last_error = ""
         self._last_line = self._last_write = time.monotonic()
@@ -53,21 +53,21 @@ class RunProgress:
     def ended(self) -> int:
         return self.done + self.failed
 
-    def started(self, planned: PlannedCell) -> None:
+    def started(self, entry: PlannedCell) -> None:
         """Record that a worker has begun a cell."""
         with self._lock:
-            self._waiting.discard(planned.cell.id)
-            self._running[planned.cell.id] = time.monotonic(), time.time()
+            self._waiting.discard(entry.cell.id)
+            self._running[entry.cell.id] = time.monotonic(), time.time()
             self._news = True
 
     def finished(self, result: CellResult) -> None:
         """Record that a cell has ended."""
         with self._lock:
-            began, _ = self._running.pop(result.id, (None, None))
+            start, _ = self._running.pop(result.id, (None, None))
             self._waiting.discard(result.id)
             if result.status == "done":
                 self.done += 1
-                self._estimates.ended(result.id, result.seconds if began is None else time.monotonic() - began)
+                self._estimates.ended(result.id, result.seconds if start is None else time.monotonic() - start)
             else:
                 self.failed += 1
                 self._last_error = (
@@ -98,48 +98,48 @@ class RunProgress:
 
     def _update(self) -> None:
         """Draw, print and write what is due."""
-        now, live = time.monotonic(), None
+        now, state = time.monotonic(), None
         if self._bar is not None:
-            live = self._run_state()
-            self._draw(live)
+            state = self._run_state()
+            self._draw(state)
         elif now - self._last_line >= _SILENT:
             self._say_line()
         if self._file is not None and (self._news or now - self._last_write >= _HEARTBEAT):
             self._news, self._last_write = False, now
-            self._file.write(live or self._run_state())
+            self._file.write(state or self._run_state())
 
     def _run_state(self) -> RunState:
-        waiting = [self._estimates.of(cell) for cell in self._waiting]
-        known = [seconds for seconds in waiting if seconds is not None]
+        times = [self._estimates.of(cell) for cell in self._waiting]
+        known_times = [seconds for seconds in times if seconds is not None]
         return RunState(
             since=self._since,
             workers=self._workers,
             total=self._total,
             done=self.done,
             failed=self.failed,
-            running={cell: (since, self._estimates.of(cell)) for cell, (_, since) in self._running.items()},
-            waiting_seconds=sum(known) if len(known) == len(waiting) else None,
-            longest_waiting=max(known, default=0.0),
+            running={cell: (start, self._estimates.of(cell)) for cell, (_, start) in self._running.items()},
+            waiting_seconds=sum(known_times) if len(known_times) == len(times) else None,
+            longest_waiting=max(known_times, default=0.0),
             last_error=self._last_error,
         )
 
     def _new_bar(self) -> Any:
         return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_columns(self._stream))
 
-    def _draw(self, live: RunState) -> None:
+    def _draw(self, state: RunState) -> None:
         """Draw the bar and the words. The bar takes the remaining width, and the last words are dropped first."""
         columns, now = _columns(self._stream), time.time()
         head = f"{100 * self.ended // max(self._total, 1):3d}%|"
-        words = [[f"{self.ended}/{self._total} cells"], [live_text.left(live, now)]]
+        words = [[f"{self.ended}/{self._total} cells"], [live_text.left(state, now)]]
         words += [[f"{self.failed} failed"]] if self.failed else []
         tail = "| "
         room = columns - len(head) - _SMALLEST_BAR
-        for choices in filter(any, [*words, _current(live.under_way(now))]):
-            longer = [f"{tail}{', ' if len(tail) > 2 else ''}{word}" for word in choices]
-            fitting = [text for text in longer if len(text) < room]
-            if not fitting:
+        for choices in filter(any, [*words, _current(state.under_way(now))]):
+            texts = [f"{tail}{', ' if len(tail) > 2 else ''}{word}" for word in choices]
+            short_texts = [text for text in texts if len(text) < room]
+            if not short_texts:
                 break
-            tail = fitting[0]
+            tail = short_texts[0]
         if self._bar is not None:
             self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # cell names have no braces
             self._bar.refresh()
@@ -155,12 +155,12 @@ class RunProgress:
             print(line, file=self._stream, flush=True)
 
 
-def _current(running: list[RunningCell]) -> list[str]:
+def _current(cells: list[RunningCell]) -> list[str]:
     """Return descriptions of the running cells, each one shorter than the last."""
-    if not running:
+    if not cells:
         return []
-    first, more = live_text.under_way(running[0]), len(running) - 1
-    return [*([f"{first} and {more} more"] if more else []), first, running[0].cell]
+    first, n_more = live_text.under_way(cells[0]), len(cells) - 1
+    return [*([f"{first} and {n_more} more"] if n_more else []), first, cells[0].cell]
 
 
 def _columns(stream: TextIO) -> int:

@@ -25,7 +25,7 @@ from probcal.store.cell_result import CellResult
 
 
 def provenance(
-    experiment: Experiment, planned: list[PlannedCell], sources: dict[str, str], jobs: int
+    experiment: Experiment, plan: list[PlannedCell], sources: dict[str, str], jobs: int
 ) -> dict[str, Any]:
     """Return what is needed to reproduce the numbers, as plain values. ``run`` is the name of the run.
 
@@ -36,13 +36,13 @@ def provenance(
         for column in experiment.columns
         for component in (column.learner, column.method)
     }
-    modules.update(module for one in planned for module in modules_of(one.cell))
+    modules.update(module for entry in plan for module in modules_of(entry.cell))
     now = datetime.now(UTC)
     return {
         "run": f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
         "started": now.isoformat(timespec="seconds"),
         "command": ["probcal", *sys.argv[1:]],
-        "cells": len(planned),
+        "cells": len(plan),
         "jobs": jobs,
         "seed": experiment.seed,
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
@@ -105,16 +105,16 @@ def _linear_algebra() -> list[str]:
 
 def _git_state() -> dict[str, Any] | None:
     """Return the commit and whether tracked files differ from it, or None outside a checkout."""
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     try:
-        _git(here, "ls-files", "--error-unmatch", __file__)  # an installed copy can lie in another checkout
-        commit = _git(here, "rev-parse", "HEAD")
-        changed = _git(here, "status", "--porcelain", "--untracked-files=no", "--", str(here))
+        _git(folder, "ls-files", "--error-unmatch", __file__)  # an installed copy can lie in another checkout
+        commit = _git(folder, "rev-parse", "HEAD")
+        changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", str(folder))
     except (OSError, subprocess.SubprocessError):
         return None
-    return {"commit": commit, "changed": bool(changed)}
+    return {"commit": commit, "changed": bool(changes)}
 
 
 def _git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
-    return done.stdout.strip()
+    process = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
+    return process.stdout.strip()

@@ -80,7 +80,8 @@ def quick(experiment: Experiment) -> Experiment:
         max_rows=_QUICK_ROWS,
         columns=columns,
         overrides=tuple(
-            replace(one, method_params=_fewer(one.method_params, one.method_params)) for one in experiment.overrides
+            replace(override, method_params=_fewer(override.method_params, override.method_params))
+            for override in experiment.overrides
         ),
     )
 
@@ -97,35 +98,35 @@ def run_experiment(
     store, cards = Store(options.folder), selection.cards_read()
     store.refuse_others(experiment.name)
     data = data_now(cards, options.data_folder, say)
-    if unfetched := data.unfetched(cards):  # check requirements before anything is fetched, if possible
+    if new_cards := data.unfetched(cards):  # check requirements before anything is fetched, if possible
         refuse_unmet(
             cells_to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka
         )
-        data.obtain(unfetched, options.data_folder, say)  # their values are part of the fingerprints
-    before = store.state()
+        data.obtain(new_cards, options.data_folder, say)  # their values are part of the fingerprints
+    old_state = store.state()
     plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
     refuse_unmet(cells_to_fit(plan), experiment.weka)
-    needed = dict.fromkeys(planned.cell.card for planned in plan if planned.runs)
-    data.obtain((card for card in needed if card.name not in data.missing), options.data_folder, say)
+    needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.runs)
+    data.obtain((card for card in needed_cards if card.name not in data.missing), options.data_folder, say)
     experiment = data.bound(experiment)
-    plan, finished, failures = without_data(plan, data.missing), 0, 0
-    if any(planned.runs for planned in plan):
+    plan, n_finished, n_failures = without_data(plan, data.missing), 0, 0
+    if any(entry.runs for entry in plan):
         with store.writing(experiment.name):
-            if store.state() != before:  # another run has ended meanwhile
+            if store.state() != old_state:  # another run has ended meanwhile
                 plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
                 plan = without_data(plan, data.missing)
             _print_plan(plan, say)
-            sources = {card.name: data.sources[card.name] for card in needed if card.name in data.sources}
-            finished, failures = _run(experiment, plan, store, sources, options, say)
+            sources = {card.name: data.sources[card.name] for card in needed_cards if card.name in data.sources}
+            n_finished, n_failures = _run(experiment, plan, store, sources, options, say)
     else:
         _print_plan(plan, say)
-        if not any(planned.state == "no data" for planned in plan):
+        if not any(entry.state == "no data" for entry in plan):
             _update_description(experiment, store, say)
-    say(summary(plan, finished, failures, options.folder))
-    for change in changed_since(needed, options.data_folder) if finished else ():
+    say(summary(plan, n_finished, n_failures, options.folder))
+    for change in changed_since(needed_cards, options.data_folder) if n_finished else ():
         say(f"warning: {change}; to run the present content, type: {options.again}")
     states = count_states(plan)
-    return 1 if failures or states["failed"] or states["no data"] else 0
+    return 1 if n_failures or states["failed"] or states["no data"] else 0
 
 
 def _print_plan(plan: list[PlannedCell], say: Callable[[str], None]) -> None:
@@ -136,8 +137,8 @@ def _print_plan(plan: list[PlannedCell], say: Callable[[str], None]) -> None:
 def _update_description(experiment: Experiment, store: Store, say: Callable[[str], None]) -> None:
     """Write ``experiment.json`` after a run without cells, if the tables would now show something else."""
     description = _description(experiment, store)
-    stored = store.experiment() if store.exists() else {}
-    if all(stored.get(part) == value for part, value in description.items() if part not in _FILE_PARTS):
+    old_description = store.experiment() if store.exists() else {}
+    if all(old_description.get(part) == value for part, value in description.items() if part not in _FILE_PARTS):
         return
     with store.writing(experiment.name):
         store.write_experiment(description)
@@ -151,10 +152,10 @@ _FILE_PARTS = ("config", "config_path")
 def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
     """Return the description to store. Cells whose data are not at hand keep their earlier fingerprints."""
     description: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
-    stored = store.experiment().get("keys") if store.exists() else None
-    known = {cell.id for cell in cells_of(experiment)}
-    before = stored if isinstance(stored, dict) else {}
-    description["keys"] = {cell: key for cell, key in before.items() if cell in known} | description["keys"]
+    stored_keys = store.experiment().get("keys") if store.exists() else None
+    cell_ids = {cell.id for cell in cells_of(experiment)}
+    old_keys = stored_keys if isinstance(stored_keys, dict) else {}
+    description["keys"] = {cell: key for cell, key in old_keys.items() if cell in cell_ids} | description["keys"]
     results = store.results() if store.exists() else {}
     description["keys"] |= _keys_of_absent_weka(experiment, store, results)
     description["keys"] |= _keys_of_earlier_metrics(experiment, store, results, description["keys"])
@@ -197,8 +198,14 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
             for column in experiment.columns
         ],
         "exceptions": [
-            {"datasets": one.datasets, "columns": one.columns, "skip": one.skip, "what": one.what, "why": one.why}
-            for one in experiment.overrides
+            {
+                "datasets": override.datasets,
+                "columns": override.columns,
+                "skip": override.skip,
+                "what": override.what,
+                "why": override.why,
+            }
+            for override in experiment.overrides
         ],
         "keys": _keys(experiment),
         "quick": experiment.max_rows is not None,
@@ -208,8 +215,8 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
 
 
 def _json_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))  # YAML also has dates
-    return plain
+    values: dict[str, Any] = json.loads(json.dumps(settings, default=str))  # YAML also has dates
+    return values
 
 
 def _split(split: Split) -> dict[str, Any]:
@@ -229,8 +236,8 @@ def _class_counts(card: Card) -> dict[str, Any]:
     if card.task == "binary":
         positive = sum(counts.pop(label, 0) for label in card.positive_labels)
         counts = {"positive": positive, "negative": sum(counts.values())}
-    whole = card.task != "multilabel" and len(counts) > 1 and min(counts.values()) > 0
-    return {"class_counts": sorted(counts.values())} if whole else {}
+    is_complete = card.task != "multilabel" and len(counts) > 1 and min(counts.values()) > 0
+    return {"class_counts": sorted(counts.values())} if is_complete else {}
 
 
 def _calibrates(method: Component) -> bool:
@@ -264,7 +271,7 @@ def _keys_of_earlier_metrics(
 
     A run cannot measure these results again, and keeps them. So tables do not count them as stale.
     """
-    fingerprints, found = Fingerprints(experiment.weka), {}
+    fingerprints, old_keys = Fingerprints(experiment.weka), {}
     for cell in cells_of(experiment):
         result = results.get(cell.id)
         if result is None or result.status != "done" or key_digest(result.key) == keys.get(cell.id):
@@ -273,8 +280,8 @@ def _keys_of_earlier_metrics(
         if "data" not in key or changed_parts(key, result) or store.has_predictions(result):
             continue
         if not lacking_metrics(cell, key, result):
-            found[cell.id] = key_digest(result.key)
-    return found
+            old_keys[cell.id] = key_digest(result.key)
+    return old_keys
 
 
 def experiment_of(store: Store) -> Experiment:
@@ -282,15 +289,15 @@ def experiment_of(store: Store) -> Experiment:
 
     Raises StoreError when it was not stored completely, and FileProblems when it is no longer valid.
     """
-    kept = store.experiment()
+    description = store.experiment()
     for name, kind in (("config_path", str), ("config", str), ("seed", int), ("quick", bool)):
-        if not isinstance(kept.get(name), kind) or (name == "seed" and kept[name] < 0):
+        if not isinstance(description.get(name), kind) or (name == "seed" and description[name] < 0):
             raise StoreError(
                 f'{store.folder / "experiment.json"} has no sound "{name}"; run the experiment again to write it anew'
             )
-    path = store.folder / kept["config_path"]
-    experiment = replace(parse_experiment(YamlFile(path, kept["config"])), seed=kept["seed"])
-    return quick(experiment) if kept["quick"] else experiment
+    path = store.folder / description["config_path"]
+    experiment = replace(parse_experiment(YamlFile(path, description["config"])), seed=description["seed"])
+    return quick(experiment) if description["quick"] else experiment
 
 
 def _run(
@@ -302,16 +309,16 @@ def _run(
     say: Callable[[str], None],
 ) -> tuple[int, int]:
     """Return the number of cells that ended, and how many of them failed."""
-    to_run = [planned for planned in plan if planned.runs]
-    if not to_run:
+    entries = [entry for entry in plan if entry.runs]
+    if not entries:
         return 0, 0
     description = _description(experiment, store)
-    with _runner(to_run, options, say) as runner:
-        record = provenance(experiment, to_run, sources, options.jobs) | runner.record
+    with _runner(entries, options, say) as runner:
+        record = provenance(experiment, entries, sources, options.jobs) | runner.record
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
-        progress, run_times = RunProgress(to_run, runner.jobs, store.folder), RunTimes()
-        results = _outcomes(to_run, store, record["run"], partial(runner.outcomes, started=progress.started))
+        progress, run_times = RunProgress(entries, runner.jobs, store.folder), RunTimes()
+        results = _outcomes(entries, store, record["run"], partial(runner.outcomes, notify=progress.started))
         try:
             for outcome in results:
                 if not progress.ended:  # written late, so that a run that is interrupted before changes nothing
@@ -340,9 +347,9 @@ class _Runner(NamedTuple):
 
 
 @contextmanager
-def _runner(to_run: list[PlannedCell], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
+def _runner(entries: list[PlannedCell], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
     if options.scheduler is None and options.workers is None:
-        jobs = useful_worker_count(to_run, options.jobs)
+        jobs = useful_worker_count(entries, options.jobs)
         yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
         return
     cluster = {"scheduler": options.scheduler} if options.scheduler else {"workers": options.workers}
@@ -352,13 +359,13 @@ def _runner(to_run: list[PlannedCell], options: RunOptions, say: Callable[[str],
 
 
 def _outcomes(
-    to_run: list[PlannedCell], store: Store, run: str, run_cells: Callable[[list[PlannedCell], str], Iterator[Outcome]]
+    entries: list[PlannedCell], store: Store, run: str, run_cells: Callable[[list[PlannedCell], str], Iterator[Outcome]]
 ) -> Generator[Outcome]:
     fits = []
-    for planned in to_run:
-        outcome = remeasure(planned, store, run)
+    for entry in entries:
+        outcome = remeasure(entry, store, run)
         if outcome is None:
-            fits.append(planned)
+            fits.append(entry)
         else:
             yield outcome
     if fits:
@@ -366,12 +373,15 @@ def _outcomes(
 
 
 def _small_method(method: Component) -> Component:
-    takes = inspect.signature(import_class(method.path)).parameters
-    defaults = {name: takes[name].default for name in _ROUNDS if name in takes}
+    parameters = inspect.signature(import_class(method.path)).parameters
+    defaults = {name: parameters[name].default for name in _ROUNDS if name in parameters}
     return replace(method, params=_fewer(method.params, {**defaults, **method.params}))
 
 
-def _fewer(params: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``params`` with limited rounds and held-out rows. ``asked`` also has the defaults."""
-    most = {**dict.fromkeys(_ROUNDS, _QUICK_ROUNDS), "holdout_size": _QUICK_HELD_OUT}
-    return {**params, **{name: min(n, most[name]) for name, n in asked.items() if name in most and isinstance(n, int)}}
+def _fewer(params: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``params`` with limited rounds and held-out rows. ``settings`` also has the defaults."""
+    limits = {**dict.fromkeys(_ROUNDS, _QUICK_ROUNDS), "holdout_size": _QUICK_HELD_OUT}
+    return {
+        **params,
+        **{name: min(n, limits[name]) for name, n in settings.items() if name in limits and isinstance(n, int)},
+    }

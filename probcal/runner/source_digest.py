@@ -41,12 +41,12 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
     ``from a import b`` gives a and a.b, because b may be a module. Names in quotes count, too.
     """
     names: list[str] = []
-    called: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     nodes = list(_executed_nodes(tree))
     for node in nodes:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-            called |= dict(_bound(alias) for alias in node.names)
+            aliases |= dict(_bound(alias) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute("." * node.level + (node.module or ""), package)
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
@@ -54,30 +54,30 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
             names += [_absolute(text, package) for text in map(_text, node.args[:1]) if text]
         elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
             names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # for ``import *``
-    names += [_dotted(node, called) for node in nodes if isinstance(node, ast.Attribute)]
+    names += [_dotted(node, aliases) for node in nodes if isinstance(node, ast.Attribute)]
     return [name for name in names if name]
 
 
-def _dotted(node: ast.AST, called: dict[str, str]) -> str:
+def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:
     """Return ``package.part`` for an attribute of an imported package or its alias, otherwise an empty string."""
     if isinstance(node, ast.Name):
-        return called.get(node.id, "")
+        return aliases.get(node.id, "")
     if not isinstance(node, ast.Attribute):
         return ""
-    above = _dotted(node.value, called)
-    return above and f"{above}.{node.attr}"
+    parent = _dotted(node.value, aliases)
+    return parent and f"{parent}.{node.attr}"
 
 
 def _executed_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of ``tree`` without those that only type checkers read."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
+    queue = [tree]
+    while queue:
+        node = queue.pop()
         yield node
         if isinstance(node, ast.If) and _is_for_type_checkers(node):
-            waiting += node.orelse
+            queue += node.orelse
         else:
-            waiting += ast.iter_child_nodes(node)
+            queue += ast.iter_child_nodes(node)
 
 
 def _is_for_type_checkers(node: Any) -> bool:
@@ -106,16 +106,16 @@ def _essence(node: Any, in_function: bool = False) -> str:
         return f"[{', '.join(_statements(node, in_function))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
-    plain = isinstance(node, _FUNCTIONS) and not node.decorator_list
-    unread = _unread(node, in_function)
-    if plain:
+    is_plain = isinstance(node, _FUNCTIONS) and not node.decorator_list
+    exclusions = _unread(node, in_function)
+    if is_plain:
         in_function = True
     elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):  # a class, or a decorator, may read annotations
         in_function = False
     fields = [
         f"{name}={_essence(value, in_function)}"
         for name, value in ast.iter_fields(node)
-        if value not in (None, []) and name not in unread
+        if value not in (None, []) and name not in exclusions
     ]
     return f"{type(node).__name__}({', '.join(fields)})"
 
@@ -130,28 +130,28 @@ def _unread(node: ast.AST, in_function: bool) -> tuple[str, ...]:
 
 
 def _statements(nodes: list[Any], in_function: bool) -> Iterator[str]:
-    kept = [node for node in nodes if not _is_bare_text(node)]
-    kept = [node for node in kept if not _is_for_type_checkers(node) or node.orelse]
-    for importing, run in groupby(kept, lambda node: isinstance(node, ast.Import | ast.ImportFrom)):
-        block = list(run)
-        yield from _sorted_imports(block) if importing else (_essence(node, in_function) for node in block)
+    statements = [node for node in nodes if not _is_bare_text(node)]
+    statements = [node for node in statements if not _is_for_type_checkers(node) or node.orelse]
+    for is_import, group in groupby(statements, lambda node: isinstance(node, ast.Import | ast.ImportFrom)):
+        block = list(group)
+        yield from _sorted_imports(block) if is_import else (_essence(node, in_function) for node in block)
 
 
 def _sorted_imports(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
     """Return imports in a fixed order, unless a later one hides the name of an earlier one."""
-    texts, bound = [], defaultdict(set)
+    texts, bindings = [], defaultdict(set)
     for node in block:
         for alias in node.names:
             if isinstance(node, ast.ImportFrom):
-                thing = f"{'.' * node.level}{node.module or ''}:{alias.name}"
-                bound[alias.asname or alias.name].add(thing)
+                target = f"{'.' * node.level}{node.module or ''}:{alias.name}"
+                bindings[alias.asname or alias.name].add(target)
             else:
-                thing = alias.name
+                target = alias.name
                 name, module = _bound(alias)
-                bound[name].add(module)
-            texts.append(f"Import({thing} as {alias.asname})")
-    hidden = "*" in bound or any(len(things) > 1 for things in bound.values())
-    return texts if hidden else sorted(set(texts))
+                bindings[name].add(module)
+            texts.append(f"Import({target} as {alias.asname})")
+    is_hidden = "*" in bindings or any(len(targets) > 1 for targets in bindings.values())
+    return texts if is_hidden else sorted(set(texts))
 
 
 def _bound(alias: ast.alias) -> tuple[str, str]:

@@ -39,26 +39,28 @@ def status_lines(
     Raises ProbcalError after the first lines when the experiment cannot be read, for example for a missing or untrusted
     module, or when its data do not match its cards.
     """
-    kept = store.experiment()
-    yield f"{kept['name']} in {store.folder}"
+    description = store.experiment()
+    yield f"{description['name']} in {store.folder}"
     if heartbeat := read_heartbeat(store.folder):
         yield from heartbeat_lines(heartbeat)
     try:
         experiment = experiment_of(store)
         data = data_now(experiment.cards_read(), originals)
         plan = [
-            one
-            for one in without_data(make_plan(experiment, store, data), data.missing)
-            if takes(one.cell.dataset, one.cell.column.learner.name, one.cell.column.method.name)
+            entry
+            for entry in without_data(make_plan(experiment, store, data), data.missing)
+            if takes(entry.cell.dataset, entry.cell.column.learner.name, entry.cell.column.method.name)
         ]
     except ProbcalError:
-        states = Counter(one.status for one in store.results().values() if takes(one.dataset, one.learner, one.method))
+        states = Counter(
+            result.status for result in store.results().values() if takes(result.dataset, result.learner, result.method)
+        )
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
         yield f"{cells_text(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
         raise
     yield from plan_lines(plan, every_cell=every_cell)
-    path = store.folder / kept["config_path"]
-    if _has_changed(path, kept["config"]):
+    path = store.folder / description["config_path"]
+    if _has_changed(path, description["config"]):
         name = _short(path)
         yield f"  {name} has changed since it was run: probcal run {name} --dry-run shows what that makes stale"
 
@@ -96,14 +98,14 @@ class CurrentResults(Store):
 
     def experiment(self) -> dict[str, Any]:
         """Return the experiment with fingerprints that mark results of changed data as stale."""
-        kept = self._store.experiment()
-        if self._outdated and isinstance(kept.get("keys", {}), dict):
-            kept["keys"] = {**kept.get("keys", {}), **dict.fromkeys(self._outdated, "of other data")}
-        return kept
+        description = self._store.experiment()
+        if self._outdated and isinstance(description.get("keys", {}), dict):
+            description["keys"] = {**description.get("keys", {}), **dict.fromkeys(self._outdated, "of other data")}
+        return description
 
     def _find_outdated(self, originals: Path | None) -> Iterator[str]:
         outline, results, runs = Outline.of(self._store), self.results(), self.runs()
-        whole = Outline.of(Store(self.folder))  # with all exceptions, which a selection leaves out
+        full_outline = Outline.of(Store(self.folder))  # with all exceptions, which a selection leaves out
         config = self._store.experiment().get("config_path")
         if not outline.config or not isinstance(config, str):
             return
@@ -114,37 +116,37 @@ class CurrentResults(Store):
         cards = _Cards(content, (self.folder / config).parent, originals)
         for row in outline.datasets:
             reasons = {
-                one: cards.why_outdated(card, results[one], runs)
+                cell: cards.why_outdated(card, results[cell], runs)
                 for column in outline.columns
-                for card in [cards.of(row.name, column.learner, column.method, whole)]
-                for one in planned_ids(outline, row, column)
-                if one in results
+                for card in [cards.of(row.name, column.learner, column.method, full_outline)]
+                for cell in planned_ids(outline, row, column)
+                if cell in results
             }
-            outdated = {one: why for one, why in reasons.items() if why}
-            if outdated:
-                n = "1 cell was" if len(outdated) == 1 else f"{len(outdated)} cells were"
-                why = "; ".join(dict.fromkeys(outdated.values()))
-                self.warnings.append(f"{row.name}: {n} made of other data ({why}); probcal run runs them again")
-            yield from outdated
+            outdated_cells = {cell: reason for cell, reason in reasons.items() if reason}
+            if outdated_cells:
+                count = "1 cell was" if len(outdated_cells) == 1 else f"{len(outdated_cells)} cells were"
+                reason = "; ".join(dict.fromkeys(outdated_cells.values()))
+                self.warnings.append(f"{row.name}: {count} made of other data ({reason}); probcal run runs them again")
+            yield from outdated_cells
         self.warnings += cards.faults
 
 
 class _Cards:
     """Hold the cards that an experiment names, and their present data sets."""
 
-    def __init__(self, content: Any, beside: Path, originals: Path | None) -> None:
+    def __init__(self, content: Any, folder: Path, originals: Path | None) -> None:
         self._content = content if isinstance(content, Mapping) else {}
-        self._beside, self._originals = beside, originals
+        self._beside, self._originals = folder, originals
         self._read: dict[str, Card | None] = {}
         self._now: dict[Card, tuple[str | None, bool, str]] = {}
         self.faults: list[str] = []
 
     def of(self, dataset: str, learner: str, method: str, outline: Outline) -> Card | None:
         """Return the card that a cell reads, by its exception if there is one. None if the card cannot be read."""
-        named = {card_name(one): one for one in _list(self._content.get("datasets")) if isinstance(one, str)}
-        name = named.get(dataset)
-        for one, entry in zip(outline.exceptions, _list(self._content.get("exceptions")), strict=False):
-            if dataset in one.datasets and (learner, method) in one.columns and isinstance(entry, Mapping):
+        paths = {card_name(path): path for path in _list(self._content.get("datasets")) if isinstance(path, str)}
+        name = paths.get(dataset)
+        for override, entry in zip(outline.exceptions, _list(self._content.get("exceptions")), strict=False):
+            if dataset in override.datasets and (learner, method) in override.columns and isinstance(entry, Mapping):
                 name = entry.get("card") or name
         return self._card(name) if isinstance(name, str) else None
 
@@ -164,7 +166,7 @@ class _Cards:
     def _look(self, card: Card) -> tuple[str | None, bool, str]:
         """Return the fingerprint if known, whether the values are at hand, and the fault of the data."""
         try:
-            found = find(card, self._originals)
+            location = find(card, self._originals)
         except MissingDataError:
             return card.expect.fingerprint, False, ""
         except AmbiguousDataError as error:
@@ -172,12 +174,12 @@ class _Cards:
             return None, False, ""
         except DataError as error:
             return None, False, str(error)
-        return card.digest if card.generator else found.fingerprint, found.is_available, ""
+        return card.digest if card.generator else location.fingerprint, location.is_available, ""
 
     def _card(self, name: str) -> Card | None:
         if name not in self._read:
             try:
-                self._read[name] = read_card(find_card(name, beside=self._beside))
+                self._read[name] = read_card(find_card(name, folder=self._beside))
             except (ProbcalError, OSError):
                 self._read[name] = None
                 self.faults.append(f"{name}: the card cannot be read, so whether its data changed is unknown")

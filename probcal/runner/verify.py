@@ -101,22 +101,22 @@ class _Verification:
     def of(
         self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]
     ) -> FolderVerification:
-        every = self.store.results_as_written().values()
-        rows = [one for one in every if selection.takes(one.dataset, one.learner, one.method)]
-        recomputed = set()
+        results = self.store.results_as_written().values()
+        rows = [result for result in results if selection.takes(result.dataset, result.learner, result.method)]
+        recomputed_ids = set()
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
                 self.found.n_stale += 1
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
-                recomputed.add(row.id)
+                recomputed_ids.add(row.id)
         for cell, difference in self._other_labels():
             self.differences_of[cell].append(difference)
         for row in rows:
             self.found.differences += self.differences_of[row.id]
             if self.differences_of[row.id]:
                 self.found.n_differ += 1
-            elif row.id in recomputed:
+            elif row.id in recomputed_ids:
                 self.found.n_agree += 1
             elif row.status == "done":
                 self.found.not_verified[NO_PREDICTIONS] += 1
@@ -127,9 +127,9 @@ class _Verification:
         if row.predictions is None or not self.store.has_predictions(row):
             return False
         differences = self.differences_of[row.id]
-        first = self.places.setdefault(row.predictions["at"], row)
-        if first is not row and row.predictions["rows"]:
-            differences.append(_difference(row, "predictions", "its own", f"those of {first.id}"))
+        first_row = self.places.setdefault(row.predictions["at"], row)
+        if first_row is not row and row.predictions["rows"]:
+            differences.append(_difference(row, "predictions", "its own", f"those of {first_row.id}"))
         try:
             y, p = self.store.predictions(row)
         except StoreError:
@@ -155,25 +155,25 @@ class _Verification:
 
         A row of an unplanned split with another fingerprint may belong to an earlier plan.
         """
-        planned = self.outline.repetitions.get(row.dataset)
-        if planned is None or row.repetition < planned:
+        n_splits = self.outline.repetitions.get(row.dataset)
+        if n_splits is None or row.repetition < n_splits:
             return
-        own = self._splits.get((row.dataset, row.key.get("split", "")))
-        for one in range(planned) if own is None else ():
-            if self.outline.keys.get(cell_id(row.dataset, one, row.learner, row.method)) == key_digest(row.key):
-                own = one
-        if own is not None:
-            reason = f"{own}, by its key; the experiment plans no split {row.repetition}"
+        split = self._splits.get((row.dataset, row.key.get("split", "")))
+        for number in range(n_splits) if split is None else ():
+            if self.outline.keys.get(cell_id(row.dataset, number, row.learner, row.method)) == key_digest(row.key):
+                split = number
+        if split is not None:
+            reason = f"{split}, by its key; the experiment plans no split {row.repetition}"
             yield _difference(row, "split", row.repetition, reason)
 
     @cached_property
     def _splits(self) -> dict[tuple[str, str], int]:
         """Return (data set, digest of a split) -> its number, from the rows of planned splits."""
-        planned = self.outline.repetitions
+        repetitions = self.outline.repetitions
         return {
             (row.dataset, row.key["split"]): row.repetition
             for row in self.store.results_as_written().values()
-            if "split" in row.key and row.repetition < planned.get(row.dataset, 0)
+            if "split" in row.key and row.repetition < repetitions.get(row.dataset, 0)
         }
 
     def _asked(self, row: CellResult) -> tuple[str, ...]:
@@ -183,19 +183,19 @@ class _Verification:
     def _metric_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
         """Yield metrics that differ, and metrics of the experiment that are missing."""
         for name in dict.fromkeys([*row.metrics, *self.outline.metrics]):
-            stored, recomputed = row.metrics.get(name), metrics.get(name)
-            if recomputed is None:
-                if stored is not None:
+            stored_value, new_value = row.metrics.get(name), metrics.get(name)
+            if new_value is None:
+                if stored_value is not None:
                     self.found.not_recomputed[_reason_not_recomputed(name)] += 1
-            elif stored is None or not _agree(stored, recomputed):
-                yield _difference(row, name, stored, recomputed)
+            elif stored_value is None or not _agree(stored_value, new_value):
+                yield _difference(row, name, stored_value, new_value)
 
     def _stage_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
         """Yield last stages that differ from the stored predictions. Earlier stages have none."""
         for name, course in row.stages.items():
-            recomputed = metrics.get(name)
-            if course and recomputed is not None and not (math.isnan(course[-1]) or _agree(course[-1], recomputed)):
-                yield _difference(row, f"{name} after the last stage", course[-1], recomputed)
+            new_value = metrics.get(name)
+            if course and new_value is not None and not (math.isnan(course[-1]) or _agree(course[-1], new_value)):
+                yield _difference(row, f"{name} after the last stage", course[-1], new_value)
             if len(course) > 1:
                 self.found.not_recomputed["stages before the last, which have no stored predictions"] += 1
 
@@ -206,16 +206,16 @@ class _Verification:
                 self.found.not_recomputed[f"the curve {name}, which only the fitted method provides"] += 1
                 continue
             curve = np.array(roc_curve(y, positive))
-            stored = [np.array([line["x"], line["y"]]) for line in lines]
-            if len(stored) != 1 or stored[0].shape != curve.shape or np.abs(stored[0] - curve).max() > _CURVE_TOLERANCE:
-                yield _difference(row, "curve roc", f"{sum(one.shape[1] for one in stored)} points", "other points")
+            curves = [np.array([line["x"], line["y"]]) for line in lines]
+            if len(curves) != 1 or curves[0].shape != curve.shape or np.abs(curves[0] - curve).max() > _CURVE_TOLERANCE:
+                yield _difference(row, "curve roc", f"{sum(line.shape[1] for line in curves)} points", "other points")
 
     def _other_labels(self) -> Iterator[tuple[str, Difference]]:
         """Yield rows whose labels differ from those of most rows of the same data and split."""
         for rows in self.labels.values():
-            [(usual, _)] = Counter(digest for _, digest in rows).most_common(1)
+            [(usual_digest, _)] = Counter(digest for _, digest in rows).most_common(1)
             for row, digest in rows:
-                if digest != usual:
+                if digest != usual_digest:
                     yield row.id, _difference(row, "labels", "others", "those of the other rows of the split")
 
     def _truth(self, row: CellResult) -> np.ndarray | None:
@@ -261,34 +261,37 @@ def _positive_probability(y: np.ndarray, p: np.ndarray) -> np.ndarray | None:
     return p if p.ndim == 1 else p[:, 1]
 
 
-def _agree(stored: float, recomputed: float) -> bool:
-    if math.isnan(stored) or math.isnan(recomputed):
-        return math.isnan(stored) and math.isnan(recomputed)
-    return math.isclose(stored, recomputed, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+def _agree(stored_value: float, new_value: float) -> bool:
+    if math.isnan(stored_value) or math.isnan(new_value):
+        return math.isnan(stored_value) and math.isnan(new_value)
+    return math.isclose(stored_value, new_value, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
-def _difference(row: CellResult, metric: str, stored: Value, recomputed: Value) -> Difference:
-    return Difference(row.dataset, row.repetition, row.learner, row.method, metric, stored, recomputed)
+def _difference(row: CellResult, metric: str, stored_value: Value, new_value: Value) -> Difference:
+    return Difference(row.dataset, row.repetition, row.learner, row.method, metric, stored_value, new_value)
 
 
 _HEADER = ["  data set", "split", "learner", "method", "metric", "stored", "recomputed"]
 
 
-def text(found: FolderVerification) -> str:
-    blocks = [[f"{found.title} ({found.store.folder})"], _differences(found.differences), _counts(found)]
+def text(report: FolderVerification) -> str:
+    blocks = [[f"{report.title} ({report.store.folder})"], _differences(report.differences), _counts(report)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def json_text(every: Sequence[FolderVerification]) -> str:
+def json_text(reports: Sequence[FolderVerification]) -> str:
     """Return JSON in which infinity and NaN are the texts ``"inf"`` and ``"nan"``."""
-    return json.dumps([_as_json(one) for one in every], indent=1, ensure_ascii=False) + "\n"
+    return json.dumps([_as_json(report) for report in reports], indent=1, ensure_ascii=False) + "\n"
 
 
 def _differences(differences: list[Difference]) -> list[str]:
     if not differences:
         return []
     parts = [part.name for part in fields(Difference)[1:]]
-    rows = [[f"  {one.dataset}", *(_format_value(getattr(one, part)) for part in parts)] for one in differences]
+    rows = [
+        [f"  {difference.dataset}", *(_format_value(getattr(difference, part)) for part in parts)]
+        for difference in differences
+    ]
     lines = tabulate(rows, _HEADER, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
     return ["these rows do not agree with their stored predictions:", *(line.rstrip() for line in lines.splitlines())]
 
@@ -299,44 +302,47 @@ def _format_value(value: Value) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
-def _counts(found: FolderVerification) -> list[str]:
-    lines = [f"{_rows(count, 'has', 'have')} {what}" for what, count in sorted(found.not_recomputed.items())]
+def _counts(report: FolderVerification) -> list[str]:
+    lines = [f"{_rows(count, 'has', 'have')} {part}" for part, count in sorted(report.not_recomputed.items())]
     if lines:
         lines.insert(0, "not recomputed, because the stored predictions do not contain it:")
         lines[1:] = [f"  {line}" for line in lines[1:]]
-    if found.n_stale:
-        lines.append(f"{_rows(found.n_stale, 'is', 'are')} stale: probcal status {found.store.folder} shows why")
-    return [*lines, _summary(found)]
+    if report.n_stale:
+        lines.append(f"{_rows(report.n_stale, 'is', 'are')} stale: probcal status {report.store.folder} shows why")
+    return [*lines, _summary(report)]
 
 
-def _summary(found: FolderVerification) -> str:
-    parts = [f"{_rows(found.n_agree, 'agrees', 'agree')} with the stored predictions"]
-    if found.n_differ:
+def _summary(report: FolderVerification) -> str:
+    parts = [f"{_rows(report.n_agree, 'agrees', 'agree')} with the stored predictions"]
+    if report.n_differ:
         parts.append(
-            f"{_rows(found.n_differ, 'differs', 'differ')}; remove the lines from {found.store.folder / 'cells.jsonl'}"
-            ", then repeat probcal run to run these cells again"
+            f"{_rows(report.n_differ, 'differs', 'differ')}; remove the lines from"
+            f" {report.store.folder / 'cells.jsonl'}, then repeat probcal run to run these cells again"
         )
-    parts += [f"{count} cannot be verified: {reason}" for reason, count in found.not_verified.items()]
-    if not found.n_rows:
+    parts += [f"{count} cannot be verified: {reason}" for reason, count in report.not_verified.items()]
+    if not report.n_rows:
         parts = ["nothing was verified: no row is done"]
     return "; ".join(parts)
 
 
-def _rows(n: int, one: str, several: str) -> str:
-    return f"{n} row {one}" if n == 1 else f"{n} rows {several}"
+def _rows(n: int, singular: str, plural: str) -> str:
+    return f"{n} row {singular}" if n == 1 else f"{n} rows {plural}"
 
 
-def _as_json(found: FolderVerification) -> dict[str, Any]:
+def _as_json(report: FolderVerification) -> dict[str, Any]:
     return {
-        "experiment": found.title,
-        "folder": str(found.store.folder),
-        "ok": found.ok,
-        "agree": found.n_agree,
-        "differ": found.n_differ,
-        "differences": [{name: _json_value(value) for name, value in asdict(one).items()} for one in found.differences],
-        "not_verified": dict(found.not_verified),
-        "not_recomputed": dict(found.not_recomputed),
-        "stale": found.n_stale,
+        "experiment": report.title,
+        "folder": str(report.store.folder),
+        "ok": report.ok,
+        "agree": report.n_agree,
+        "differ": report.n_differ,
+        "differences": [
+            {name: _json_value(value) for name, value in asdict(difference).items()}
+            for difference in report.differences
+        ],
+        "not_verified": dict(report.not_verified),
+        "not_recomputed": dict(report.not_recomputed),
+        "stale": report.n_stale,
     }
 
 

@@ -80,12 +80,12 @@ class Output:
         self._ours.close()
 
 
-def print_into(theirs: Connection) -> None:
-    """Send everything that this process and its programs print into ``theirs``."""
+def print_into(connection: Connection) -> None:
+    """Send everything that this process and its programs print into ``connection``."""
     if sys.platform != "win32":
         for stream in (1, 2):
-            os.dup2(theirs.fileno(), stream)
-    theirs.close()
+            os.dup2(connection.fileno(), stream)
+    connection.close()
 
 
 def flush() -> None:
@@ -155,9 +155,9 @@ def _choose_folder() -> None:
     folder = tempfile.gettempdir()
     if len(os.fsencode(folder)) <= _LONGEST:
         return
-    for short in _SHORT:
-        if os.access(short, os.W_OK | os.X_OK):
-            tempfile.tempdir = short
+    for candidate in _SHORT:
+        if os.access(candidate, os.W_OK | os.X_OK):
+            tempfile.tempdir = candidate
             try:
                 util.get_temp_dir()  # it uses this folder from now on
             finally:
@@ -218,9 +218,11 @@ def _reset(limits: dict[int, tuple[int, int]]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def _remaining_threads(before: list[threading.Thread]) -> list[threading.Thread]:
+def _remaining_threads(old_threads: list[threading.Thread]) -> list[threading.Thread]:
     """Return threads that may go on drawing from the generators that the next cell shares."""
-    return [one for one in threading.enumerate() if one not in before and not _waits_for_processes(one)]
+    return [
+        thread for thread in threading.enumerate() if thread not in old_threads and not _waits_for_processes(thread)
+    ]
 
 
 def _waits_for_processes(thread: threading.Thread) -> bool:
@@ -243,36 +245,36 @@ def _has_room() -> bool:
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 
-def execute_alone(planned: PlannedCell, run: str) -> tuple[Outcome, bool]:
+def execute_alone(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
     """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
 
     Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.
     So a learner that uses them gives the same numbers in any order of the cells.
     """
-    start, process, cell = time.perf_counter(), os.getpid(), planned.cell
+    start, process, cell = time.perf_counter(), os.getpid(), entry.cell
     for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
         if module in sys.modules:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
-    limits, before, threads = _limits(), _state_before(), threading.enumerate()
+    limits, old_state, threads = _limits(), _state_before(), threading.enumerate()
     try:
         seed_shared_generators(cell)
-        outcome = bounded(execute(cell, planned.key, run))
+        outcome = bounded(execute(cell, entry.key, run))
     except BaseException as error:
         seconds, message = time.perf_counter() - start, _describe_error(str, error)
         text = _describe_error(traceback.format_exc)
-        outcome = bounded(failed_outcome(planned, run, seconds, "failed", type(error).__name__, message, text))
+        outcome = bounded(failed_outcome(entry, run, seconds, "failed", type(error).__name__, message, text))
     if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
         os._exit(0)
     try:
         _reset(limits)  # first, because the other steps may need memory
         _left[:] = [(len(sys.modules), _process_state())]
-        is_as_before = _left[0][1] == before and not _remaining_threads(threads)
-        can_go_on = is_as_before and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
+        is_unchanged = _left[0][1] == old_state and not _remaining_threads(threads)
+        is_reusable = is_unchanged and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
     except Exception:
-        can_go_on = False
-    return outcome, can_go_on
+        is_reusable = False
+    return outcome, is_reusable
 
 
 def _describe_error(describe: Callable[..., str], *errors: BaseException) -> str:

@@ -180,4 +180,4 @@ def test_a_split_with_folds_takes_only_its_keys(keys, message):
 def test_random_folds_are_repeated_and_time_ordered_folds_are_not():
     assert split("stratified_k_fold").n_splits(10) == 50
     assert split("time_ordered").n_splits(10) == 5
-    assert split("time_ordered").n_splits(10, fixed_too=True) == 50
+    assert split("time_ordered").n_splits(10, repeat_fixed=True) == 50

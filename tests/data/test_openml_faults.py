@@ -181,7 +181,7 @@ def test_storage_uses_tls_unless_it_is_this_machine(in_process):
 
     from probcal.data.sources import openml_download
 
-    openml_download._bound(stall=1, attempts=1, most=1000)
+    openml_download._bound(stall=1, attempts=1, limit=1000)
     assert minio.Minio("data.openml.org", secure=False)._base_url.is_https
     assert not minio.Minio("127.0.0.1:9000", secure=False)._base_url.is_https
 

@@ -55,8 +55,8 @@ class _Draft7(GenerateJsonSchema):
     schema_dialect = DIALECT
 
     def tuple_schema(self, schema: Any) -> Schema:
-        found = super().tuple_schema(schema)
-        return {"items": found.pop("prefixItems"), **found} if "prefixItems" in found else found
+        fields = super().tuple_schema(schema)
+        return {"items": fields.pop("prefixItems"), **fields} if "prefixItems" in fields else fields
 
 
 def _schema_of(model: type[BaseModel]) -> Schema:
@@ -66,17 +66,17 @@ def _schema_of(model: type[BaseModel]) -> Schema:
 def _without_titles(schema: Any) -> Any:
     """Return ``schema`` with descriptions in one line, and without titles, which repeat the keys."""
     if isinstance(schema, list):
-        return [_without_titles(one) for one in schema]
+        return [_without_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    plain: Schema = {
-        key: {name: _without_titles(one) for name, one in value.items()}
+    result: Schema = {
+        key: {name: _without_titles(part) for name, part in value.items()}
         if key in ("properties", "$defs")
         else _without_titles(value)
         for key, value in schema.items()
         if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT
     }
-    return {**plain, "description": as_prose(plain["description"])} if "description" in plain else plain
+    return {**result, "description": as_prose(result["description"])} if "description" in result else result
 
 
 def as_prose(text: str) -> str:
@@ -93,31 +93,31 @@ def card_schema() -> Schema:
         keys[key]["anyOf"] = [names_schema(card_names()), _NULL]
     keys["columns"]["minProperties"] = 2
     parts["Split"]["oneOf"] = [*map(_split, KEYS)]
-    needed = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
+    card_keys = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
     schema["required"] = ["name"]
     schema["anyOf"] = [
         {"required": ["like"]},
-        {"required": needed, "anyOf": [{"required": [key]} for key in SOURCES]},
+        {"required": card_keys, "anyOf": [{"required": [key]} for key in SOURCES]},
     ]
     return dict(_numbers_too(schema))
 
 
 def _split(kind: Kind) -> Schema:
-    allowed = {*KEYS[kind], OPTIONAL.get(kind)}
-    unwanted = {key: False for keys in (*KEYS.values(), OPTIONAL.values()) for key in keys if key not in allowed}
-    return {"properties": {"kind": {"const": kind}, **unwanted}, "required": ["kind", *KEYS[kind]]}
+    kind_keys = {*KEYS[kind], OPTIONAL.get(kind)}
+    other_keys = {key: False for keys in (*KEYS.values(), OPTIONAL.values()) for key in keys if key not in kind_keys}
+    return {"properties": {"kind": {"const": kind}, **other_keys}, "required": ["kind", *KEYS[kind]]}
 
 
 def _numbers_too(schema: Any) -> Any:
     """Return ``schema`` with numbers allowed for text: labels, codes and levels can look like numbers."""
     if isinstance(schema, list):
-        return [_numbers_too(one) for one in schema]
+        return [_numbers_too(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    changed = {key: _numbers_too(value) for key, value in schema.items()}
+    result = {key: _numbers_too(value) for key, value in schema.items()}
     if schema.get("type") == "string" and "enum" not in schema and "const" not in schema:
-        changed["type"] = ["string", "number"]
-    return changed
+        result["type"] = ["string", "number"]
+    return result
 
 
 def experiment_schema() -> Schema:
@@ -166,8 +166,8 @@ def _value() -> Schema:
         "properties": {"type": {"type": "string"}},
         "propertyNames": {"enum": ["type", "params"]},
     }
-    within = {"items": value, "additionalProperties": value}
-    return {"if": is_component, "then": component, "else": within}
+    parts = {"items": value, "additionalProperties": value}
+    return {"if": is_component, "then": component, "else": parts}
 
 
 def _section(part: str, table: Mapping[str, Builtin], parts: Schema) -> list[Schema]:
@@ -177,25 +177,27 @@ def _section(part: str, table: Mapping[str, Builtin], parts: Schema) -> list[Sch
     own classes become a part. The entry's ``type`` chooses among them, and without one its name.
     """
     entry = {"$ref": f"#/$defs/{part}"}
-    named: dict[str, Schema] = {}
+    properties: dict[str, Schema] = {}
     parts[part]["allOf"] = []
     for name, builtin in table.items():
-        named[name] = {"description": builtin.about, "anyOf": [_NULL, entry]}
-        module, _, called = builtin.path.rpartition(".")
+        properties[name] = {"description": builtin.about, "anyOf": [_NULL, entry]}
+        module, _, class_name = builtin.path.rpartition(".")
         if module.startswith("probcal."):
-            parts[called] = _parameters(import_class(builtin.path))
-            own = {"$ref": f"#/$defs/{called}"}
-            taken = {"properties": {"params": own, "variants": {"additionalProperties": {"anyOf": [_NULL, own]}}}}
-            named[name].update({"if": {"required": ["type"]}, "else": taken})
-            of_type = {"required": ["type"], "properties": {"type": {"const": name}}}
-            parts[part]["allOf"].append({"if": of_type, "then": taken})
-    other = {"errorMessage": f"not a built-in name: give its type, such as {next(iter(table))}", "type": "object"}
-    with_type = {"required": ["type"], "properties": {"type": {"type": "string"}}}
+            parts[class_name] = _parameters(import_class(builtin.path))
+            params = {"$ref": f"#/$defs/{class_name}"}
+            settings = {
+                "properties": {"params": params, "variants": {"additionalProperties": {"anyOf": [_NULL, params]}}}
+            }
+            properties[name].update({"if": {"required": ["type"]}, "else": settings})
+            condition = {"required": ["type"], "properties": {"type": {"const": name}}}
+            parts[part]["allOf"].append({"if": condition, "then": settings})
+    fallback = {"errorMessage": f"not a built-in name: give its type, such as {next(iter(table))}", "type": "object"}
+    type_key = {"required": ["type"], "properties": {"type": {"type": "string"}}}
     names = {"anyOf": [names_schema(table), _IMPORT_PATH]}
     mapping = {
-        "properties": named,
+        "properties": properties,
         "patternProperties": {_IMPORT_PATH["pattern"]: {"anyOf": [_NULL, entry]}},
-        "additionalProperties": {**other, "allOf": [entry, with_type]},
+        "additionalProperties": {**fallback, "allOf": [entry, type_key]},
     }
     return [
         {"type": "array", "minItems": 1, "uniqueItems": True, "items": names},
@@ -208,7 +210,7 @@ def _parameters(component: type) -> Schema:
     text = inspect.getdoc(component) or ""
     section = re.search(r"Parameters\n-+\n(.*?)(\n\n|\Z)", text, re.S)
     entries = re.findall(r"^(\w[\w, ]*) : (.*?)(?=^\w|\Z)", section[1] if section else "", re.M | re.S)
-    texts = {name: as_prose(about) for names, about in entries for name in names.split(", ")}
+    texts = {name: as_prose(description) for names, description in entries for name in names.split(", ")}
     # mypy forbids reading __init__ of a class, because a subclass may change its signature
     hints = get_type_hints(component.__init__)  # type: ignore[misc]  # __init__ of a class
     properties = {}
@@ -243,8 +245,8 @@ def stub_path() -> Path:
 
 def stub_text() -> str:
     """Return the text of ``__init__.pyi``: every public class and function, imported."""
-    public = {name: getattr(probcal, name).__module__ for name in dir(probcal) if name != "__version__"}
-    classes = sorted(public.items(), key=lambda one: (one[1], one[0]))
+    modules = {name: getattr(probcal, name).__module__ for name in dir(probcal) if name != "__version__"}
+    classes = sorted(modules.items(), key=lambda item: (item[1], item[0]))
     lines = [f"from {module} import {name} as {name}" for name, module in classes]
     lines = [line if len(line) <= _WIDTH else line.replace("import ", "import (\n    ") + ",\n)" for line in lines]
     return "\n".join(["# written by python -m probcal.config.schemas", *lines, "", "__version__: str", ""])

@@ -27,16 +27,16 @@ def missing_files(card: Card, folder: Path | str | None) -> list[str]:
     counts, and the first of equals. A card without a file source gives an empty list.
     """
     place = place_of(card, folder)
-    lacking = [[str(place / name) for name in _missing_names(source, place)] for source in card.files]
-    return min(lacking, key=len, default=[])
+    paths = [[str(place / name) for name in _missing_names(source, place)] for source in card.files]
+    return min(paths, key=len, default=[])
 
 
-def read_original_files(card: Card, folder: Path | str | None, read: ParsedNumbers | None = None) -> pd.DataFrame:
+def read_original_files(card: Card, folder: Path | str | None, digests: ParsedNumbers | None = None) -> pd.DataFrame:
     """Read the rows of the first complete file source of ``card``, ready for ``assemble``.
 
     The frame is (n_rows, n_columns) in the card's column names. Text is categorical, numbers are float64 (from
     ARFF and MATLAB files only), and missing values are NaN. A file may be plain, .gz or .xz. The digest of each file
-    that was read is added to ``read``.
+    that was read is added to ``digests``.
 
     Raises DataError when files are missing or damaged, have another checksum than on the card, or hold something
     that the card does not describe. The message names the file and the line.
@@ -50,22 +50,22 @@ def read_original_files(card: Card, folder: Path | str | None, read: ParsedNumbe
             f"{card.name}: put these files in place, as they are or packed as .gz or .xz: "
             + ", ".join(missing_files(card, folder))
         )
-    read = {} if read is None else read
-    frames = [_with_labels(card, source, file, place, read) for file in source.files]
-    wanted = [name for name in card.columns if name != "*"]
+    digests = {} if digests is None else digests
+    frames = [_with_labels(card, source, file, place, digests) for file in source.files]
+    columns = [name for name in card.columns if name != "*"]
     if "*" in card.columns:
-        wanted += [name for name in frames[0] if name not in card.columns]
+        columns += [name for name in frames[0] if name not in card.columns]
     for file, frame in zip(source.files, frames, strict=True):
-        _check_columns(frame, wanted, place / file.name)
+        _check_columns(frame, columns, place / file.name)
     rows = stacked(frames)
     if source.label_until:
-        ends = re.compile(f"[{re.escape(source.label_until)}]")
+        pattern = re.compile(f"[{re.escape(source.label_until)}]")
         labels = _as_text_column(rows[card.target])
-        rows[card.target] = respelt(labels, lambda label: ends.split(label, maxsplit=1)[0].strip())
-    for name, renamed in source.rename.items():
+        rows[card.target] = respelt(labels, lambda label: pattern.split(label, maxsplit=1)[0].strip())
+    for name, spellings in source.rename.items():
         if name not in rows:
             raise DataError(f"{card.name}: rename: there is no column {name!r}{did_you_mean(name, rows.columns)}")
-        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]  # the default is of the loop
+        rows[name] = respelt(_as_text_column(rows[name]), lambda value, mapping=spellings: mapping.get(value, value))  # type: ignore[misc]  # the default is of the loop
     return rows.iloc[: source.first_rows]
 
 
@@ -76,9 +76,9 @@ def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     return [path for name in _names(source) if (path := _find(place, name))] if source else []
 
 
-def contents(read: ParsedNumbers) -> str:
+def contents(digests: ParsedNumbers) -> str:
     """Return one digest of the names and bytes of several files, wherever they lie."""
-    parts = [[path.name, digest] for path, digest in read.items()]
+    parts = [[path.name, digest] for path, digest in digests.items()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -127,20 +127,20 @@ def _find(place: Path, name: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, read: ParsedNumbers) -> pd.DataFrame:
+def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, digests: ParsedNumbers) -> pd.DataFrame:
     """Return the rows of one file, joined with their labels where another file holds these."""
     if file.labels is None:
-        return _read(card, source, file, place, list(card.columns), read)
-    rows = _read(card, source, file, place, [name for name in card.columns if name != card.target], read)
-    labels = _read(card, source, file.labels, place, [card.target], read)
+        return _read(card, source, file, place, list(card.columns), digests)
+    rows = _read(card, source, file, place, [name for name in card.columns if name != card.target], digests)
+    labels = _read(card, source, file.labels, place, [card.target], digests)
     if file.labels.key is None:
         if len(labels) != len(rows):
             raise DataError(f"{place / file.labels.name}: {len(labels)} labels for the {len(rows)} rows of {file.name}")
         position = slice(None)
     else:
         position = _positions(rows, labels, file, file.labels, place)
-    new = [name for name in labels if name not in rows]
-    return pd.concat([rows, labels[new].iloc[position].reset_index(drop=True)], axis=1)
+    label_columns = [name for name in labels if name not in rows]
+    return pd.concat([rows, labels[label_columns].iloc[position].reset_index(drop=True)], axis=1)
 
 
 def _positions(
@@ -150,26 +150,26 @@ def _positions(
     for frame, name in ((rows, file.name), (labels, label_file.name)):
         if label_file.key not in frame:
             raise DataError(f"{place / name}: has no column {label_file.key!r}, the key of the labels")
-    known = pd.Index(labels[label_file.key].astype(object))
-    if known.has_duplicates:
-        twice = known[known.duplicated()][0]
-        raise DataError(f"{place / label_file.name}: two labels have {label_file.key} {twice}")
+    label_keys = pd.Index(labels[label_file.key].astype(object))
+    if label_keys.has_duplicates:
+        duplicate = label_keys[label_keys.duplicated()][0]
+        raise DataError(f"{place / label_file.name}: two labels have {label_file.key} {duplicate}")
     keys = rows[label_file.key].astype(object)
-    position = pd.Series(known.get_indexer(keys))
+    position = pd.Series(label_keys.get_indexer(keys))
     if (position < 0).any():
-        lost = keys[position.idxmin()]
-        raise DataError(f"{place / label_file.name}: has no label for {label_file.key} {lost} of {file.name}")
+        key = keys[position.idxmin()]
+        raise DataError(f"{place / label_file.name}: has no label for {label_file.key} {key} of {file.name}")
     return position
 
 
 def _read(
-    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], read: ParsedNumbers
+    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], digests: ParsedNumbers
 ) -> pd.DataFrame:
     """Return the rows of one file under the card's column names. ``names`` are used where the file has no header."""
     path = _find(place, file.name)
     if path is None:
         raise AssertionError(file.name)  # only complete sources are read
-    content = _content(path, file, read)
+    content = _content(path, file, digests)
     format = _format(source, file)
     if format == "arff":
         frame = read_arff(content, path)
@@ -189,28 +189,28 @@ def _format(source: FileSource, file: DataFile | LabelFile) -> str:
     return (file.format if isinstance(file, DataFile) else None) or source.format
 
 
-def _content(path: Path, file: DataFile | LabelFile, read: ParsedNumbers) -> bytes:
+def _content(path: Path, file: DataFile | LabelFile, digests: ParsedNumbers) -> bytes:
     """Return the unpacked bytes, after checking their checksum. Raises DataError for a file that is too large."""
-    content, read[path] = unpacked(path, packed=path.name != PurePath(file.name).name)
-    found = hashlib.sha256(content).hexdigest()
-    if file.sha256 is not None and found != file.sha256:
+    content, digests[path] = unpacked(path, packed=path.name != PurePath(file.name).name)
+    digest = hashlib.sha256(content).hexdigest()
+    if file.sha256 is not None and digest != file.sha256:
         raise DataError(
-            f"{path}: is not the file that the card means (sha256 {found}, on the card {file.sha256}); "
+            f"{path}: is not the file that the card means (sha256 {digest}, on the card {file.sha256}); "
             "get the original file"
         )
     return content
 
 
-def _check_columns(frame: pd.DataFrame, wanted: list[str], path: Path) -> None:
+def _check_columns(frame: pd.DataFrame, columns: list[str], path: Path) -> None:
     if frame.columns.has_duplicates:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise DataError(f"{path}: two columns are called {twice!r}")
-    for name in wanted:
+        duplicate = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{path}: two columns are called {duplicate!r}")
+    for name in columns:
         if name not in frame:
             raise DataError(f"{path}: has no column {name!r}{did_you_mean(name, frame.columns)}")
     for name in frame:
-        if name not in wanted:
-            raise DataError(f"{path}: has a column {name!r} unknown to the card{did_you_mean(name, wanted)}")
+        if name not in columns:
+            raise DataError(f"{path}: has a column {name!r} unknown to the card{did_you_mean(name, columns)}")
 
 
 def _as_text_column(column: pd.Series) -> pd.Series:

@@ -42,29 +42,29 @@ def largest_data() -> int:
 
     Raises DataError when PROBCAL_LARGEST_MB is not a number.
     """
-    said = os.environ.get("PROBCAL_LARGEST_MB") or str(_USUAL)
-    if not (said.isascii() and said.isdigit() and 0 < len(said) < 10 and int(said)):
-        raise DataError(f"PROBCAL_LARGEST_MB is {said!r}; it must be a whole number of megabytes")
-    return int(said) * _MB
+    value = os.environ.get("PROBCAL_LARGEST_MB") or str(_USUAL)
+    if not (value.isascii() and value.isdigit() and 0 < len(value) < 10 and int(value)):
+        raise DataError(f"PROBCAL_LARGEST_MB is {value!r}; it must be a whole number of megabytes")
+    return int(value) * _MB
 
 
-def at_most(pieces: Iterable[bytes], what: object) -> bytes:
-    """Join ``pieces``. Raises DataError with the name ``what`` as soon as they are too large."""
-    most, found, size = largest_data(), [], 0
+def at_most(pieces: Iterable[bytes], name: object) -> bytes:
+    """Join ``pieces``. Raises DataError with the given ``name`` as soon as they are too large."""
+    limit, chunks, size = largest_data(), [], 0
     for piece in pieces:
         size += len(piece)
-        if size > most:
+        if size > limit:
             raise DataError(
-                f"{what}: is larger than {most // _MB:,} MB unpacked; if it is meant to be, set PROBCAL_LARGEST_MB to "
+                f"{name}: is larger than {limit // _MB:,} MB unpacked; if it is meant to be, set PROBCAL_LARGEST_MB to "
                 "as many megabytes as it may have"
             )
-        found.append(piece)
-    return b"".join(found)
+        chunks.append(piece)
+    return b"".join(chunks)
 
 
-def read_all(opened: IO[bytes], what: object) -> bytes:
+def read_all(file: IO[bytes], name: object) -> bytes:
     """Return the bytes of an open file. Raises DataError as ``at_most`` does."""
-    return at_most(iter(lambda: opened.read(_PIECE), b""), what)
+    return at_most(iter(lambda: file.read(_PIECE), b""), name)
 
 
 def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
@@ -77,8 +77,8 @@ def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
             content = read_all(file, path)
         digest = hashlib.sha256(content).hexdigest()
         if packed and path.suffix in UNPACK:
-            with UNPACK[path.suffix](io.BytesIO(content)) as opened:
-                content = read_all(opened, path)
+            with UNPACK[path.suffix](io.BytesIO(content)) as stream:
+                content = read_all(stream, path)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
     except OSError as error:
@@ -88,14 +88,14 @@ def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
 
 def hashed(paths: Iterable[Path]) -> dict[Path, str]:
     """Return the sha256 of each file as it is on the disk. Raises DataError for one that cannot be read."""
-    found = {}
+    digests = {}
     for path in paths:
         try:
             with path.open("rb") as file:
-                found[path] = hashlib.file_digest(file, "sha256").hexdigest()
+                digests[path] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    return found
+    return digests
 
 
 def csv_rows(lines: Iterable[str], delimiter: str) -> Any:
@@ -109,12 +109,12 @@ def text_frame(records: Iterator[list[str]], missing: Collection[str]) -> tuple[
 
     All records have the same number of fields. A text of ``missing`` becomes NaN. Without records there is no frame.
     """
-    seen: set[str] = set()
+    missing_texts: set[str] = set()
 
     def spelling(text: str) -> str | None:
         text = text.strip()
         if text in missing:
-            seen.add(text)
+            missing_texts.add(text)
             return None
         return text
 
@@ -122,7 +122,7 @@ def text_frame(records: Iterator[list[str]], missing: Collection[str]) -> tuple[
     while chunk := list(islice(records, _ROWS_AT_A_TIME)):
         columns = enumerate(zip(*chunk, strict=True))
         frames.append(pd.DataFrame({place: text_column(values, spelling) for place, values in columns}))
-    return stacked(frames) if frames else None, seen
+    return stacked(frames) if frames else None, missing_texts
 
 
 def read_delimited(
@@ -137,9 +137,9 @@ def read_delimited(
     records = _records(content, path, source, skip_lines, len(names) if names else None)
     if names is None:
         names = [name.strip() for name in next(records, [])]
-        if twice := [name for name in names if names.count(name) > 1]:
-            first, _ = next(_lines(content, source, skip_lines))
-            raise DataError(f"{path}:{first}: two columns are called {twice[0]!r}")
+        if duplicates := [name for name in names if names.count(name) > 1]:
+            line_number, _ = next(_lines(content, source, skip_lines))
+            raise DataError(f"{path}:{line_number}: two columns are called {duplicates[0]!r}")
     frame, _ = text_frame(records, source.missing)
     if frame is None:
         raise DataError(f"{path}: holds no data")
@@ -151,42 +151,42 @@ def line_numbers(content: bytes, source: FileSource, skip_lines: list[int]) -> l
     return [number for number, _ in _lines(content, source, skip_lines)][source.header :]
 
 
-def _lines(content: bytes, source: FileSource, skipped: list[int]) -> Iterator[tuple[int, str]]:
+def _lines(content: bytes, source: FileSource, skip_lines: list[int]) -> Iterator[tuple[int, str]]:
     """Yield number, counted from 1, and text of each line that is not blank, skipped or a comment."""
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), 1):
         text = line.decode("utf-8", "backslashreplace")  # some old files hold a stray Latin-1 letter
-        if text.strip() and number not in skipped and not (source.comment and text.startswith(source.comment)):
+        if text.strip() and number not in skip_lines and not (source.comment and text.startswith(source.comment)):
             yield number, text
 
 
 def _records(
-    content: bytes, path: Path, source: FileSource, skipped: list[int], width: int | None
+    content: bytes, path: Path, source: FileSource, skip_lines: list[int], width: int | None
 ) -> Iterator[list[str]]:
     """Yield the fields of each line. Each has ``width`` fields, or as many as the first."""
     blanks = source.separator == "whitespace"
     numbers: list[int] = []
 
     def texts() -> Iterator[str]:
-        for number, line in _lines(content, source, skipped):
+        for number, line in _lines(content, source, skip_lines):
             numbers.append(number)
             yield line.strip().replace("\t", " ") if blanks else line
 
-    reader, done, fault = csv_rows(texts(), " " if blanks else source.separator), 0, ""
+    reader, n_records, fault = csv_rows(texts(), " " if blanks else source.separator), 0, ""
     try:
         for record in reader:
             width = width or len(record)
-            if reader.line_num > done + 1:  # the field went on in the next line
+            if reader.line_num > n_records + 1:  # the field went on in the next line
                 fault = _OPEN_QUOTE
             elif len(record) != width:
                 fault = f"{len(record)} field{'s' * (len(record) != 1)} where {width} are expected"
             if fault:
                 break
             yield record
-            done += 1
+            n_records += 1
     except csv.Error:
         fault = _OPEN_QUOTE
     if fault:
-        raise DataError(f"{path}:{numbers[done]}: {fault}; mend the line, or name it under skip_lines on the card")
+        raise DataError(f"{path}:{numbers[n_records]}: {fault}; mend the line, or name it under skip_lines on the card")
 
 
 def read_arff(content: bytes, path: object) -> pd.DataFrame:
@@ -226,14 +226,14 @@ def read_parquet(content: bytes, path: object) -> pd.DataFrame:
     from pyarrow.parquet import read_metadata
 
     try:
-        found = read_metadata(io.BytesIO(content))
-        if found.num_rows * found.num_columns * 8 > largest_data():  # a few bytes can stand for any number of values
-            raise DataError(f"{path}: has {found.num_rows:,} rows, too many; PROBCAL_LARGEST_MB allows larger files")
+        metadata = read_metadata(io.BytesIO(content))
+        if metadata.num_rows * metadata.num_columns * 8 > largest_data():  # a few bytes can stand for many values
+            raise DataError(f"{path}: has {metadata.num_rows:,} rows, too many; PROBCAL_LARGEST_MB allows larger files")
         frame = pd.read_parquet(io.BytesIO(content))
     except (ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path}: is not a sound Parquet file: {str(error).splitlines()[0]}") from None
-    named = [name for name in frame.index.names if name is not None]
-    return frame.reset_index() if named else frame.reset_index(drop=True)
+    names = [name for name in frame.index.names if name is not None]
+    return frame.reset_index() if names else frame.reset_index(drop=True)
 
 
 def read_mat(content: bytes, path: object, missing: Collection[str]) -> pd.DataFrame:
@@ -254,8 +254,8 @@ def read_mat(content: bytes, path: object, missing: Collection[str]) -> pd.DataF
     if _MAT_ORDER not in variables:
         raise DataError(f"{path}: has no variable {_MAT_ORDER}, which the files of mldata.org have")
     names = [_mat_text(name) for name in variables[_MAT_ORDER].ravel()]
-    if absent := [name for name in names if name not in variables]:
-        raise DataError(f"{path}: has no variable {absent[0]!r}, which {_MAT_ORDER} lists")
+    if missing_names := [name for name in names if name not in variables]:
+        raise DataError(f"{path}: has no variable {missing_names[0]!r}, which {_MAT_ORDER} lists")
     columns: dict[str, pd.Series] = {}
     for name in names:
         table = np.atleast_2d(variables[name])  # columns x rows

@@ -36,14 +36,14 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
     Raises DataError when the columns are not those of the card.
     """
     if card.openml is None:
-        why = f": {card.no_openml.rstrip('.')}" if card.no_openml else ""
-        raise MissingDataError(f"{card.name}: is not available from OpenML{why}{_files_advice(card, '; ')}")
+        reason = f": {card.no_openml.rstrip('.')}" if card.no_openml else ""
+        raise MissingDataError(f"{card.name}: is not available from OpenML{reason}{_files_advice(card, '; ')}")
     order = card.openml.model_dump(include={"id", "name", "version"})
-    fetched = _download(order, timeout, stall, attempts)
-    if isinstance(fetched, str):
-        raise MissingDataError(f"{card.name}: {fetched}{_files_advice(card)}")
-    frame, ignored, _ = fetched
-    frame = _under_card_names(card, card.openml, frame, ignored)
+    result = _download(order, timeout, stall, attempts)
+    if isinstance(result, str):
+        raise MissingDataError(f"{card.name}: {result}{_files_advice(card)}")
+    frame, ignored_names, _ = result
+    frame = _under_card_names(card, card.openml, frame, ignored_names)
     rename = card.openml.rename
     rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
     rows = rows.iloc[: card.openml.first_rows]
@@ -68,11 +68,11 @@ def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 6
     Numbers are float64, all other values text, missing ones None or NaN. Raises MissingDataError when the download
     fails.
     """
-    fetched = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
-    if isinstance(fetched, str):
-        raise MissingDataError(fetched.replace("correct the card", "is the number right?"))
-    frame, ignored, description = fetched
-    columns = [name for name in frame if name not in ignored]
+    result = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
+    if isinstance(result, str):
+        raise MissingDataError(result.replace("correct the card", "is the number right?"))
+    frame, ignored_names, description = result
+    columns = [name for name in frame if name not in ignored_names]
     rows = pd.DataFrame({name: _values(frame[name], {}) for name in columns})
     target = description["target"].split(",")[0].strip() if description["target"] else None
     return OpenMLTable(description["name"], int(description["version"]), target, rows)
@@ -81,21 +81,21 @@ def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 6
 Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
 
 
-def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
+def _download(identity: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
     """Run ``openml_download`` in a process that can be stopped. Return its data, or why it failed."""
     if not is_installed("openml"):
-        needed = f"OpenML data set {wanted['id']} needs the package openml, which is not installed"
-        return f"{needed}; install it with: {installation('openml')}"
+        message = f"OpenML data set {identity['id']} needs the package openml, which is not installed"
+        return f"{message}; install it with: {installation('openml')}"
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
-    order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **wanted}
+    order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **identity}
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
         fault = _run(Path(folder), order, timeout)
         if fault is None:
-            fetched: Fetched = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
-            return fetched
+            table: Fetched = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
+            return table
     advice = fault.get("advice") or ("try again later" if fault["later"] else "correct the card")
     place = server or "openml.org"
-    return f"OpenML data set {wanted['id']} could not be fetched from {place}: {fault['reason']}; {advice}"
+    return f"OpenML data set {identity['id']} could not be fetched from {place}: {fault['reason']}; {advice}"
 
 
 def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:
@@ -104,26 +104,26 @@ def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] 
     command = [sys.executable, "-P", openml_download.__file__, str(folder), json.dumps(order)]
     read_end, write_end = os.pipe()  # the program ends when nobody holds the write end any more
     try:
-        finished = subprocess.run(command, capture_output=True, stdin=read_end, timeout=timeout)
+        process = subprocess.run(command, capture_output=True, stdin=read_end, timeout=timeout)
     except subprocess.TimeoutExpired:
         return {"reason": f"it took longer than {timeout:g} seconds", "later": True}
     finally:
         os.close(read_end)
         os.close(write_end)
-    if finished.returncode == 0 and _is_as_written(folder, finished.stdout):
+    if process.returncode == 0 and _is_as_written(folder, process.stdout):
         return None
     try:
         fault: dict[str, Any] = json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
         return fault
     except (OSError, ValueError):
-        said = finished.stderr.decode(errors="replace").strip().split("\n")[-1]
-        return {"reason": f"the OpenML client broke down ({said or finished.returncode})", "later": True}
+        message = process.stderr.decode(errors="replace").strip().split("\n")[-1]
+        return {"reason": f"the OpenML client broke down ({message or process.returncode})", "later": True}
 
 
-def _is_as_written(folder: Path, said: bytes) -> bool:
+def _is_as_written(folder: Path, output: bytes) -> bool:
     """Return whether the frame is, to the last bit, the one that the program wrote."""
     content = (folder / openml_download.FRAME).read_bytes()
-    return said.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
+    return output.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
 
 
 def _files_advice(card: Card, joint: str = ", or ") -> str:
@@ -136,35 +136,35 @@ def _files_advice(card: Card, joint: str = ", or ") -> str:
     return f"{joint}put {names} into {place} (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
 
 
-def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored: list[str]) -> pd.DataFrame:
+def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored_names: list[str]) -> pd.DataFrame:
     """Return ``frame`` with the card's columns in the card's order. With a ``*`` all other columns follow."""
-    what = f"{card.name}: OpenML data set {source.id}"
+    label = f"{card.name}: OpenML data set {source.id}"
     if source.target not in frame:
-        raise DataError(f"{what} has no column {source.target!r} (openml.target on the card); {_column_list(frame)}")
+        raise DataError(f"{label} has no column {source.target!r} (openml.target on the card); {_column_list(frame)}")
     if source.column_names == "by position":
-        names = dict(zip(_by_position(card, source, frame, ignored), _inputs(card), strict=True))
+        names = dict(zip(_by_position(card, source, frame, ignored_names), _inputs(card), strict=True))
     else:
         names = dict(source.column_names)
     frame = frame.rename(columns={**names, source.target: card.target})
     for name, kind in card.columns.items():
         if name not in frame and name != "*" and kind != "ignore":
-            raise DataError(f"{what} has no column {name!r}, which the card names; {_column_list(frame)}")
+            raise DataError(f"{label} has no column {name!r}, which the card names; {_column_list(frame)}")
     if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise DataError(f"{what} has two columns {twice!r} once openml.column_names of the card is applied")
-    others = [name for name in frame if name not in card.columns and name not in ignored]
-    wanted = [name for name in card.columns if name in frame] + ("*" in card.columns) * others
-    return frame[wanted]
+        duplicate = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{label} has two columns {duplicate!r} once openml.column_names of the card is applied")
+    other_columns = [name for name in frame if name not in card.columns and name not in ignored_names]
+    columns = [name for name in card.columns if name in frame] + ("*" in card.columns) * other_columns
+    return frame[columns]
 
 
-def _by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored: list[str]) -> list[str]:
-    """Return as many input columns of ``frame`` as the card has, with or without the ``ignored`` ones."""
-    every = [name for name in frame if name != source.target]
-    for names in (every, [name for name in every if name not in ignored]):
+def _by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored_names: list[str]) -> list[str]:
+    """Return as many input columns of ``frame`` as the card has, with or without the ``ignored_names``."""
+    all_names = [name for name in frame if name != source.target]
+    for names in (all_names, [name for name in all_names if name not in ignored_names]):
         if len(names) == len(_inputs(card)):
             return names
     raise DataError(
-        f"{card.name}: OpenML data set {source.id} has {len(every)} columns besides the target, "
+        f"{card.name}: OpenML data set {source.id} has {len(all_names)} columns besides the target, "
         f"the card {len(_inputs(card))}, so they cannot be matched by position; {_column_list(frame)}"
     )
 

@@ -40,11 +40,11 @@ def main(folder: Path, order: dict[str, Any]) -> int:
     os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
     try:
-        fetched = _fetch(order)
+        table = _fetch(order)
     except Exception as error:
         (folder / FAULT).write_text(json.dumps(_fault(error)), encoding="utf-8")
         return 1
-    content = pickle.dumps(fetched)
+    content = pickle.dumps(table)
     (folder / FRAME).write_bytes(content)
     print(hashlib.sha256(content).hexdigest())
     return 0
@@ -86,9 +86,14 @@ def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
     openml.config.set_retry_policy("human", order["attempts"])
     openml.config.server = order["server"] or openml.config.server
     dataset = openml.datasets.get_dataset(order["id"], download_data=False)
-    found, wanted = (dataset.name, dataset.version), (order["name"], order["version"])
-    if wanted[0] is not None and (found[0].casefold(), found[1]) != (wanted[0].casefold(), wanted[1]):
-        raise _OtherData('there it is "{}" version {}, on the card "{}" version {}'.format(*found, *wanted))
+    server_version, card_version = (dataset.name, dataset.version), (order["name"], order["version"])
+    if card_version[0] is not None and (server_version[0].casefold(), server_version[1]) != (
+        card_version[0].casefold(),
+        card_version[1],
+    ):
+        raise _OtherData(
+            'there it is "{}" version {}, on the card "{}" version {}'.format(*server_version, *card_version)
+        )
     if "sparse" in dataset.format.lower():
         raise _OtherData("it is stored as sparse ARFF, which the client reads without labels")
     description = {"name": dataset.name, "version": dataset.version, "target": dataset.default_target_attribute}
@@ -100,25 +105,25 @@ def _data(dataset: Any) -> Any:
     from minio.error import MinioException
     from urllib3.exceptions import HTTPError
 
-    everything = {"include_row_id": True, "include_ignore_attribute": True}
+    options = {"include_row_id": True, "include_ignore_attribute": True}
     try:
-        return dataset.get_data(**everything)[0]
+        return dataset.get_data(**options)[0]
     except Exception as error:
         # The client itself falls back to ARFF only when there is no parquet file at all.
         if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError | _TooLarge | _NotSecret):
             raise
     os.environ["OPENML_SKIP_PARQUET"] = "true"
     dataset.parquet_file = None
-    return dataset.get_data(**everything)[0]
+    return dataset.get_data(**options)[0]
 
 
-def _names(marked: str | list[str] | None) -> list[str]:
+def _names(value: str | list[str] | None) -> list[str]:
     """Return column names. OpenML keeps several of them as a list or as one text with commas."""
-    texts = [marked] if isinstance(marked, str) else marked or []
+    texts = [value] if isinstance(value, str) else value or []
     return [name.strip() for text in texts for name in text.split(",")]
 
 
-def _bound(stall: float, attempts: int, most: int) -> None:
+def _bound(stall: float, attempts: int, limit: int) -> None:
     """Make both ways in which the client downloads limit silence and size and require TLS. The client does neither."""
     import minio
     import pandas as pd
@@ -129,8 +134,8 @@ def _bound(stall: float, attempts: int, most: int) -> None:
         def send(self, request: Any, **options: Any) -> requests.Response:  # type: ignore[override]  # the client passes options by name
             _refuse_plain(request.url)
             response = super().send(request, **{**options, "timeout": stall, "stream": True})
-            described = "/api/v1/" in request.url
-            pieces = _counted(response.iter_content(_PIECE), _MOST_DESCRIBED if described else most, request.url)
+            is_description = "/api/v1/" in request.url
+            pieces = _counted(response.iter_content(_PIECE), _MOST_DESCRIBED if is_description else limit, request.url)
             response._content = b"".join(pieces)
             if response.status_code != 200 and not response.is_redirect and b"oml:error" not in response.content:
                 # an error page of a proxy before OpenML, which the client may not understand
@@ -151,16 +156,16 @@ def _bound(stall: float, attempts: int, most: int) -> None:
             client = http_client or urllib3.PoolManager()
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
-            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]  # minio offers no limit
+            client.urlopen = _bounded(client.urlopen, limit)  # type: ignore[method-assign]  # minio offers no limit
             secure = not _is_here(f"//{endpoint}")  # the client never asks for TLS, not even for https
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
     def read_parquet(path: Any, **options: Any) -> Any:
         from pyarrow.parquet import read_metadata
 
-        found = read_metadata(path)
-        if found.num_rows * found.num_columns * 8 > most:  # parquet packs many equal values into a few bytes
-            raise _TooLarge(f"its parquet file is of {found.num_rows:,} rows, more than {most // 1_000_000:,} MB")
+        metadata = read_metadata(path)
+        if metadata.num_rows * metadata.num_columns * 8 > limit:  # parquet packs many equal values into a few bytes
+            raise _TooLarge(f"its parquet file is of {metadata.num_rows:,} rows, more than {limit // 1_000_000:,} MB")
         return reader(path, **options)
 
     reader = pd.read_parquet
@@ -168,8 +173,8 @@ def _bound(stall: float, attempts: int, most: int) -> None:
     requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]
 
 
-def _bounded(urlopen: Any, most: int) -> Any:
-    """Return urllib3's ``urlopen`` with at most ``most`` bytes per answer and without redirects."""
+def _bounded(urlopen: Any, limit: int) -> Any:
+    """Return urllib3's ``urlopen`` with at most ``limit`` bytes per answer and without redirects."""
 
     def bounded(method: str, url: str, *, preload_content: bool = True, **options: Any) -> Any:
         _refuse_plain(url)
@@ -179,18 +184,18 @@ def _bounded(urlopen: Any, most: int) -> Any:
             body = b"".join(_counted(stream(_PIECE), _MOST_DESCRIBED, url))
             response._body, response.read = body, lambda *_, **__: body
         else:
-            response.stream = lambda amt=_PIECE, decode_content=None: _counted(stream(amt, decode_content), most, url)
+            response.stream = lambda amt=_PIECE, decode_content=None: _counted(stream(amt, decode_content), limit, url)
         return response
 
     return bounded
 
 
-def _counted(pieces: Iterable[bytes], most: int, url: str) -> Iterator[bytes]:
+def _counted(pieces: Iterable[bytes], limit: int, url: str) -> Iterator[bytes]:
     size = 0
     for piece in pieces:
         size += len(piece)
-        if size > most:
-            raise _TooLarge(f"{url} sends more than {most // 1_000_000:,} MB")
+        if size > limit:
+            raise _TooLarge(f"{url} sends more than {limit // 1_000_000:,} MB")
         yield piece
 
 
@@ -222,10 +227,10 @@ def _fault(error: Exception) -> dict[str, Any]:
         return any(isinstance(link, kinds) for link in chain)
 
     not_utf8 = has(openml.OpenMLHashException) and "encoding" in first_line
-    for_good = (_OtherData, openml.OpenMLServerNoResult, openml.OpenMLPrivateDatasetError, ArffException)
-    ours = next((link for link in chain if isinstance(link, _OtherData | _TooLarge | _NotSecret)), None)
-    if ours is not None:
-        reason = str(ours)
+    permanent_errors = (_OtherData, openml.OpenMLServerNoResult, openml.OpenMLPrivateDatasetError, ArffException)
+    own_error = next((link for link in chain if isinstance(link, _OtherData | _TooLarge | _NotSecret)), None)
+    if own_error is not None:
+        reason = str(own_error)
     elif has(openml.OpenMLServerNoResult):
         reason = "the server knows no data set of this id"
     elif has(openml.OpenMLPrivateDatasetError):
@@ -256,16 +261,16 @@ def _fault(error: Exception) -> dict[str, Any]:
         _TooLarge: "set PROBCAL_LARGEST_MB to allow larger files",
         _NotSecret: "name a server with https",
     }
-    later = not (not_utf8 or has(*for_good))
-    return {"reason": reason, "later": later, "advice": advice.get(type(ours))}
+    retry = not (not_utf8 or has(*permanent_errors))
+    return {"reason": reason, "later": retry, "advice": advice.get(type(own_error))}
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield ``error`` and all its causes. requests and urllib3 keep some of them in attributes of their own."""
     yield error
-    for inner in (getattr(error, "reason", None), *error.args, error.__cause__ or error.__context__):
-        if isinstance(inner, BaseException):
-            yield from _causes(inner)
+    for cause in (getattr(error, "reason", None), *error.args, error.__cause__ or error.__context__):
+        if isinstance(cause, BaseException):
+            yield from _causes(cause)
 
 
 if __name__ == "__main__":
