@@ -40,6 +40,8 @@ myst_heading_anchors = 4
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+napoleon_google_docstring = False
+napoleon_custom_sections = [("Attributes", "params_style")]  # a list like that of the parameters
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
@@ -86,40 +88,6 @@ TITLES = {
 }
 """Titles of tables that a command or a benchmark writes without a heading."""
 
-_ENTRY = re.compile(r"^(\S.*?) : (.*)$")
-_LONE_ENTRY = re.compile(r"^([A-Za-z_]\w*) : (.*)$")
-_LITERAL = re.compile(r"(``.+?``)")
-_MARKUP = re.compile(r"(?<!\\)([|*])|(?<=\w)_(?!\w)")
-
-
-def as_markup(lines: list[str]) -> list[str]:
-    """A docstring of ours, which is plain text with ``literals`` and numpydoc's sections, as reStructuredText.
-
-    What follows the colon of ``name : text`` is the text of the name; napoleon would take it for a type.
-    """
-    told, section = [], ""
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        if re.fullmatch(r"-{3,}", below):
-            section = line
-        if section == "Examples" or line.startswith(">>>"):
-            told.append(line)
-            continue
-        listing = section in ("Parameters", "Attributes")
-        if entry := _ENTRY.match(line) if listing else _LONE_ENTRY.match(line) if not section else None:
-            told += [entry[1] if listing else f"``{entry[1]}``", f"    {_escaped(entry[2])}"]
-        else:
-            told.append(_escaped(line))
-        if listing and not line and below[:1].strip() and not _ENTRY.match(below):
-            told.append("")  # two empty lines end the list: text follows, or another section
-    return told
-
-
-def _escaped(line: str) -> str:
-    """Bars, stars and final underscores are themselves outside ``literals``."""
-    parts = _LITERAL.split(line)
-    return "".join(part if part.startswith("``") else _MARKUP.sub(r"\\\g<0>", part) for part in parts)
-
-
 def give_a_title(text: str, page: str) -> str:
     """Tables that a command wrote without a heading are pages all the same."""
     return text if text.lstrip().startswith("# ") else f"# {TITLES.get(page, f'{page}.md')}\n\n{text}"
@@ -141,9 +109,6 @@ def with_methods(text: str) -> str:
 
 
 def setup(app: Any) -> None:
-    def docstring(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
-        lines[:] = as_markup(lines)
-
     def source(_app: Any, page: str, text: list[str]) -> None:
         text[0] = with_methods(text[0])
         if page.startswith("results/"):
@@ -152,6 +117,5 @@ def setup(app: Any) -> None:
     def epilog(_app: Any, context: Any, lines: list[str]) -> None:
         lines[:] = as_printed(context.command.epilog or "")
 
-    app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon
     app.connect("source-read", source)
     app.connect("sphinx-click-process-epilog", epilog)

@@ -1,19 +1,20 @@
-"""Metrics of predicted probabilities.
+"""Measure predicted probabilities.
 
-Two classes: ``y`` is (n,) of 0 and 1 (or False and True). ``p`` is (n, 2), the columns of ``predict_proba``, or (n,),
-the predicted P(y = 1). Only the log loss differs between the two: see ``cross_entropy``. Several classes, where a
-metric supports them: ``y`` is (n,) of the whole numbers 0 to k - 1, and ``p`` is (n, k).
+With two classes, ``y`` of shape (n_rows,) holds 0 and 1 (or False and True). ``p`` has shape (n_rows, 2), the columns
+of ``predict_proba``, or shape (n_rows,), the predicted P(y = 1). Two columns keep a small P(y = 0) exact. This matters
+for the log loss, the calibration slope and the calibration intercept (see ``cross_entropy``). With several classes,
+where a metric supports them, ``y`` holds the whole numbers 0 to n_classes - 1, and ``p`` has shape (n_rows, n_classes).
 
-The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, (n,), is not negative and not all 0. A row of weight two
-counts as two rows, and one of weight 0 as none. For ``calibration_p_value`` a row of weight two is one row that counts
-double.
+The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, of shape (n_rows,), is not negative and not all 0. A row of
+weight two counts as two rows, and a row of weight 0 as none. In ``calibration_p_value`` and the limits of
+``reliability_curve``, a row of weight two is one draw of a label that counts double.
 
-With two classes the labels may be of any kind, such as texts, if ``pos_label`` names the positive one. With a column
-for each class they may be texts. The columns are then in their sorted order, as in scikit-learn. Log losses are in bits
-unless ``base="nats"`` says otherwise.
+With two classes, the labels may be of any kind, such as texts, if ``pos_label`` names the positive label. With a column
+for each class, the labels may be texts. The columns are then in the sorted order of the labels, as in scikit-learn. Log
+losses are in bits unless ``base="nats"`` says otherwise. The metric ``log_loss`` of an experiment is in nats.
 
-No function changes its arguments. The order of the rows changes only the last digits. All raise ValueError for anything
-else: missing values, probabilities outside [0, 1], other labels, unequal lengths, and no rows.
+No function changes its arguments. The order of the rows changes only the last digits. All functions raise ValueError
+for invalid arguments: missing values, probabilities outside [0, 1], other labels, unequal lengths, and no rows.
 """
 
 from __future__ import annotations

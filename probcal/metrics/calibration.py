@@ -56,57 +56,72 @@ _SHARE_ROUNDING = 1e-12
 
 
 def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return c_emp: the largest |sum of (y - p)| / n over the rows with p1 < p <= p2, for any p1 and p2.
+    """Return the empirical calibration error c_emp.
 
-    See Gao, Parameswaran & Peng (2017), Definition 2. It is Kuiper's statistic, or the ECCE-R of Arrieta-Ibarra,
-    Gujral, Tannen, Tygert & Xu (2022), with ties pooled. It equals the range of the running sums of y - p in the order
-    of p, including the leading 0. They are read only at the end of each run of equal predictions, which no p1 and p2
-    separate. With weights, n is the sum of the weights. With three or more classes it is the mean over the classes.
+    c_emp is the largest ``|sum of (y - p)| / n`` over the rows with p1 < p <= p2, for any p1 and p2. See Gao,
+    Parameswaran & Peng (2017), Definition 2. It is Kuiper's statistic, or the ECCE-R of Arrieta-Ibarra, Gujral, Tannen,
+    Tygert & Xu (2022), with ties pooled.
+
+    It equals the range of the running sums of y - p in the order of p, including the leading 0. The sums are read only
+    at the end of each run of equal predictions, because no p1 and p2 separate equal predictions. With weights, n is the
+    sum of the weights. With three or more classes, c_emp is the mean over the classes.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return range_error(_ranked(y, p, sample_weight, pos_label))
 
 
 def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the largest |sum of (y - p)| / n over the rows with p <= p2, for any p2.
+    """Return the Kolmogorov-Smirnov calibration error.
 
-    It is at most c_emp and at least half of it. It is the KS error of Gupta et al. (2021), Calibration of neural
-    networks using splines, and the ECCE-MAD of Arrieta-Ibarra et al. (2022), with ties pooled as in
-    ``empirical_calibration_error``. It sums from the low predictions up, so 1 - y and 1 - p may give another number.
-    With three or more classes it is the mean over the classes.
+    It is the largest ``|sum of (y - p)| / n`` over the rows with p <= p2, for any p2. It is at most c_emp and at least
+    half of c_emp. It is the KS error of Gupta et al. (2021), Calibration of neural networks using splines. It is also
+    the ECCE-MAD of Arrieta-Ibarra et al. (2022), with ties pooled as in ``empirical_calibration_error``.
+
+    The sum starts at the low predictions, so 1 - y and 1 - p may give another number. With three or more classes, the
+    error is the mean over the classes.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return largest_sum_error(_ranked(y, p, sample_weight, pos_label))
 
@@ -114,32 +129,41 @@ def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None, *, pos_l
 def expected_calibration_error(
     y: Any, p: Any, n_bins: int = 15, strategy: str = "uniform", sample_weight: Any = None, *, pos_label: Any = None
 ) -> float:
-    """Return the ECE: the sum over bins of share of the weight x |observed frequency - mean of p|.
+    """Return the expected calibration error (ECE).
 
-    The probabilities are those of P(y = 1) (Naeini, Cooper & Hauskrecht 2015), not those of the most probable class.
-    The edges follow Guo, Pleiss, Sun & Weinberger (2017), equation 3. With three or more classes it is the mean over
+    It is the sum over the bins of the share of the weight times ``|observed frequency - mean of p|``. The
+    probabilities are those of P(y = 1) (Naeini, Cooper & Hauskrecht 2015), not those of the most probable class. The
+    edges follow Guo, Pleiss, Sun & Weinberger (2017), equation 3. With three or more classes, the ECE is the mean over
     the classes.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    n_bins : number of bins, m.
-    strategy : ``"uniform"``: bin i holds (i-1)/m < p <= i/m, and the first one also 0. ``"quantile"``: the edge above
-        bin i is the least prediction that at least i/m of the weight does not exceed, and belongs to the bin. Bins
-        between equal edges are empty, so equal predictions are never separated.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    n_bins : int, default=15
+        Number of bins, m.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        With ``"uniform"``, bin i holds (i-1)/m < p <= i/m, and the first bin also holds 0. With ``"quantile"``, the
+        upper edge of bin i is the least prediction that at least i/m of the weight does not exceed. The edge belongs to
+        the bin. Bins between equal edges are empty, so equal predictions are never separated.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For ``n_bins`` below 1, another ``strategy`` and invalid arguments.
+        If ``n_bins`` is no whole number of at least 1, ``strategy`` is unknown, or another argument is invalid (see
+        ``probcal.metrics``).
     """
     if not is_count(n_bins):
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
@@ -149,34 +173,40 @@ def expected_calibration_error(
 
 
 def calibration_p_value(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the probability of a c_emp at least this large if each y is 1 with probability p, independently.
+    """Return the p-value of c_emp for the hypothesis that the predictions are calibrated.
 
-    Weights only tell how much a row counts: two rows in one, of weight two, are one draw of a label.
+    It is the probability of a c_emp at least this large if each y is 1 with probability p, independently. Weights only
+    say how much a row counts. A row of weight two is one draw of a label, not two.
 
-    c_emp is divided by its scale under that hypothesis, the root of sum w^2 p (1 - p) over sum w. As the number of
+    c_emp is divided by its scale under the hypothesis, the root of sum w^2 p (1 - p) over sum w. As the number of
     distinct predictions grows, the quotient is distributed as the range of Brownian motion on [0, 1] (Feller 1951;
-    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu 2022, section 3). With few of them, as for a small tree, the value is
-    too large, because the running sum is read at few points.
+    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu 2022, section 3). With few distinct predictions, as for a small tree,
+    the p-value is too large, because the running sum is read at few points.
 
-    If every prediction is 0 or 1, the scale is 0. The value is then 1 if all predictions are right, and otherwise 0.
-    With three or more classes it is the smallest value of the classes times their number, at most 1 (Bonferroni).
+    If every prediction is 0 or 1, the scale is 0. The p-value is then 1 if all predictions are right, and otherwise 0.
+    With three or more classes, it is the smallest p-value of the classes times their number, at most 1 (Bonferroni).
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return p_value(_ranked(y, p, sample_weight, pos_label))
 
@@ -231,34 +261,37 @@ def _p_value(ranked: RankedRows) -> float:
 
 
 def calibration_bound(n: int, delta: float) -> float:
-    """Return a bound on |c - c_emp| for ``n`` rows that holds with probability at least 1 - ``delta``, for every ``n``.
+    """Return a bound on the distance of c_emp from its limit c, for any number of rows.
 
-    c is the limit of ``empirical_calibration_error`` for ever more rows: c(f) of Gao, Parameswaran & Peng (2017),
-    Definition 2. The n rows are drawn independently from the distribution of future rows. The classifier of two classes
-    is fixed before: it is neither fitted to them nor chosen by them. Nothing else is assumed.
+    ``|c - c_emp|`` is at most the bound with probability at least 1 - ``delta``, for every ``n``. c is the limit of
+    ``empirical_calibration_error`` as the number of rows grows: c(f) of Gao, Parameswaran & Peng (2017), Definition 2.
+    The n rows are drawn independently from the distribution of future rows. The classifier of two classes is fixed
+    before the rows are drawn. It is neither fitted to them nor chosen by them. Nothing else is assumed.
 
-    The value is sqrt(8 ln(2 / delta) / n), or 1 if that is more. Gao et al. have sqrt(8 ln(8 / delta) / n) plus twice
+    The bound is sqrt(8 ln(2 / delta) / n), or 1 if that is more. Gao et al. have sqrt(8 ln(8 / delta) / n) plus twice
     the expected Rademacher complexity of intervals (Theorem 2 with one classifier). To avoid both, put the positive
-    rows at f and the negative ones at 2 + f on one line. Let D be the difference of the empirical and the true
-    distribution function there. For each t the sum of y - f over p1 < f <= p2 counts the positive rows up to t and
-    subtracts the negative ones beyond t. Its error is the mean over t in [0, 1] of four values of D. |D| exceeds
-    sqrt(ln(2 / delta) / (2 n)) anywhere with probability at most delta (Massart 1990, The tight constant in the
+    rows at f and the negative rows at 2 + f on one line. Let D be the difference of the empirical and the true
+    distribution function on this line. For each t, the sum of y - f over p1 < f <= p2 counts the positive rows up to t
+    and subtracts the negative rows beyond t. Its error is the mean over t in [0, 1] of four values of D. ``|D|``
+    exceeds sqrt(ln(2 / delta) / (2 n)) anywhere with probability at most delta (Massart 1990, The tight constant in the
     Dvoretzky-Kiefer-Wolfowitz inequality).
 
     Parameters
     ----------
-    n : number of rows.
-    delta : probability that the bound fails, strictly between 0 and 1.
+    n : int
+        Number of rows.
+    delta : float
+        Probability that the bound fails, strictly between 0 and 1.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For an ``n`` that is no whole number of at least 1, and a ``delta`` not strictly between 0 and 1.
+        If ``n`` is no whole number of at least 1, or ``delta`` is not strictly between 0 and 1.
     """
     _check(n, delta)
     return min(1.0, math.sqrt(8 * (math.log(2) - math.log(delta)) / n))
@@ -267,28 +300,32 @@ def calibration_bound(n: int, delta: float) -> float:
 def asymptotic_calibration_bound(n: int, delta: float, rms: float = 0.5) -> float:
     """Return a bound like ``calibration_bound`` that holds in the limit of many rows, for a given RMS error.
 
-    The value is ``rms`` / sqrt(n) times the 1 - delta quantile of the range of Brownian motion on [0, 1] (Feller 1951),
-    or 1 if that is more. sqrt(n) times the error of the running sums of y - f tends to a Gaussian process. Adding an
-    independent normal multiple of the true running sum gives Brownian motion at time E (y - f)^2. So its range exceeds
-    a number at most as often as that of Brownian motion does (Anderson 1955). It does exactly as often if f is
-    calibrated and continuously distributed.
+    The bound is ``rms`` / sqrt(n) times the 1 - delta quantile of the range of Brownian motion on [0, 1] (Feller 1951),
+    or 1 if that is more. sqrt(n) times the error of the running sums of y - f tends to a Gaussian process. Add an
+    independent normal multiple of the true running sum, and the process becomes Brownian motion at time E (y - f)^2. So
+    the range of the process exceeds a number at most as often as the range of Brownian motion does (Anderson 1955). It
+    exceeds the number exactly as often if f is calibrated and continuously distributed.
 
     Parameters
     ----------
-    n : number of rows.
-    delta : probability that the bound fails, strictly between 0 and 1.
-    rms : upper limit of the ``rms_error``. .5 is that of predicting .5 for every row. You may give the error on the n
-        rows themselves.
+    n : int
+        Number of rows.
+    delta : float
+        Probability that the bound fails, strictly between 0 and 1.
+    rms : float, default=0.5
+        Upper limit of the ``rms_error``, in [0, 1]. The error of predicting .5 for every row is .5. You may give the
+        error on the n rows themselves.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        As for ``calibration_bound``, and for an ``rms`` that is no number within [0, 1].
+        If ``n`` is no whole number of at least 1, ``delta`` is not strictly between 0 and 1, or ``rms`` is no number
+        within [0, 1].
     """
     _check(n, delta)
     if not (is_number(rms) and 0 <= rms <= 1):

@@ -18,8 +18,16 @@ _SUM_TOLERANCE = 1e-6
 class Rows:
     """Hold checked labels, predictions and weights.
 
-    ``y``: (n,) whole numbers. ``p``: (n,) of P(y = 1), or (n, k) for k > 2 classes. ``weight``: (n,), above 0 and below
-    1, or all 1. ``negative``: (n,) of P(y = 0) if two columns were given, and otherwise None.
+    Attributes
+    ----------
+    y : ndarray of shape (n_rows,)
+        Whole numbers from 0.
+    p : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1) of two classes, or predicted probabilities of three or more classes.
+    weight : ndarray of shape (n_rows,)
+        Weights above 0 and below 1, or all 1.
+    negative : ndarray of shape (n_rows,) or None
+        Predicted P(y = 0) if two columns were given, and otherwise None.
     """
 
     y: np.ndarray

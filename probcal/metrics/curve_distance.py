@@ -17,29 +17,37 @@ _SHARE_ROUNDING = 1e-12
 def integrated_calibration_index(
     y: Any, p: Any, sample_weight: Any = None, *, curve: str = "loess", pos_label: Any = None
 ) -> float:
-    """Return the ICI: the mean of |p - curve(p)| over the rows, where ``curve`` estimates P(y = 1) given p.
+    """Return the integrated calibration index (ICI).
 
-    See Austin & Steyerberg (2019), The Integrated Calibration Index (ICI) and related metrics, section 2. With three or
-    more classes it is the mean over the classes of each against the rest.
+    It is the mean of ``|p - curve(p)|`` over the rows, where ``curve`` estimates P(y = 1) given p. See Austin &
+    Steyerberg (2019), The Integrated Calibration Index (ICI) and related metrics, section 2. With three or more
+    classes, the ICI is the mean over the classes, each against the rest.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    curve : ``"loess"``, the curve of the paper (see ``loess_curve``). ``"isotonic"`` follows noise more: of calibrated
-        predictions its index is 1.3 times as large on 300 rows, and 2.2 times on 5000.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    curve : {"loess", "isotonic"}, default="loess"
+        Estimate of P(y = 1) given p. ``"loess"`` is the curve of the paper (see ``loess_curve``). ``"isotonic"``
+        follows noise more. For calibrated predictions, its ICI is 1.3 times as large on 300 rows, and 2.2 times as
+        large on 5000 rows.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For another ``curve`` and invalid arguments (see ``probcal.metrics``).
+        If ``curve`` is unknown, or another argument is invalid (see ``probcal.metrics``).
     """
     return mean_distance(distances(_ranked(y, p, sample_weight, pos_label), curve))
 
@@ -47,29 +55,37 @@ def integrated_calibration_index(
 def calibration_distance_quantile(
     y: Any, p: Any, q: float = 0.5, sample_weight: Any = None, *, curve: str = "loess", pos_label: Any = None
 ) -> float:
-    """Return the ``q`` quantile of |p - curve(p)| over the rows: E50 for .5, E90 for .9, and E_max for 1.
+    """Return a quantile of the distance of the predictions from the calibration curve.
 
-    It is the least distance that at least a share ``q`` of the weight does not exceed. See
-    ``integrated_calibration_index`` for the curve and the source.
+    The distance is ``|p - curve(p)|``. The ``q`` quantile is E50 for .5, E90 for .9, and E_max for 1. It is the least
+    distance that at least a share ``q`` of the weight does not exceed. With three or more classes, it is the mean over
+    the classes, each against the rest. See ``integrated_calibration_index`` for the curve and the source.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    q : number above 0 and at most 1.
-    sample_weight : weights of the rows, (n,), or None.
-    curve : ``"loess"`` or ``"isotonic"``.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    q : float, default=0.5
+        Share of the weight, above 0 and at most 1.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    curve : {"loess", "isotonic"}, default="loess"
+        Estimate of P(y = 1) given p.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For a ``q`` outside (0, 1], another ``curve`` and invalid arguments (see ``probcal.metrics``).
+        If ``q`` is outside (0, 1], ``curve`` is unknown, or another argument is invalid (see ``probcal.metrics``).
     """
     if not (is_number(q) and 0 < q <= 1):
         raise ValueError(f"q must be a number above 0 and at most 1, such as .5 or .9, not {q!r}")

@@ -27,23 +27,38 @@ _SHARE_ROUNDING = 1e-12
 
 
 class BinnedCurve(NamedTuple):
-    """Hold a reliability curve in bins, by rising prediction: arrays of shape (n_bins,). Empty bins are left out."""
+    """Hold a reliability curve in bins, by rising prediction.
+
+    Empty bins are left out.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_bins,)
+        Mean prediction of each bin.
+    observed : ndarray of shape (n_bins,)
+        Observed frequency of the positive class in each bin.
+    weight : ndarray of shape (n_bins,)
+        Number of rows in each bin. With ``sample_weight``, their weight in units of the mean weight.
+    """
 
     mean: Array
-    """Mean prediction."""
     observed: Array
-    """Observed frequency of the positive class."""
     weight: Array
-    """Number of rows, or their weight in units of the mean weight."""
 
 
 class Curve(NamedTuple):
-    """Hold a calibration curve. Both arrays have shape (n_points,)."""
+    """Hold a calibration curve.
+
+    Attributes
+    ----------
+    p : ndarray of shape (n_points,)
+        Distinct predictions, rising.
+    observed : ndarray of shape (n_points,)
+        Estimated probability of the positive class at each prediction.
+    """
 
     p: Array
-    """Distinct predictions, rising."""
     observed: Array
-    """Estimated probability of the positive class at each of them."""
 
 
 def binned_curve(
@@ -53,22 +68,30 @@ def binned_curve(
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    n_bins : largest number of bins, m.
-    strategy : ``"quantile"``: bins of nearly equal weight. Rows with equal predictions are all in the bin of their
-        middle row. ``"uniform"``: bin i holds (i-1)/m < p <= i/m, and the first one also 0.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    n_bins : int, default=10
+        Largest number of bins, m.
+    strategy : {"quantile", "uniform"}, default="quantile"
+        With ``"quantile"``, the bins have nearly equal weight. Rows with equal predictions are all in the bin of their
+        middle row. With ``"uniform"``, bin i holds (i-1)/m < p <= i/m, and the first bin also holds 0.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     BinnedCurve
+        Mean prediction, observed frequency and weight of each bin that holds rows.
 
     Raises
     ------
     ValueError
-        For ``n_bins`` below 1, another ``strategy`` and invalid arguments (see ``probcal.metrics``).
+        If ``n_bins`` is no whole number of at least 1, ``strategy`` is unknown, or another argument is invalid (see
+        ``probcal.metrics``).
     """
     return binned_of(checked_two_classes(y, p, sample_weight, pos_label), n_bins, strategy)
 
@@ -102,26 +125,32 @@ def wilson(share: Array, n: Array, level: float = 0.95) -> tuple[Array, Array]:
 
 
 def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> Curve:
-    """Return the rising curve that is nearest to the labels in squares: the CORP reliability curve.
+    """Return the CORP reliability curve: the isotonic regression of the labels on the predictions.
 
-    See Dimitriadis, Gneiting & Jordan (2021), Stable reliability diagrams for probabilistic classifiers. It has no
-    parameter. It follows noise, so its distance from the diagonal is too large on few rows.
+    It is the rising curve with the least sum of squared distances from the labels. See Dimitriadis, Gneiting & Jordan
+    (2021), Stable reliability diagrams for probabilistic classifiers. The curve has no parameter. It follows noise, so
+    its distance from the diagonal is too large on few rows.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     Curve
+        Estimate at each distinct prediction.
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return isotonic_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label)))
 
@@ -130,26 +159,30 @@ def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
     """Return the curve of local quadratic regressions of the labels on the predictions, within [0, 1].
 
     See Cleveland & Devlin (1988), Locally weighted regression. Each regression uses the nearest three quarters of the
-    weight with tricube weights, the defaults of R's ``loess``, which Austin & Steyerberg (2019) use. The curve is
-    computed directly at each distinct prediction, without R's interpolation. If there are more than 1000 of them, they
-    are first pooled in 1000 bins of equal weight.
+    weight with tricube weights. These are the defaults of R's ``loess``, which Austin & Steyerberg (2019) use. The
+    curve is computed directly at each distinct prediction, without R's interpolation. More than 1000 distinct
+    predictions are first pooled in 1000 bins of equal weight.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     Curve
-        At no more than 1000 predictions.
+        Estimate at each distinct prediction, or at 1000 pooled predictions.
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return loess_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label)))
 

@@ -15,14 +15,23 @@ _THRESHOLDS = np.arange(1, 100) / 100
 
 
 class DecisionCurve(NamedTuple):
-    """Hold net benefits against thresholds, (n_thresholds,) each. Treating nobody has net benefit 0."""
+    """Hold net benefits against thresholds.
+
+    The net benefit of treating no row is 0.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        Probability from which on a row is treated.
+    net_benefit : ndarray of shape (n_thresholds,)
+        Net benefit of treating the rows with p >= threshold.
+    treat_all : ndarray of shape (n_thresholds,)
+        Net benefit of treating every row.
+    """
 
     thresholds: Array
-    """Probability above which a row is treated."""
     net_benefit: Array
-    """Net benefit of treating the rows with p >= threshold."""
     treat_all: Array
-    """Net benefit of treating every row."""
 
 
 def decision_curve(
@@ -31,27 +40,32 @@ def decision_curve(
     """Return the net benefit of the predictions at each threshold, and that of treating every row.
 
     See Vickers & Elkin (2006), Decision curve analysis. The net benefit at threshold t is the share of true positives
-    minus t / (1 - t) times the share of false positives. A row is treated if p >= t. Someone who would treat from the
-    probability t on takes a false positive for t / (1 - t) times as bad as a true positive is good. The net benefit is
-    (1 - t) times the base rate minus ``expected_cost`` at t, all divided by 1 - t.
+    minus t / (1 - t) times the share of false positives. A row is treated if p >= t. If you treat from the
+    probability t on, you take a false positive for t / (1 - t) times as bad as a true positive is good. The net benefit
+    is (1 - t) times the base rate minus ``expected_cost`` at t, all divided by 1 - t.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    thresholds : numbers of at least 0 and below 1, (n_thresholds,). None for .01, .02, ... .99.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    thresholds : array-like of shape (n_thresholds,) or float, default=None
+        Numbers of at least 0 and below 1. None means .01, .02, ... .99.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     DecisionCurve
-        In true positives per row. At most the base rate.
+        Net benefits in true positives per row. They are at most the base rate.
 
     Raises
     ------
     ValueError
-        For a threshold outside [0, 1) and invalid arguments (see ``probcal.metrics``).
+        If a threshold is outside [0, 1), or another argument is invalid (see ``probcal.metrics``).
     """
     ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
     at = _THRESHOLDS.copy() if thresholds is None else np.atleast_1d(np.asarray(thresholds, float))
@@ -74,24 +88,31 @@ def of_treated(thresholds: Array, true: Array, false: Array, all_rows: tuple[flo
 
 
 def net_benefit(y: Any, p: Any, threshold: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the net benefit of treating the rows with p >= ``threshold``: one point of ``decision_curve``.
+    """Return the net benefit of treating the rows with p >= ``threshold``.
+
+    It is one point of ``decision_curve``.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    threshold : number of at least 0 and below 1.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    threshold : float
+        Probability from which on a row is treated, at least 0 and below 1.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     float
-        In true positives per row. At most the base rate.
+        Net benefit in true positives per row. It is at most the base rate.
 
     Raises
     ------
     ValueError
-        As for ``decision_curve``.
+        If ``threshold`` is outside [0, 1), or another argument is invalid (see ``probcal.metrics``).
     """
     return float(decision_curve(y, p, [threshold], sample_weight, pos_label=pos_label).net_benefit[0])

@@ -14,20 +14,30 @@ from probcal.metrics.ranking import RankedRows
 
 
 class ScoreDecomposition(NamedTuple):
-    """Hold a mean loss as miscalibration - discrimination + uncertainty."""
+    """Hold a mean loss as miscalibration - discrimination + uncertainty.
+
+    Attributes
+    ----------
+    loss : float
+        Mean loss of the predictions.
+    miscalibration : float
+        Loss that recalibration would save. It is 0 if the predictions are calibrated.
+    discrimination : float
+        Loss that the recalibrated predictions save compared with the base rate.
+    uncertainty : float
+        Loss of the base rate as prediction.
+    refinement : float
+        Loss that remains after recalibration: uncertainty - discrimination.
+    """
 
     loss: float
-    """The mean loss of the predictions."""
     miscalibration: float
-    """What recalibration would save. It is 0 if the predictions are calibrated."""
     discrimination: float
-    """What the recalibrated predictions save compared with the base rate."""
     uncertainty: float
-    """The loss of the base rate as prediction."""
 
     @property
     def refinement(self) -> float:
-        """Return uncertainty - discrimination: the loss that remains after recalibration."""
+        """Return the loss that remains after recalibration: uncertainty - discrimination."""
         return self.uncertainty - self.discrimination
 
 
@@ -48,30 +58,39 @@ def score_decomposition(
     (Murphy 1973; Brocker 2009, Reliability, sufficiency, and the decomposition of proper scores). ``refinement`` is the
     loss after this replacement (DeGroot & Fienberg 1983).
 
-    With three or more classes each part is half the sum over the classes of each against the rest, as the loss is (see
-    ``brier_score``).
+    With three or more classes, each part is half the sum over the classes, each against the rest. The loss is half such
+    a sum too (see ``brier_score``).
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    loss : ``"brier"`` or ``"log"``.
-    recalibration : ``"isotonic"``, or ``"distinct"`` for the groups of equal predictions. If hardly two predictions are
-        equal, ``"distinct"`` takes each label for its own frequency, and the discrimination is the uncertainty.
-    base : unit of the log loss: ``"bits"``, ``"nats"``, or a base. The Brier score has none.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    loss : {"brier", "log"}, default="brier"
+        Brier score or log loss. The log loss is for two classes only.
+    recalibration : {"isotonic", "distinct"}, default="isotonic"
+        Groups of isotonic regression, or of equal predictions. If hardly two predictions are equal, ``"distinct"``
+        takes each label for its own frequency, and the discrimination is the uncertainty.
+    base : {"bits", "nats"} or float, default="bits"
+        Unit of the log loss, or the base of its logarithm. The Brier score has no unit.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     ScoreDecomposition
-        Loss and miscalibration of the log loss are infinite if an observed label had predicted probability 0.
+        Loss and its parts. For the log loss, ``loss`` and ``miscalibration`` are infinite if an observed label had
+        predicted probability 0.
 
     Raises
     ------
     ValueError
-        For another ``loss``, ``recalibration`` or ``base``, the log loss of several classes, and invalid arguments (see
-        ``probcal.metrics``).
+        If ``loss`` or ``recalibration`` is unknown, or ``base`` is no unit and no finite number above 1. Also for the
+        log loss of three or more classes, or if another argument is invalid (see ``probcal.metrics``).
     """
     if recalibration not in ("isotonic", "distinct"):
         raise ValueError(f'recalibration must be "isotonic" or "distinct", not {recalibration!r}')
@@ -82,28 +101,34 @@ def score_decomposition(
 
 
 def sharpness(p: Any, sample_weight: Any = None, *, loss: str = "brier", base: float | str = "bits") -> float:
-    """Return how far the predictions lie from their mean. No label is needed.
+    """Return the sharpness: how far the predictions lie from their mean.
 
-    For the Brier score it is the variance of the predictions, with three or more classes half the sum of the variances.
-    For the log loss it is the entropy of their mean minus their mean entropy. Both are what calibrated predictions save
-    compared with the base rate (Gneiting, Balabdaoui & Raftery 2007: maximise sharpness subject to calibration).
+    For the Brier score, it is the variance of the predictions, or half the sum of the variances of three or more
+    classes. For the log loss, it is the entropy of the mean prediction minus the mean entropy of the predictions. Both
+    are the loss that calibrated predictions save compared with the base rate (Gneiting, Balabdaoui & Raftery 2007:
+    maximise sharpness subject to calibration). No label is needed.
 
     Parameters
     ----------
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    loss : ``"brier"`` or ``"log"``.
-    base : unit for the log loss: ``"bits"``, ``"nats"``, or a base.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    loss : {"brier", "log"}, default="brier"
+        Brier score or log loss.
+    base : {"bits", "nats"} or float, default="bits"
+        Unit of the log loss, or the base of its logarithm. The Brier score has no unit.
 
     Returns
     -------
     float
-        At least 0. At most 1/4 for the Brier score and one bit for the log loss of two classes.
+        Value of at least 0. With two classes, it is at most 1/4 for the Brier score and one bit for the log loss.
 
     Raises
     ------
     ValueError
-        For another ``loss`` or ``base``, and invalid arguments (see ``probcal.metrics``).
+        If ``loss`` is unknown, ``base`` is no unit and no finite number above 1, or another argument is invalid (see
+        ``probcal.metrics``).
     """
     _check_loss(loss)
     return sharpness_of(checked(np.zeros(np.shape(p)[:1]), p, sample_weight), loss, checked_base(base))

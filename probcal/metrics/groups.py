@@ -25,33 +25,42 @@ def metrics_by_group(
     metrics: Iterable[str] | None = None,
     pos_label: Any = None,
 ) -> pd.DataFrame:
-    """Return a table with a line for each group of rows, and one for all rows.
+    """Return a table of metrics with a line for each group of rows, and a line for all rows.
 
-    Look first at ``mean_prediction`` next to ``base_rate``, then at ``c_emp_p``: a group with a small p-value is
-    miscalibrated by more than chance. With k groups, compare it with .05 / k.
+    First compare ``mean_prediction`` with ``base_rate``. Then look at ``c_emp_p``: a group with a small p-value is
+    miscalibrated by more than chance. With k groups, compare the p-value with .05 / k.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    groups : the group of each row, (n,): texts, numbers or missing values. Missing values are a group of their own.
-    sample_weight : weights of the rows, (n,), or None.
-    metrics : names of metrics, such as ``METRICS``, ``ASKED_METRICS`` and ``cost(0.05)``. None for log loss, RMS error,
-        c_emp and its p-value, and with two classes slope and intercept.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    groups : array-like of shape (n_rows,)
+        Group of each row: a text, a number or a missing value. Missing values are a group of their own.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    metrics : iterable of str, default=None
+        Names from ``METRICS`` and ``ASKED_METRICS``, and costs such as ``cost(0.05)``. Metrics that need the true
+        probabilities are not allowed. None means log loss in bits, RMS error, c_emp and its p-value, and with two
+        classes also slope and intercept.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by group, in rising order, with "all" last. Columns: ``rows`` of positive weight, ``base_rate``,
-        ``mean_prediction`` and the metrics. A metric is NaN where a group has no value, such as a slope with one class.
-        With several classes there is no ``base_rate`` and no ``mean_prediction``.
+        Table indexed by group, in rising order, with "all" last. The columns are ``rows``, the number of rows of
+        positive weight, ``base_rate``, ``mean_prediction`` and the metrics. With three or more classes, the table has
+        no ``base_rate`` and no ``mean_prediction``. A metric is NaN where a group has no value, such as a slope with
+        one class. Groups without a row of positive weight are left out.
 
     Raises
     ------
     ValueError
-        For a name that is no metric, a metric that needs the true probabilities, groups of another length and invalid
-        arguments (see ``probcal.metrics``).
+        If a name is no metric, or is a metric that needs the true probabilities. Also if ``groups`` has another length
+        than ``y``, or another argument is invalid (see ``probcal.metrics``).
     """
     import pandas as pd
 

@@ -12,58 +12,81 @@ from probcal.metrics.ranking import RankedRows
 
 
 def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the root of the mean of (y - p)^2 (Langford & Zadrozny 2005, Table 2).
+    """Return the root mean squared (RMS) error.
 
-    With several classes it is the root of ``brier_score``.
+    It is the root of the mean of (y - p)^2 (Langford & Zadrozny 2005, Table 2). With several classes, it is the root of
+    ``brier_score``.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return math.sqrt(squared_error(checked(y, p, sample_weight, pos_label)))
 
 
 def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the mean of (y - p)^2.
+    """Return the Brier score: the mean of (y - p)^2.
 
-    With several classes it is the mean of half the sum of (1[y = c] - p_c)^2 over the classes. Brier (1950) sums over
-    the classes without the half, so that two classes count twice.
+    With several classes, it is the mean of half the sum of (1[y = c] - p_c)^2 over the classes. Brier (1950) sums over
+    the classes without the half, so the score of two classes is twice as large there.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return squared_error(checked(y, p, sample_weight, pos_label))
 
 
 class MurphyDecomposition(NamedTuple):
-    """The Brier score as reliability - resolution + uncertainty."""
+    """Hold the Brier score as reliability - resolution + uncertainty.
+
+    Attributes
+    ----------
+    reliability : float
+        Mean squared distance of the predictions from the observed frequencies. It is 0 if the predictions are
+        calibrated.
+    resolution : float
+        Mean squared distance of the observed frequencies from the base rate. It is 0 if the predictions separate
+        nothing.
+    uncertainty : float
+        Brier score of the base rate as prediction. No prediction can change it.
+    """
 
     reliability: float
     resolution: float
@@ -74,26 +97,30 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label
     """Return the exact decomposition of a Brier score of two classes over the distinct predictions.
 
     For each distinct prediction let w be its weight, p its value and o the observed frequency of positive rows. Let r
-    be the base rate. ``reliability`` is the mean of (p - o)^2 weighted by w (0 if calibrated). ``resolution`` is the
-    mean of (o - r)^2 weighted by w (0 if the predictions separate nothing). ``uncertainty`` is r (1 - r), which no
-    prediction can change. If no two rows have equal predictions, o is a single label and the resolution equals the
-    uncertainty. See Murphy (1973), A new vector partition of the probability score, equation 7.
+    be the base rate. ``reliability`` is the mean of (p - o)^2 weighted by w. ``resolution`` is the mean of (o - r)^2
+    weighted by w. ``uncertainty`` is r (1 - r). If no two rows have equal predictions, o is a single label and the
+    resolution equals the uncertainty. See Murphy (1973), A new vector partition of the probability score, equation 7.
 
     Parameters
     ----------
-    y : labels 0 and 1, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     MurphyDecomposition
+        Three parts of the Brier score.
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
     weight = ranked.in_blocks(ranked.weight)
@@ -107,57 +134,68 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label
 
 
 def cross_entropy(y: Any, p: Any, base: float | str = 2, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the mean of -log P(observed label), in bits unless ``base`` says otherwise.
+    """Return the log loss: the mean of -log P(observed label), in bits by default.
 
-    It is infinite if at least one observed label had predicted probability 0. Give both columns of ``predict_proba``,
-    (n, 2). From ``p`` of shape (n,) the probability of label 0 is computed as 1 - p. That is 0 where p rounds to 1,
-    although the classifier gave label 0 a small probability.
+    It is infinite if at least one observed label had predicted probability 0. With two classes, give both columns of
+    ``predict_proba``, of shape (n_rows, 2). From ``p`` of shape (n_rows,), the probability of label 0 is computed as
+    1 - p. This is 0 where p rounds to 1, although the classifier gave label 0 a small probability.
 
-    Langford & Zadrozny's text gives the natural logarithm, but the numbers of their Table 1 are bits. COIL J48 has one
-    leaf and .326, and the entropy of 238 positive rows in 4000 is .3255 bits or .2256 nats.
+    The text of Langford & Zadrozny (2005) has the natural logarithm, but the numbers of their Table 1 are in bits. For
+    COIL, their J48 has one leaf and a log loss of .326. The entropy of 238 positive rows in 4000 is .3255 bits or .2256
+    nats.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n, n_classes), or (n,) of P(y = 1).
-    base : base of the logarithm: ``"bits"`` or 2, ``"nats"`` or ``math.e``, or another number.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    base : float or {"bits", "nats"}, default=2
+        Base of the logarithm. ``"bits"`` means 2, and ``"nats"`` means ``math.e``.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        At least 0, in bits for ``base=2``.
+        Log loss of at least 0, in bits for ``base=2``.
 
     Raises
     ------
     ValueError
-        For a ``base`` that is no finite number above 1, and invalid arguments.
+        If ``base`` is no unit and no finite number above 1, or another argument is invalid (see ``probcal.metrics``).
     """
     rows = checked(y, p, sample_weight, pos_label)
     return entropy_of(rows, checked_base(base))
 
 
 def l1_error(true_p: Any, p: Any, sample_weight: Any = None) -> float:
-    """Return the mean of |p - true_p|, if the true P(y = 1) of each row is known.
+    """Return the mean distance of the predictions from the true probabilities.
 
-    See Gao, Parameswaran & Peng (2017), section 1. Their Theorem 1 says that no sample of labels can bound it.
+    It is the mean of ``|p - true_p|``. The true P(y = 1) of each row must be known. See Gao, Parameswaran & Peng
+    (2017), section 1. Their Theorem 1 says that no sample of labels can bound this error.
 
     Parameters
     ----------
-    true_p : true probabilities P(y = 1), (n,).
-    p : predicted probabilities P(y = 1), (n,).
-    sample_weight : weights of the rows, (n,), or None.
+    true_p : array-like of shape (n_rows,)
+        True P(y = 1).
+    p : array-like of shape (n_rows,)
+        Predicted P(y = 1).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     rows = checked_pair(true_p, p, sample_weight, ("true_p", "p"))
     return rows.mean(np.abs(rows.y - rows.p))
@@ -213,26 +251,31 @@ def entropy_of(rows: Rows, base: float) -> float:
 def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the mean cost of predicting the positive class if and only if p >= ``loss_parameter``.
 
-    A false negative costs 1 - loss_parameter, and a false positive costs loss_parameter. The rule is the best one for
-    these costs if p is the truth. See Gao, Parameswaran & Peng (2017), section 4.
+    A false negative costs 1 - ``loss_parameter``, and a false positive costs ``loss_parameter``. The rule has the least
+    expected cost if p is the true probability. See Gao, Parameswaran & Peng (2017), section 4.
 
     Parameters
     ----------
-    y : labels 0 and 1, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
-    loss_parameter : number within [0, 1].
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    loss_parameter : float
+        Cost of a false positive, within [0, 1]. It is also the threshold.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For a ``loss_parameter`` that is no number within [0, 1], and invalid arguments.
+        If ``loss_parameter`` is no number within [0, 1], or another argument is invalid (see ``probcal.metrics``).
     """
     return cost(checked_two_classes(y, p, sample_weight, pos_label), _checked_parameter(loss_parameter))
 
@@ -240,28 +283,33 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
 def loss_ratio(
     y: Any, before: Any, after: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None
 ) -> float:
-    """Return the ``expected_cost`` after calibration divided by that before. Below 1, calibration has paid.
+    """Return the ``expected_cost`` after calibration divided by the cost before.
 
-    See Gao, Parameswaran & Peng (2017), section 4 and Figure 3. The ratio is 1 if both costs are 0, and infinite if
-    only the cost before is 0.
+    Below 1, calibration has lowered the cost. See Gao, Parameswaran & Peng (2017), section 4 and Figure 3. The ratio is
+    1 if both costs are 0, and infinite if only the cost before is 0.
 
     Parameters
     ----------
-    y : labels 0 and 1, (n,).
-    before, after : predicted probabilities, (n,) of P(y = 1), or (n, 2).
-    loss_parameter : number within [0, 1].
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    before, after : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes, before and after calibration.
+    loss_parameter : float
+        Cost of a false positive, within [0, 1]. It is also the threshold.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     float
-        At least 0.
+        Ratio of at least 0.
 
     Raises
     ------
     ValueError
-        As for ``expected_cost``.
+        If ``loss_parameter`` is no number within [0, 1], or another argument is invalid (see ``probcal.metrics``).
     """
     parameter = _checked_parameter(loss_parameter)
     cost_before = cost(checked_two_classes(y, before, sample_weight, pos_label), parameter)

@@ -64,27 +64,34 @@ def _running_sum(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return the probability that a positive row has a higher prediction than a negative one. Ties count half.
+    """Return the area under the ROC curve (AUC).
 
-    With three or more classes it is the mean over the classes of each against the rest, with equal weights of the
-    classes. (Hand & Till 2001 take pairs of classes instead.) A pair of rows weighs the product of their weights.
+    It is the probability that a positive row has a higher prediction than a negative row. Ties count half. A pair of
+    rows weighs the product of their weights. With three or more classes, it is the mean over the classes, each against
+    the rest, with equal weights of the classes. Hand & Till (2001) take pairs of classes instead.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        If ``y`` lacks a class, because there is no pair of rows then, and for invalid arguments.
+        If ``y`` lacks a class, because there is then no pair of rows. Rows of weight 0 do not count. Also if an
+        argument is invalid (see ``probcal.metrics``).
     """
     ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()]
     if not all(one.has_both_classes() for one in ranked):
@@ -96,27 +103,36 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None)
 def roc_curve(
     y: Any, p: Any, n_points: int = 200, *, sample_weight: Any = None, pos_label: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of negative and of positive rows above each of at most ``n_points`` thresholds, both rising.
+    """Return the ROC curve at no more than ``n_points`` thresholds.
 
-    They begin at (0, 0) and end at (1, 1). If there are more distinct predictions, points evenly spread along the curve
-    are kept.
+    The curve begins at (0, 0) and ends at (1, 1). If it has more than ``n_points`` points, points that are evenly
+    spread along it are kept.
 
     Parameters
     ----------
-    y : labels 0 and 1, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
-    n_points : largest number of points.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    n_points : int, default=200
+        Largest number of points, at least 2.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
-    tuple of two arrays (n_thresholds,)
+    negative : ndarray of shape (n_thresholds,)
+        Share of the negative rows at or above each threshold (false positive rate), rising.
+    positive : ndarray of shape (n_thresholds,)
+        Share of the positive rows at or above each threshold (true positive rate), rising.
 
     Raises
     ------
     ValueError
-        For several classes, and if ``y`` lacks a class.
+        If ``y`` lacks a class. Rows of weight 0 do not count. Also if an argument is invalid (see
+        ``probcal.metrics``).
     """
     ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
     if not ranked.has_both_classes():

@@ -13,28 +13,34 @@ _MOST_STEPS = 200
 
 
 def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return b of the logistic regression logit P(y = 1) = a + b logit p. It is 1 if the predictions are calibrated.
+    """Return the calibration slope: b of the logistic regression logit P(y = 1) = a + b logit p.
 
-    Below 1 the predictions are too extreme, and above 1 not extreme enough. See Cox (1958), Two further applications of
-    a model for binary regression. The regression is that of maximum likelihood. The slope is infinite if a threshold
-    separates the classes without error, and minus infinite if it does so the wrong way round.
+    It is 1 if the predictions are calibrated. Below 1, the predictions are too extreme. Above 1, they are not extreme
+    enough. See Cox (1958), Two further applications of a model for binary regression. The regression is fitted by
+    maximum likelihood. The slope is infinite if no negative row has a higher prediction than a positive row. It is
+    minus infinite if no positive row has a higher prediction than a negative row.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2). Two columns keep a small P(y = 0) exact.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes. Two columns keep a small P(y = 0) exact.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     float
+        Slope, which may be infinite.
 
     Raises
     ------
     ValueError
-        If a prediction is 0 or 1, because it has no finite log-odds. If ``y`` holds one class only, or all predictions
-        are equal. For invalid arguments (see ``probcal.metrics``).
+        If a prediction is 0 or 1, because it has no finite log-odds. Also if ``y`` holds one class only, all
+        predictions are equal, or an argument is invalid (see ``probcal.metrics``).
     """
     rows = _with_log_odds(y, p, sample_weight, pos_label)
     found = slope_of(rows)
@@ -44,28 +50,32 @@ def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: A
 
 
 def calibration_intercept(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return a of the logistic regression logit P(y = 1) = a + logit p: calibration in the large.
+    """Return the calibration intercept: a of the logistic regression logit P(y = 1) = a + logit p.
 
-    It is 0 if the mean prediction is right on the scale of log-odds. Above 0 the predictions are too low. The slope is
-    fixed at 1 (Cox 1958; Steyerberg 2019, Clinical Prediction Models, section 15.3), so the value does not depend on
-    ``calibration_slope``.
+    It measures calibration in the large. It is 0 if the mean prediction is right on the scale of log-odds. Above 0, the
+    predictions are too low. The slope is fixed at 1 (Cox 1958; Steyerberg 2019, Clinical Prediction Models, section
+    15.3), so the intercept does not depend on ``calibration_slope``.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     float
-        In units of log-odds with the natural logarithm.
+        Intercept in units of log-odds with the natural logarithm.
 
     Raises
     ------
     ValueError
-        If a prediction is 0 or 1, or ``y`` holds one class only. For invalid arguments (see ``probcal.metrics``).
+        If a prediction is 0 or 1, ``y`` holds one class only, or an argument is invalid (see ``probcal.metrics``).
     """
     return intercept_of(_with_log_odds(y, p, sample_weight, pos_label))
 

@@ -30,8 +30,24 @@ from probcal.metrics.smooth_ece import smooth_error
 class Prediction:
     """Hold the test rows of one cell: labels, predicted probabilities, weights, and true probabilities if known.
 
-    ``coarse`` fits the loess curve to fewer points. That is ten times as fast, and changes the metrics of the curve by
-    less than .001: enough for the draws of a bootstrap.
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Observed labels 0 to n_classes - 1.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    true_p : array-like of shape (n_rows,), default=None
+        True P(y = 1), if known.
+    coarse : bool, default=False
+        Whether to fit the loess curve to fewer points. This is ten times as fast, and changes the metrics of the curve
+        by less than .001. That is enough for the draws of a bootstrap.
+
+    Attributes
+    ----------
+    rows : Rows
+        Checked labels, predictions and weights of the rows of positive weight.
     """
 
     def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False) -> None:
@@ -79,30 +95,56 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Metric:
-    """Describe a metric: how it is computed, what it is called, which end is better, and its bounds."""
+    """Describe a metric: how it is computed, what it is called, which end is better, and its bounds.
+
+    Parameters
+    ----------
+    name : str
+        Name in experiments and results.
+    about : str
+        One line for the help and the schema.
+    short : str
+        Header of its column.
+    long : str
+        Title of its table.
+    value : callable or None, default=None
+        Function of the predictions of a cell that returns a float. Its argument has ``rows``, with ``y``, ``p`` and
+        ``weight``, and ``positive``, the predicted P(y = 1). None means that the fitted method or a comparison of
+        methods measures the metric.
+    larger_is_better : bool, default=False
+        Whether larger values are better.
+    no_end : str, default=""
+        Reason why neither end is better. With a reason, no value is marked as best.
+    least : float, default=0.0
+        Lower bound of the values.
+    most : float, default=1.0
+        Upper bound of the values.
+    undefined : bool, default=False
+        Whether the metric may be NaN, because it has no value for some test rows.
+    measured : {"always", "asked", "by the method", "in comparisons"}, default="always"
+        When the metric is measured: for every cell, if an experiment asks for it, by methods that can if an experiment
+        asks for it, or in comparisons of methods.
+    of_the_truth : bool, default=False
+        Whether the metric needs the true probabilities of the rows.
+    two_classes : bool, default=False
+        Whether the metric is for two classes only. It is NaN for three or more.
+    decimals : int, default=3
+        Number of decimals in tables.
+    """
 
     name: str
     about: str
-    """One line for the help and the schema."""
     short: str
-    """The header of its column."""
     long: str
-    """The title of its table."""
     value: Callable[[Prediction], float] | None = None
-    """None if the fitted method or a comparison of methods measures it."""
     larger_is_better: bool = False
     no_end: str = ""
-    """Why neither end is better. No value is then marked as best."""
     least: float = 0.0
     most: float = 1.0
     undefined: bool = False
-    """Whether it may be NaN, because some test rows leave it without a value."""
     measured: Literal["always", "asked", "by the method", "in comparisons"] = "always"
-    """When it is measured: for every cell, or if an experiment asks for it."""
     of_the_truth: bool = False
-    """Whether it needs the true probabilities of the rows."""
     two_classes: bool = False
-    """Whether it is for two classes only. It is NaN for several."""
     decimals: int = 3
 
     @property
@@ -114,16 +156,38 @@ class Metric:
 
     @property
     def help(self) -> str:
-        """Return what it is, for which classes and which end is better, for lists and the schema."""
+        """Return what the metric is, for which classes, and which end is better, for lists and the schema."""
         classes = ", two classes only" if self.two_classes else ""
         return f"{self.about}{classes}" + ("" if self.no_end else f", {self.good_end}")
 
     def best(self, numbers: list[float]) -> float:
-        """Return the best of ``numbers``."""
+        """Return the best value.
+
+        Parameters
+        ----------
+        numbers : list of float
+            Values of this metric.
+
+        Returns
+        -------
+        float
+            Largest value if larger values are better, and otherwise the smallest.
+        """
         return max(numbers) if self.larger_is_better else min(numbers)
 
     def fault(self, number: float) -> str | None:
-        """Return why ``number`` cannot be a value of this metric, or None if it can."""
+        """Return why ``number`` cannot be a value of this metric, or None if it can.
+
+        Parameters
+        ----------
+        number : float
+            Value to check. It may lie beyond the bounds by a rounding of 1e-9.
+
+        Returns
+        -------
+        str or None
+            Fault in words, such as "lies between 0 and 1".
+        """
         if math.isnan(number):
             return None if self.undefined else "always has a value"
         if self.least - _ROUNDING <= number <= self.most + _ROUNDING:
@@ -445,9 +509,19 @@ _COST = re.compile(r"cost\((\d*\.?\d+)\)")
 
 
 def loss_parameter(name: str) -> float | None:
-    """Return p of the metric ``cost(p)``, strictly between 0 and 1, or None for any other name.
+    """Return the loss parameter p of the metric ``cost(p)``.
 
     Each p has one name, the shortest with a leading 0: ``cost(0.05)``.
+
+    Parameters
+    ----------
+    name : str
+        Name of a metric.
+
+    Returns
+    -------
+    float or None
+        Loss parameter, strictly between 0 and 1. None for any other name.
     """
     found = _COST.fullmatch(name)
     parameter = float(found[1]) if found else 0.0
@@ -460,7 +534,18 @@ def cost_name(parameter: float) -> str:
 
 
 def nearest_cost(name: str) -> str | None:
-    """Return the right name of the cost that ``name``, an unknown metric, seems to mean, or None."""
+    """Return the right name of the cost that an unknown name seems to mean.
+
+    Parameters
+    ----------
+    name : str
+        Unknown name, such as ``cost(.05)``.
+
+    Returns
+    -------
+    str or None
+        Right name, such as ``cost(0.05)``. None if ``name`` is no cost with p strictly between 0 and 1.
+    """
     found = _COST.fullmatch(name)
     return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None
 
@@ -471,9 +556,20 @@ def add_metric(metric: Metric) -> None:
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of this ``name``, or None. A cost such as ``cost(0.05)`` is a metric too.
+    """Return the metric of this name, or None.
 
-    A cost is at most that of the cheaper constant prediction, and undefined for several classes.
+    A cost such as ``cost(0.05)`` is a metric too. Its upper bound is the larger of p and 1 - p. It is NaN for three or
+    more classes.
+
+    Parameters
+    ----------
+    name : str
+        Name of a metric.
+
+    Returns
+    -------
+    Metric or None
+        None if no metric has this name.
     """
     if name in _BY_NAME:
         return _BY_NAME[name]
@@ -494,34 +590,54 @@ def find_metric(name: str) -> Metric | None:
 
 
 def metric_named(name: str) -> Metric:
-    """Return the metric of this ``name``. An unknown one keeps its name and counts as a loss."""
+    """Return the metric of this name, or a loss of this name if no metric has it.
+
+    Parameters
+    ----------
+    name : str
+        Name of a metric.
+
+    Returns
+    -------
+    Metric
+        For an unknown name, a loss with this name, bounds of 0 and infinity, and no function.
+    """
     return find_metric(name) or replace(_BY_NAME["cxe"], name=name, about=name, short=name, long=name, value=None)
 
 
 def all_metrics(
     y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = (), pos_label: Any = None
 ) -> dict[str, float]:
-    """Return every metric of ``METRICS`` by its short name.
+    """Return every metric of ``METRICS`` by its name.
 
-    If the test rows lack a class, the AUC is NaN, and the others have values. A cost is NaN for several classes.
+    If the rows lack a class, the AUC is NaN, and the other metrics of ``METRICS`` have values. A cost is NaN for three
+    or more classes.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    true_p : true probabilities P(y = 1), (n,), of two classes, or None. They add the metrics of the truth.
-    also : names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    true_p : array-like of shape (n_rows,), default=None
+        True P(y = 1), for two classes only. With them, the metrics of the truth are returned too.
+    also : iterable of str, default=()
+        Names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     dict of str to float
+        Value of each metric by name.
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     y = class_numbers(y, p, pos_label)
     one = Prediction(y, p, sample_weight, true_p)
@@ -534,9 +650,31 @@ def all_metrics(
 
 
 def means_over_labels(y: Any, p: Any, true_p: Any = None, *, also: Iterable[str] = ()) -> dict[str, float]:
-    """Return the mean over the labels of ``all_metrics`` of each label.
+    """Return the mean over several labels of the metrics of each label.
 
-    ``y`` and ``true_p`` are (n, n_labels). ``p`` is (n, n_labels), or (n, n_labels, 2) with both columns of each label.
+    Each label has two classes and is measured by ``all_metrics``.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows, n_labels)
+        Observed labels 0 and 1.
+    p : array-like of shape (n_rows, n_labels) or (n_rows, n_labels, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes, of each label.
+    true_p : array-like of shape (n_rows, n_labels), default=None
+        True P(y = 1) of each label. With them, the metrics of the truth are returned too.
+    also : iterable of str, default=()
+        Names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
+
+    Returns
+    -------
+    dict of str to float
+        Mean of each metric by name.
+
+    Raises
+    ------
+    ValueError
+        If ``y``, ``p`` and ``true_p`` have different numbers of labels, or another argument is invalid (see
+        ``probcal.metrics``).
     """
     y, p = np.asarray(y), np.asarray(p)
     truths = [None] * y.shape[1] if true_p is None else list(np.asarray(true_p).T)

@@ -23,7 +23,17 @@ _MOST_PLACES = 400
 
 @dataclass(frozen=True)
 class Band:
-    """Hold the limits of a curve at some predictions, all (n_points,)."""
+    """Hold the limits of a curve at some predictions.
+
+    Attributes
+    ----------
+    p : ndarray of shape (n_points,)
+        Predictions.
+    low : ndarray of shape (n_points,)
+        Lower limits.
+    high : ndarray of shape (n_points,)
+        Upper limits.
+    """
 
     p: Array
     low: Array
@@ -32,20 +42,32 @@ class Band:
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """Hold what a reliability diagram shows. ``probcal.ReliabilityDisplay`` draws it."""
+    """Hold what a reliability diagram shows.
+
+    ``probcal.ReliabilityDisplay`` draws it.
+
+    Attributes
+    ----------
+    bins : BinnedCurve
+        Mean prediction and observed frequency in bins.
+    isotonic : Curve or None
+        CORP reliability curve. None without ``isotonic``.
+    bars : Band or None
+        Limits of the observed frequency of each bin. None without ``bands``.
+    band : Band or None
+        Limits of the isotonic curve at no more than 400 predictions. None without ``isotonic`` or ``bands``.
+    edges : ndarray of shape (21,)
+        Edges of the 20 bins of equal width of the histogram of the predictions.
+    counts : ndarray of shape (20,)
+        Number of rows in each bin of the histogram. With ``sample_weight``, their weight in units of the mean weight.
+    """
 
     bins: BinnedCurve
-    """Mean prediction and observed frequency in bins."""
     isotonic: Curve | None
-    """The CORP reliability curve, or None if it was not asked for."""
     bars: Band | None
-    """Limits of the observed frequency of each bin."""
     band: Band | None
-    """Limits of the isotonic curve, from one prediction to the next."""
     edges: Array
-    """Edges of the bins of the histogram, (n_bins + 1,)."""
     counts: Array
-    """Rows in each bin of the histogram, or their weights, (n_bins,)."""
 
 
 def reliability_curve(
@@ -67,35 +89,47 @@ def reliability_curve(
     ``bands="consistency"`` asks: where would the points lie if the predictions were calibrated? New labels are drawn,
     each 1 with its predicted probability, and the curve is computed from them (Brocker & Smith 2007, Increasing the
     reliability of reliability diagrams; Dimitriadis, Gneiting & Jordan 2021). A point outside its bar speaks against
-    calibration. ``bands="confidence"`` asks: how certain is the curve? The bars are Wilson's intervals. The band is
-    that of a bootstrap of the rows. It is only approximate, and too narrow where the curve is 0 or 1.
+    calibration. ``bands="confidence"`` asks: how certain is the curve? The bars are Wilson's intervals. The band comes
+    from a bootstrap of the rows. The band is only approximate, and too narrow where the curve is 0 or 1.
 
     Limits hold at each prediction on its own, not for the whole curve. If there are more than 2000 distinct
     predictions, the curves of the resamples are fitted to 2000 bins of equal weight.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    n_bins : largest number of bins.
-    strategy : ``"quantile"`` or ``"uniform"``, as in ``binned_curve``.
-    isotonic : whether to compute the isotonic curve and its band.
-    bands : ``"consistency"``, ``"confidence"``, or None for no limits.
-    level : probability that the limits contain what they are for, at each prediction.
-    n_resamples : number of resamples.
-    random_state : seed of the resamples: a number, a ``numpy.random.Generator``, or None for other ones each time.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    n_bins : int, default=10
+        Largest number of bins.
+    strategy : {"quantile", "uniform"}, default="quantile"
+        How rows are put in bins (see ``binned_curve``).
+    isotonic : bool, default=True
+        Whether to compute the isotonic curve and its band.
+    bands : {"consistency", "confidence"} or None, default="consistency"
+        Kind of the limits. None means no limits.
+    level : float, default=0.95
+        Coverage of the limits at each prediction, strictly between 0 and 1.
+    n_resamples : int, default=200
+        Number of resamples.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of the resamples. None means other resamples in each call.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     ReliabilityCurve
+        Curves, limits and histogram.
 
     Raises
     ------
     ValueError
-        For another ``strategy`` or ``bands``, ``level`` outside (0, 1), ``n_resamples`` below 1 and invalid arguments
-        (see ``probcal.metrics``).
+        If ``strategy`` or ``bands`` is unknown, or ``level`` is outside (0, 1). Also if ``n_bins`` or ``n_resamples``
+        is no whole number of at least 1, or another argument is invalid (see ``probcal.metrics``).
     """
     if bands not in ("consistency", "confidence", None):
         raise ValueError(f'bands must be "consistency", "confidence" or None, not {bands!r}')

@@ -13,39 +13,54 @@ Array = npt.NDArray[np.float64]
 
 
 class ScoreHistogram(NamedTuple):
-    """Hold how often each prediction occurs. ``probcal.ScoreHistogramDisplay`` draws it."""
+    """Hold how often each prediction occurs in each class.
+
+    ``probcal.ScoreHistogramDisplay`` draws it.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_bins + 1,)
+        Edges of the bins.
+    negative : ndarray of shape (n_bins,)
+        Number of negative rows in each bin. With ``sample_weight``, their weight in units of the mean weight.
+    positive : ndarray of shape (n_bins,)
+        Number of positive rows in each bin. With ``sample_weight``, their weight in units of the mean weight.
+    """
 
     edges: Array
-    """Edges of the bins, (n_bins + 1,)."""
     negative: Array
-    """Number of negative rows in each bin, or their weight in units of the mean weight, (n_bins,)."""
     positive: Array
-    """The same of the positive rows."""
 
 
 def score_histogram(
     y: Any, p: Any, n_bins: int = 20, sample_weight: Any = None, *, pos_label: Any = None
 ) -> ScoreHistogram:
-    """Return how many negative and positive rows have their prediction in each of ``n_bins`` bins of equal width.
+    """Return how many negative and positive rows have their prediction in each bin of equal width.
 
-    Bin i holds (i-1)/m <= p < i/m, and the last one also 1.
+    Bin i holds (i-1)/m <= p < i/m, and the last bin also holds 1.
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
-    n_bins : number of bins, m.
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    y : array-like of shape (n_rows,)
+        Observed labels of two classes.
+    p : array-like of shape (n_rows,) or (n_rows, 2)
+        Predicted P(y = 1), or predicted probabilities of both classes.
+    n_bins : int, default=20
+        Number of bins, m.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
 
     Returns
     -------
     ScoreHistogram
+        Edges of the bins, and the number of rows of each class in each bin.
 
     Raises
     ------
     ValueError
-        For ``n_bins`` below 1 and invalid arguments (see ``probcal.metrics``).
+        If ``n_bins`` is no whole number of at least 1, or another argument is invalid (see ``probcal.metrics``).
     """
     if not is_count(n_bins):
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")

@@ -17,32 +17,38 @@ _CELLS_PER_WIDTH = 200
 
 
 def smooth_expected_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
-    """Return smECE: the ECE of the residuals y - p after smoothing with a Gaussian kernel of the right width.
+    """Return the smooth expected calibration error (smECE).
 
-    See Blasiok & Nakkiran (2023), Smooth ECE: principled reliability diagrams via kernel smoothing, section 3. For a
-    width s let r(t) be the mean of K(t, p) (y - p) over the rows. K is the Gaussian kernel, reflected at 0 and 1. Then
-    smECE(s) is the integral of |r(t)| over [0, 1]. It never rises with s. The value is the one s with smECE(s) = s. It
-    changes continuously with the predictions, unlike the ECE of bins. Up to a constant factor it is the distance to the
-    nearest calibrated predictions.
+    It is the ECE of the residuals y - p after smoothing with a Gaussian kernel of the right width. See Blasiok &
+    Nakkiran (2023), Smooth ECE: principled reliability diagrams via kernel smoothing, section 3. For a width s, let
+    r(t) be the mean of K(t, p) (y - p) over the rows. K is the Gaussian kernel, reflected at 0 and 1. Then smECE(s) is
+    the integral of ``|r(t)|`` over [0, 1]. It never rises with s. The returned value is the one s with smECE(s) = s.
 
-    With three or more classes it is the mean over the classes of each against the rest.
+    The value changes continuously with the predictions, unlike the ECE of bins. Up to a constant factor, it is the
+    distance to the nearest calibrated predictions. With three or more classes, it is the mean over the classes, each
+    against the rest.
 
     Parameters
     ----------
-    y : labels, (n,).
-    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
-    sample_weight : weights of the rows, (n,), or None.
-    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
+    y : array-like of shape (n_rows,)
+        Observed labels.
+    p : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Predicted P(y = 1), or predicted probabilities of all classes.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
+        column of ``p`` each.
 
     Returns
     -------
     float
-        In [0, 1].
+        Value in [0, 1].
 
     Raises
     ------
     ValueError
-        For invalid arguments (see ``probcal.metrics``).
+        If an argument is invalid (see ``probcal.metrics``).
     """
     return smooth_error([RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()])
 
