@@ -112,7 +112,7 @@ class HingeSVMShortcut:
 class HingeSVM(LinearClassifierMixin, BaseEstimator):
     """Fit a linear support vector machine for two classes, with an intercept that is not penalised.
 
-    It minimises |w|^2 / 2 + C sum_i weight_i max(0, 1 - y_i (x_i'w + b)), y_i = -1 or 1. Weka's SMO and sklearn's
+    It minimises ``|w|^2 / 2`` + C sum_i weight_i max(0, 1 - y_i (x_i'w + b)), y_i = -1 or 1. Weka's SMO and sklearn's
     SVC(kernel="linear") do not penalise the intercept b either, but LinearSVC does. If b is free between two bounds,
     the midpoint is taken. Scale columns of different ranges first.
 

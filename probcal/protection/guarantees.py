@@ -56,18 +56,18 @@ def regret_bound(n: int, n_calibrators: int, jump_rate: float, switches: int = 0
     The bound holds for Algorithm 1 of Vovk, Petej & Gammerman (2021) as printed, with start="uniform", on ``n`` labels.
     The sequence changes its calibrator ``switches`` times. With 0 it is the best fixed calibrator.
 
-    The capital is a mixture over all sequences of calibrators. The first calibrator has weight 1 / |E|, because a jump
-    out of equal shares keeps them equal. Each of the n - 1 later jumps keeps the calibrator with weight 1 - J + J / |E|
-    and takes any other with J / |E|. The mixture is at least the weight of one sequence times its likelihood. So its
-    loss exceeds that of a sequence with k switches by at most
-    log10 |E| + (n - 1 - k) log10(1 / (1 - J + J / |E|)) + k log10(|E| / J).
+    The capital is a mixture over all sequences of calibrators. The first calibrator has weight ``1 / |E|``, because a
+    jump out of equal shares keeps them equal. Each of the n - 1 later jumps keeps the calibrator with weight
+    ``1 - J + J / |E|`` and takes any other with ``J / |E|``. The mixture is at least the weight of one sequence times
+    its likelihood. So its loss exceeds that of a sequence with k switches by at most
+    ``log10 |E| + (n - 1 - k) log10(1 / (1 - J + J / |E|)) + k log10(|E| / J)``.
 
     Parameters
     ----------
     n : int
         Number of labels, at least 1.
     n_calibrators : int
-        Size of the family, |E|, at least 1.
+        Size of the family, ``|E|``, at least 1.
     jump_rate : float
         J, in (0, 1].
     switches : int, default=0

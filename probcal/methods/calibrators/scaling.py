@@ -120,9 +120,9 @@ class VectorScalingCalibrator(_AffineScaling):
         What ``fit`` and ``predict_proba`` get. ``"probability"``: z is ln p. A given p below 1 / (2n) for n rows is
         read as 1 / (2n). ``"score"``: z itself, or for two classes its log-odds in one column. Scores have no bound.
     penalty : {"structured", "none"}, default="structured"
-        ``"structured"`` applies temperature scaling first. Then it fits v and b under a penalty of k / n on |v - 1|^2
-        and |b|^2, for k classes and n rows (structured vector scaling, Berta et al. 2025). ``"none"`` fits the plain
-        map.
+        ``"structured"`` applies temperature scaling first. Then it fits v and b under a penalty of k / n on
+        ``|v - 1|^2`` and ``|b|^2``, for k classes and n rows (structured vector scaling, Berta et al. 2025). ``"none"``
+        fits the plain map.
 
     Attributes
     ----------
@@ -159,8 +159,9 @@ class MatrixScalingCalibrator(_AffineScaling):
         read as 1 / (2n). ``"score"``: z itself, or for two classes its log-odds in one column. Scores have no bound.
     penalty : {"structured", "none"}, default="structured"
         ``"structured"`` applies temperature scaling first. Then it fits W and b under a penalty, for k classes and n
-        rows (structured matrix scaling, Berta et al. 2025). The penalty is k / n on |b|^2 and |diag W - 1|^2, and
-        k (k - 1) / n on the squares of the other entries of W. ``"none"`` fits the plain map, which needs many rows.
+        rows (structured matrix scaling, Berta et al. 2025). The penalty is k / n on ``|b|^2`` and ``|diag W - 1|^2``,
+        and k (k - 1) / n on the squares of the other entries of W. ``"none"`` fits the plain map, which needs many
+        rows.
 
     Attributes
     ----------
