@@ -64,9 +64,9 @@ def measured(experiment: Experiment, folder: Path) -> Times:
     """Return the times of one fit and of one map on each table."""
     results: Times = defaultdict(list)
     for table in TABLES:
-        subset = experiment.selected((table,))
-        data = data_now(subset.cards_read(), folder)
-        data.obtain(subset.cards_read(), folder, print)
+        subset = experiment.select((table,))
+        data = data_now(subset.used_cards(), folder)
+        data.obtain(subset.used_cards(), folder, print)
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         rows = columns = 0
         for cell in cells_of(data.bound(subset)):

@@ -66,7 +66,7 @@ def tried(folder: Path) -> dict[str, int]:
     from probcal.runner.run import quick
 
     experiment = quick(read_experiment(folder / "configs" / "quickstart.yaml"))
-    for card in experiment.cards_read():
+    for card in experiment.used_cards():
         obtain(card)
     cells, package = cells_of(experiment), folder / "probcal"
     uncounted = {*ELSEWHERE, *CHECKED}

@@ -13,7 +13,7 @@ import click
 
 from probcal._io import printable
 from probcal.cli import suggestions as complete
-from probcal.config.components import EVERYTHING, trusting
+from probcal.config.components import ANY_PATH, trusting
 from probcal.errors import ProbcalError, is_installed
 
 _MOST_SECONDS = 20 * 24 * 3600
@@ -75,7 +75,7 @@ def trusted_imports(command: Any) -> Any:
     """Add ``--trust`` and ``--allow-imports``, which hold until the command has ended."""
 
     def trust(context: click.Context, _: click.Parameter, value: tuple[str, ...] | bool) -> None:
-        context.with_resource(trusting(*((EVERYTHING,) if value is True else value or ())))
+        context.with_resource(trusting(*((ANY_PATH,) if value is True else value or ())))
 
     allow_imports = click.option(
         "--allow-imports", is_flag=True, expose_value=False, callback=trust, help="Trust every import path."

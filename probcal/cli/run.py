@@ -97,12 +97,12 @@ def run(
         experiment = replace(experiment, seed=seed)
     if in_small:
         experiment = quick(experiment)
-    subset = experiment.selected(selection.datasets, selection.learners, selection.methods)
+    subset = experiment.select(selection.datasets, selection.learners, selection.methods)
     folder = Path(output) if output else Path("results") / experiment.name
     if dry_run:
         store = Store(folder)
         store.refuse_others(experiment.name)
-        data = data_now(subset.cards_read(), originals)
+        data = data_now(subset.used_cards(), originals)
         plan = make_plan(subset, store, data, retry_failed=retry_failed)
         refuse_unmet(cells_to_fit(plan), experiment.weka)
         plan = without_data(plan, data.missing)

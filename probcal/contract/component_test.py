@@ -14,13 +14,13 @@ from probcal.config.components import (
     Builtin,
     build,
     import_class,
-    no_learner,
-    no_method,
+    learner_fault,
+    method_fault,
     parameter_names,
     takes_a_learner,
     unknown_parameters,
     unmet_need,
-    wrong_value,
+    value_fault,
 )
 from probcal.config.plugins import known_learners, known_methods
 from probcal.config.yaml_file import Loader
@@ -55,7 +55,7 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
     builtin = _builtin(name, {**known_learners(), **known_methods()}, "learner or method", "my_module.MyMethod")
     cls = import_class(builtin.path)
     is_method = takes_a_learner(cls)
-    if misfit := (no_method if is_method else no_learner)(cls):
+    if misfit := (method_fault if is_method else learner_fault)(cls):
         raise ProbcalError(f"{name} is neither a learner nor a method: {misfit}")
     if not is_method and learner is not None:
         raise ProbcalError(f"{name} is a learner; --learner sets the learner of a method only")
@@ -69,7 +69,7 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
 def _learner(name: str) -> Any:
     builtin = _builtin(name, known_learners(), "learner", "sklearn.ensemble.RandomForestClassifier")
     cls = import_class(builtin.path)
-    if misfit := no_learner(cls):
+    if misfit := learner_fault(cls):
         raise ProbcalError(misfit)
     return _build(cls, builtin.params)
 
@@ -85,7 +85,7 @@ def _build(cls: type, params: Mapping[str, Any], *learners: Any) -> Any:
         raise ProbcalError("\n".join(faults.values()))
     estimator = build(cls, *learners, **params)
     _check_parameters(estimator)
-    if fault := wrong_value(estimator):
+    if fault := value_fault(estimator):
         raise ProbcalError(f"{cls.__name__}: {fault}")
     return estimator
 

@@ -102,7 +102,7 @@ def run(
             experiment = replace(experiment, seed=seed)
         if small:
             experiment = quick(experiment)
-        selection = experiment.selected(tuple(datasets), tuple(learners), tuple(methods))
+        selection = experiment.select(tuple(datasets), tuple(learners), tuple(methods))
         folder = Path(output) if output else Path("results") / experiment.name
         originals = data_folder(None if data_dir is None else str(data_dir))
         options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, command="the same call")

@@ -52,9 +52,9 @@ class DataStep:
         if location.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
             say(f"{card.name}: {location.source}")
         self.sources.setdefault(card.name, location.source)
-        self.local_cards.add(card.bound_to(None))
+        self.local_cards.add(card.bind(None))
         if location.fingerprint and not card.generator:
-            self.fingerprints[card.bound_to(None)] = location.fingerprint
+            self.fingerprints[card.bind(None)] = location.fingerprint
 
     def bound(self, experiment: Experiment) -> Experiment:
         """Return the experiment with each of its cards bound to its data set."""
@@ -68,7 +68,7 @@ class DataStep:
         )
 
     def _bound(self, card: Card) -> Card:
-        return card.bound_to(self.fingerprints.get(card, card.values))
+        return card.bind(self.fingerprints.get(card, card.values))
 
 
 def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None] = lambda line: None) -> DataStep:
@@ -105,7 +105,7 @@ def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
             continue
         files, fault = "its files", ""
         try:
-            location = find(card.bound_to(None), folder)
+            location = find(card.bind(None), folder)
         except (MissingDataError, AmbiguousDataError):
             continue
         except DataError as error:

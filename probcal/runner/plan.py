@@ -128,7 +128,7 @@ def make_plan(
     ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
     Raises DataError when they cannot be used.
     """
-    data = data_now(experiment.cards_read(), data_folder()) if data is None else data
+    data = data_now(experiment.used_cards(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
     fingerprints = Fingerprints(experiment.weka)
     seconds = {_kind(result): result.seconds for result in results.values() if result.status == "done"}
@@ -140,7 +140,7 @@ def make_plan(
         key = fingerprints.key(cell, absent_weka)
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
-        is_local = result is None or cell.card.bound_to(None) in data.local_cards
+        is_local = result is None or cell.card.bind(None) in data.local_cards
         doubt = None if is_local or result is None else reason_maybe_stale(cell.card, result, runs)
         if result is not None and state == "failed":
             reason = _why_failed(result)

@@ -95,7 +95,7 @@ def run_experiment(
     runs, nothing is written. Raises ProbcalError before anything is written when the folder, the data, or a requirement
     of a learner or method is missing or unusable.
     """
-    store, cards = Store(options.folder), selection.cards_read()
+    store, cards = Store(options.folder), selection.used_cards()
     store.refuse_others(experiment.name)
     data = data_now(cards, options.data_folder, say)
     if new_cards := data.unfetched(cards):  # check requirements before anything is fetched, if possible
@@ -202,7 +202,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "datasets": override.datasets,
                 "columns": override.columns,
                 "skip": override.skip,
-                "what": override.what,
+                "what": override.description,
                 "why": override.why,
             }
             for override in experiment.overrides

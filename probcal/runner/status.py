@@ -45,7 +45,7 @@ def status_lines(
         yield from heartbeat_lines(heartbeat)
     try:
         experiment = experiment_of(store)
-        data = data_now(experiment.cards_read(), originals)
+        data = data_now(experiment.used_cards(), originals)
         plan = [
             entry
             for entry in without_data(make_plan(experiment, store, data), data.missing)

@@ -20,14 +20,14 @@ import pandas as pd
 
 from probcal._io import join_first
 from probcal.data.sources.formats import (
-    UNPACK,
+    OPENERS,
     csv_rows,
-    hashed,
+    hash_files,
     read_all,
     read_arff,
     read_parquet,
+    read_unpacked,
     text_frame,
-    unpacked,
 )
 from probcal.errors import DataError
 from probcal.try_table.numbers_in_text import number
@@ -200,7 +200,7 @@ class UserTable:
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
         try:
-            return self.digest is not None and hashed([Path(self.place)])[Path(self.place)] != self.digest
+            return self.digest is not None and hash_files([Path(self.place)])[Path(self.place)] != self.digest
         except DataError:
             return Path(self.place).is_file()
 
@@ -219,8 +219,8 @@ def read_table(source: str) -> UserTable:
         path = Path(source)
         _refuse_missing_file(path, source)
         place = str(path.resolve())
-        content, digest = unpacked(path)
-    stem = Path(path.stem) if path.suffix in UNPACK else path
+        content, digest = read_unpacked(path)
+    stem = Path(path.stem) if path.suffix in OPENERS else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
     separator, lines, word_columns = None, None, dict[int, pd.Series]()

@@ -69,7 +69,7 @@ def test_a_shipped_card_has_no_files_beside_it():
 
 def test_a_pickled_card_loses_its_folder(card_file):
     card = read_card(card_file)
-    assert card.beside == card_file.parent
+    assert card.own_folder == card_file.parent
     assert pickle.loads(pickle.dumps(card)).beside is None
 
 

@@ -33,7 +33,7 @@ TRACE = textwrap.dedent(
 
     package, seen = Path(sys.argv[2]), {}
     experiment = read_experiment(Path(sys.argv[1]))
-    for card in experiment.cards_read():
+    for card in experiment.used_cards():
         obtain(card)
     for cell in cells_of(experiment):
         files, before = set(), set(sys.modules)
