@@ -21,7 +21,7 @@ import numpy as np
 
 from probcal.config.experiment import Experiment, find_config, read_experiment
 from probcal.runner import execute
-from probcal.runner.data_step import data_now
+from probcal.runner.data_step import current_data
 from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.plan import Cell, cells_of
 
@@ -65,7 +65,7 @@ def measured(experiment: Experiment, folder: Path) -> Times:
     results: Times = defaultdict(list)
     for table in TABLES:
         subset = experiment.select((table,))
-        data = data_now(subset.used_cards(), folder)
+        data = current_data(subset.used_cards(), folder)
         data.obtain(subset.used_cards(), folder, print)
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         rows = columns = 0

@@ -21,10 +21,10 @@ from probcal.errors import ProbcalError, unknown_name
 from probcal.runner.interruption import (
     EXIT_CODE,
     MESSAGE,
-    end,
-    ending_once,
+    end_once,
+    end_process,
     handle_signals,
-    interrupted,
+    is_interrupted,
     prepare_streams,
 )
 
@@ -50,7 +50,7 @@ class _Commands(click.Group):
             if not set(context.args) & {*_HELP}:  # help needs no folder
                 _refuse_removed_folder()
             context.with_resource(trusting())
-            with ending_once():
+            with end_once():
                 return super().invoke(context)
         except ProbcalError as error:
             click.echo(f"error: {printable(str(error))}", err=True)
@@ -63,8 +63,8 @@ class _Commands(click.Group):
             click.echo(f"error: {error.filename or 'the system'}: {error.strerror}", err=True)
             sys.exit(2)
         except KeyboardInterrupt:
-            if interrupted():
-                end()
+            if is_interrupted():
+                end_process()
             click.echo(f"\n{MESSAGE}", err=True)
             sys.exit(EXIT_CODE)
 

@@ -12,7 +12,7 @@ from probcal.config.experiment import read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find, load, obtain, obtain_once
 from probcal.errors import DataError
-from probcal.runner.data_step import data_now
+from probcal.runner.data_step import current_data
 from probcal.runner.execute import execute
 from probcal.runner.plan import make_plan
 from probcal.store.folder import Store
@@ -47,8 +47,8 @@ def flip(path):
 def planned(folder):
     experiment = read_experiment(folder / "small.yaml")
     cards = experiment.used_cards()
-    data = data_now(cards, None)
-    data.obtain(data.unfetched(cards), None, lambda line: None)
+    data = current_data(cards, None)
+    data.obtain(data.unfetched_cards(cards), None, lambda line: None)
     return make_plan(experiment, Store(folder / "none"), data)
 
 
