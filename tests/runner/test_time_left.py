@@ -14,14 +14,14 @@ def ids(plan):
 
 def test_without_times_no_duration_is_predicted():
     plan = planned(None, None)
-    assert TimeEstimates(plan).of(ids(plan)[0]) is None
+    assert TimeEstimates(plan).expected_seconds(ids(plan)[0]) is None
     assert seconds_left([], None, 0.0, 2) is None
     assert seconds_left([RunningCell("a", 3600.0, None)], 0.0, 0.0, 2) is None
 
 
 def test_earlier_time_of_a_cell_is_its_predicted_time():
     plan = planned(4.0, 7.0)
-    assert [TimeEstimates(plan).of(cell) for cell in ids(plan)] == [4.0, 7.0]
+    assert [TimeEstimates(plan).expected_seconds(cell) for cell in ids(plan)] == [4.0, 7.0]
 
 
 def test_predicted_times_adapt_to_a_slower_machine():
