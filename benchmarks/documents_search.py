@@ -32,7 +32,7 @@ from probcal.runner.fit_predict import one_thread_each
 SURFACE = Path("results/documents/surface.csv")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]
 EXPONENTS = (0.8, 0.9, 1.0, 1.1, 1.25)
-FEW, ALL = (4, 2), (20, 5)
+SMALL_SIZES, FULL_SIZES = (4, 2), (20, 5)
 """(topics, runs): for all readings; for those near the published numbers, as the paper has it."""
 
 
@@ -56,7 +56,7 @@ class Reading:
     lengths: Callable[[np.random.Generator, int], np.ndarray] = lambda rng, n: rng.poisson(200, n)
 
 
-SAME_ROWS, MOST = Reading("same rows"), Reading("80 %, same rows", train=0.8)
+SAME_ROWS, MOST_ROWS = Reading("same rows"), Reading("80 %, same rows", train=0.8)
 READINGS = [
     SAME_ROWS,
     Reading("same rows, C = 0.01", C=0.01),
@@ -66,7 +66,7 @@ READINGS = [
     Reading("same rows, words there or not", inputs=_presence),
     Reading("same rows, all documents of 200 words", lengths=lambda rng, n: np.full(n, 200)),
     Reading("same rows, lengths uniform in 100 to 300", lengths=lambda rng, n: rng.integers(100, 301, n)),
-    MOST,
+    MOST_ROWS,
     Reading("80 %, other rows", train=0.8, tests_training_rows=False),
     Reading("80 %, other rows, C = 0.001", C=0.001, train=0.8, tests_training_rows=False),
     Reading("half, same rows", train=0.5),
@@ -74,7 +74,7 @@ READINGS = [
     Reading("half, other rows, C = 0.001", C=0.001, train=0.5, tests_training_rows=False),
 ]
 NEAR_READINGS = [(SAME_ROWS, exponent) for exponent in (0.92, 0.94, 0.96)] + [
-    (MOST, exponent) for exponent in (0.98, 1.0)
+    (MOST_ROWS, exponent) for exponent in (0.98, 1.0)
 ]
 
 
@@ -101,8 +101,8 @@ def _done_rows() -> set[tuple[str, ...]]:
 
 
 def _settings() -> Iterator[tuple[Reading, float, int, int]]:
-    yield from ((reading, exponent, *FEW) for reading in READINGS for exponent in EXPONENTS)
-    yield from ((reading, exponent, *ALL) for reading, exponent in NEAR_READINGS)
+    yield from ((reading, exponent, *SMALL_SIZES) for reading in READINGS for exponent in EXPONENTS)
+    yield from ((reading, exponent, *FULL_SIZES) for reading, exponent in NEAR_READINGS)
 
 
 def _measure(reading: Reading, exponent: float, topics: int, runs: int) -> list[str]:

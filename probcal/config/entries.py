@@ -29,7 +29,7 @@ from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import OF_A_PLUGIN, ProbcalError, did_you_mean, unknown_name
 
-_LONGEST = 100
+_LONGEST_NAME = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
 """Valid names. They become part of cell ids, where / separates learner and method."""
 
@@ -162,14 +162,14 @@ class Section:
 
     def _check_names(self, place: Place, name: str, variants: Mapping[str, Any]) -> None:
         word, report = self._kind.word, self._file.report
-        rule = f"only letters, digits, . _ and -, at most {_LONGEST}"
+        rule = f"only letters, digits, . _ and -, at most {_LONGEST_NAME}"
         if not _ENTRY_NAME.fullmatch(name):
             report(place, f'"{name}" cannot name a {word}: {rule}')
         if variants:
             self.families[name] = [f"{name}.{variant}" for variant in variants]
         for variant in variants:
             full_name, variant_place = f"{name}.{variant}", (*place, "variants", variant)
-            if not _ENTRY_NAME.fullmatch(variant) or len(full_name) > _LONGEST:
+            if not _ENTRY_NAME.fullmatch(variant) or len(full_name) > _LONGEST_NAME:
                 report(variant_place, f'"{variant}" cannot name a variant of {name}: {rule} together')
             elif full_name in self.places:
                 owner = f'the {word} "{full_name}" on line {self._file.line(self.places[full_name])}'

@@ -29,7 +29,7 @@ from probcal.try_table.split_choice import (
 from probcal.try_table.target import Target, read_target, read_word_labels, refuse_rare_classes, refuse_unknown_labels
 from probcal.try_table.written_numbers import WrittenNumbers, has_mixed_numbers, read_written_numbers
 
-_LONGEST = 80
+_LONGEST_NAME = 80
 
 
 def card_names(names: Iterable[object]) -> list[str]:
@@ -55,7 +55,7 @@ def card_names(names: Iterable[object]) -> list[str]:
 def clean_name(name: str) -> str:
     """Return a name as cards allow it. Names over 80 letters are cut in the middle."""
     text = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in name)
-    return printable(re.sub(r"\.\.+", ".", " ".join(text.split())), _LONGEST)
+    return printable(re.sub(r"\.\.+", ".", " ".join(text.split())), _LONGEST_NAME)
 
 
 def slug(text: str, default: str) -> str:
