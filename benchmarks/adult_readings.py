@@ -24,7 +24,7 @@ from probcal.metrics import rms_error, roc_auc
 
 OUT = Path("results/adult-readings.md")
 PUBLISHED = np.array([0.347, 0.852])
-SHOWN = 12
+N_VALUES = 12
 NOTE = """# Readings of Adult's data for J48
 
 `python benchmarks/adult_readings.py --data-dir DIR` writes this table: the pruned tree of J48 on the standard split of
@@ -46,8 +46,10 @@ def main() -> None:
         numbers = np.array([rms_error(y[test_rows], p), roc_auc(y[test_rows], p)])
         lines.append([name, *numbers, np.abs(numbers - PUBLISHED).sum() * 1000])
     lines.sort(key=lambda row: row[-1])
-    table = tabulate(lines[:SHOWN], ["reading", "RMS", "AUC", "distance"], "github", floatfmt=("", ".3f", ".3f", ".0f"))
-    OUT.write_text(NOTE.format(tried=len(lines), shown=SHOWN) + table + "\n")
+    table = tabulate(
+        lines[:N_VALUES], ["reading", "RMS", "AUC", "distance"], "github", floatfmt=("", ".3f", ".3f", ".0f")
+    )
+    OUT.write_text(NOTE.format(tried=len(lines), shown=N_VALUES) + table + "\n")
 
 
 def readings(X: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, np.ndarray, C45Classifier]]:

@@ -51,9 +51,9 @@ ROWS = (
     ("over 3,000", 3_001, 10**9),
 )
 """Groups of tables by their training rows: name, fewest, and one more than the most."""
-FOR_A_COMPARISON = "as_calarena"
+COMPARISON_METHOD = "as_calarena"
 """Variants of this method only repeat an earlier study, so nobody is advised to use them."""
-FIXED = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "probing.fits20", "bagging.fits20")
+FIXED_METHODS = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "probing.fits20", "bagging.fits20")
 """Methods that the held-out check scores beside its recommendation."""
 FEWEST_SHARE = 0.8
 """Share of the tables on which a method must exist to be recommended."""
@@ -87,7 +87,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def candidates(arena: Scores) -> Scores:
     """Return the scores without the variants that only repeat an earlier study."""
-    places = [place for place, name in enumerate(arena.methods) if name.partition(".")[0] != FOR_A_COMPARISON]
+    places = [place for place, name in enumerate(arena.methods) if name.partition(".")[0] != COMPARISON_METHOD]
     baseline = arena.methods[arena.alone] if arena.alone is not None else None
     methods = tuple(arena.methods[place] for place in places)
     return Scores(
@@ -136,7 +136,7 @@ def equal_fits(arena: Scores) -> list[list[str | Share]]:
             row_medians = np.nanmedian(differences, axis=1)
             weights = _weights(len(differences))
             share = weighted_mean(weights, better)
-            medians = np.array([np.median(row_medians[row]) for row in _drawn_places(len(differences))])
+            medians = np.array([np.median(row_medians[row]) for row in _bootstrap_places(len(differences))])
             numbers = (_share(better.mean(), share), _number(np.median(row_medians), medians))
             rows.append([method, rival, name, str(len(differences)), *numbers])
     return rows
@@ -155,7 +155,7 @@ def equal_seconds(arena: Scores) -> list[list[str | Share]]:
                 for rival, name in enumerate(arena.methods)
                 if name not in TRAINING
                 and cost[number, rival] <= cost[number, place]
-                and _usual(arena.losses[tables, number, rival])
+                and _is_frequent(arena.losses[tables, number, rival])
             ]
             if len(tables) < 2 or not rivals:
                 continue
@@ -201,11 +201,11 @@ def by_rows(arena: Scores) -> list[list[str | Share]]:
 
 
 def held_out(arena: Scores) -> list[list[str | Share]]:
-    """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED``."""
+    """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED_METHODS``."""
     win_matrix = wins(arena.losses)
     rates = mean_of_known(win_matrix, axis=3)
-    penalty = np.where(np.apply_along_axis(_usual, 0, rates), 0.0, np.nan)
-    constant_rules = {f"always {name}": arena.methods.index(name) for name in FIXED if name in arena.methods}
+    penalty = np.where(np.apply_along_axis(_is_frequent, 0, rates), 0.0, np.nan)
+    constant_rules = {f"always {name}": arena.methods.index(name) for name in FIXED_METHODS if name in arena.methods}
     results: dict[str, list[tuple[float, float, float]]] = {}
     for half, rest in _halves(len(arena.tables)):
         rules = {
@@ -214,7 +214,7 @@ def held_out(arena: Scores) -> list[list[str | Share]]:
             **{name: np.full(len(arena.learners), method) for name, method in constant_rules.items()},
         }
         for name, rule in rules.items():
-            results.setdefault(name, []).append(_scored(arena, win_matrix, rates, rest, rule))
+            results.setdefault(name, []).append(_rule_scores(arena, win_matrix, rates, rest, rule))
     rows: list[list[str | Share]] = []
     for name, values in results.items():
         rate, better, difference = np.array(values).T
@@ -223,7 +223,7 @@ def held_out(arena: Scores) -> list[list[str | Share]]:
     return rows
 
 
-def _scored(
+def _rule_scores(
     arena: Scores, win_matrix: Floats, rates: Floats, tables: npt.NDArray[np.intp], rule: npt.NDArray[np.intp]
 ) -> tuple[float, float, float]:
     """Return the win rate of a rule, how often it beats the learner alone, and the median difference of the loss."""
@@ -251,7 +251,7 @@ def _best(means: Floats) -> npt.NDArray[np.intp]:
     return np.argmax(np.where(np.isnan(means), -np.inf, means), axis=1)
 
 
-def _usual(values: Floats) -> bool:
+def _is_frequent(values: Floats) -> bool:
     return bool((~np.isnan(values)).mean() >= FEWEST_SHARE)
 
 
@@ -263,10 +263,10 @@ def _halves(n: int) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
 
 
 def _weights(n: int) -> Floats:
-    return np.array([np.bincount(row, minlength=n) for row in _drawn_places(n)], dtype=np.float64)
+    return np.array([np.bincount(row, minlength=n) for row in _bootstrap_places(n)], dtype=np.float64)
 
 
-def _drawn_places(n: int) -> npt.NDArray[np.int64]:
+def _bootstrap_places(n: int) -> npt.NDArray[np.int64]:
     return np.random.default_rng(0).integers(n, size=(DRAWS, n))
 
 

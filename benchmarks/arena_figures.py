@@ -37,7 +37,7 @@ KINDS = {
 }
 """Groups of methods: first words of their names, colour, mark and label. Any other method is a map."""
 NAMED_MAPS = ("isotonic", "venn_abers", "platt_probs", "histogram")
-ON_THE_LEFT = ("probing.fits20", "isotonic", "probing.fits100", "bagging.fits100", "platt_probs", "histogram")
+LEFT_LABELS = ("probing.fits20", "isotonic", "probing.fits100", "bagging.fits100", "platt_probs", "histogram")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -100,7 +100,7 @@ def by_seconds(arena: Scores) -> Figure:
             axes.errorbar(x, y, bars, fmt=mark, color=colour, markersize=5, linewidth=0.8, label=label)
             if kind != "map" or standing.method in NAMED_MAPS:
                 place: Any = (
-                    {"xytext": (-6, 4), "ha": "right"} if standing.method in ON_THE_LEFT else {"xytext": (6, 4)}
+                    {"xytext": (-6, 4), "ha": "right"} if standing.method in LEFT_LABELS else {"xytext": (6, 4)}
                 )
                 axes.annotate(standing.method, (x, y), textcoords="offset points", fontsize=8, **place)
     axes.set_xscale("log")

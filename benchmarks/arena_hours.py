@@ -21,12 +21,12 @@ import numpy as np
 
 from probcal.config.experiment import Experiment, find_config, read_experiment
 from probcal.runner import execute
-from probcal.runner.data_step import data_now
+from probcal.runner.data_step import current_data
 from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.plan import Cell, cells_of
 
-MAPPED = ("arena-sonar", "arena-yeast", "arena-jm1")
-TABLES = (*MAPPED, "arena-heart-h", "arena-spambase", "arena-scene-classification")
+MAP_TABLES = ("arena-sonar", "arena-yeast", "arena-jm1")
+TABLES = (*MAP_TABLES, "arena-heart-h", "arena-spambase", "arena-scene-classification")
 """Two classes, 137 to 3,000 training rows and 8 to 294 columns."""
 MAPS = ("sigmoid", "isotonic", "beta", "venn_abers", "matrix_scaling")
 FITS = {
@@ -52,7 +52,7 @@ def main() -> None:
     one_thread_each()
     execute.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
     experiment = read_experiment(find_config("arena"))
-    seconds = measured(experiment, folder)
+    seconds = measure_times(experiment, folder)
     print_table(experiment, seconds)
 
 
@@ -60,19 +60,19 @@ Times = dict[tuple[str, str], list[tuple[int, int, float]]]
 """(learner, ``fit`` or ``map``) -> (training rows, columns, processor seconds) of each table."""
 
 
-def measured(experiment: Experiment, folder: Path) -> Times:
+def measure_times(experiment: Experiment, folder: Path) -> Times:
     """Return the times of one fit and of one map on each table."""
     results: Times = defaultdict(list)
     for table in TABLES:
-        subset = experiment.selected((table,))
-        data = data_now(subset.cards_read(), folder)
-        data.obtain(subset.cards_read(), folder, print)
+        subset = experiment.select((table,))
+        data = current_data(subset.used_cards(), folder)
+        data.obtain(subset.used_cards(), folder, print)
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         rows = columns = 0
         for cell in cells_of(data.bound(subset)):
             learner, method = cell.column.learner.name, cell.column.method.name
             fits = {"direct": 1, "fold_mean": 5 if learner == "svm" else 0}.get(method, 0)  # the svm is never alone
-            if not (fits or (table in MAPPED and method in ("fold_mean", *MAPS))):
+            if not (fits or (table in MAP_TABLES and method in ("fold_mean", *MAPS))):
                 continue
             result = execute.execute(cell, {}, "hours").result
             if result.status != "done":
@@ -96,7 +96,7 @@ def powers(times: list[tuple[int, int, float]], with_columns: bool) -> np.ndarra
     return coefficients
 
 
-def expected(cell: Cell, laws: dict[tuple[str, str], np.ndarray]) -> float:
+def expected_seconds(cell: Cell, laws: dict[tuple[str, str], np.ndarray]) -> float:
     """Return the expected seconds of a cell."""
     learner, method, card = cell.column.learner.name, cell.column.method.name, cell.card
     classes = len(card.expect.classes or {}) if card.task == "multiclass" else 1
@@ -114,7 +114,7 @@ def print_table(experiment: Experiment, times: Times) -> None:
     for cell in cells_of(experiment):
         learner, method = cell.column.learner.name, cell.column.method.name
         learners[learner] = None
-        hours[learner, method if method in FITS else "maps"] += expected(cell, laws) / 3600
+        hours[learner, method if method in FITS else "maps"] += expected_seconds(cell, laws) / 3600
     kinds = ["direct", "fold_mean", "maps", *list(FITS)[2:]]
     print(f"| learner | {' | '.join([*kinds, 'all'])} |")
     print(f"|:--{'|:--:' * (len(kinds) + 1)}|")

@@ -66,7 +66,7 @@ def main_brier(path: Path) -> Iterator[tuple[Cell, tuple[str, str]]]:
             yield (row[0], METHODS[method], "brier"), (row[place["mean", method]], row[place["std", method]])
 
 
-def written(folder: Path, paper: str, out_folder: Path) -> Path:
+def write_numbers(folder: Path, paper: str, out_folder: Path) -> Path:
     """Write the CSV of a paper into the folder ``out_folder`` and return its path."""
     start, learners = PAPER_FILES[paper]
     path = out_folder / f"{paper}.csv"
@@ -83,4 +83,4 @@ def written(folder: Path, paper: str, out_folder: Path) -> Path:
 
 if __name__ == "__main__":
     for paper in PAPER_FILES:
-        print(written(Path(sys.argv[1]), paper, PAPERS))
+        print(write_numbers(Path(sys.argv[1]), paper, PAPERS))

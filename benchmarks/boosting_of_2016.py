@@ -33,11 +33,11 @@ NO_CONSTRAINT = (
     "german abalone mushroom mfeat-morphological page-blocks dermatology glass hepatitis heart-statlog horse autos "
     "credit-approval diabetes balance-scale"
 )
-IN_EJS = (
+EJS_NO_CONSTRAINT = (
     "german abalone mushroom mfeat-morphological dermatology heart-statlog autos credit-approval diabetes "
     "balance-scale cleveland wpbc"
 )
-OLD_SUMS_IN_EJS = "vowel flare"
+EJS_OLD_SUMS = "vowel flare"
 CONFIG = """\
 name: {name}
 title: AdaBoost on the random stream of the authors
@@ -49,11 +49,11 @@ learners: {learners}
 methods: {methods}
 metrics: [log_loss]
 """
-_LARGEST = 0x7FFFFFFF
-_APART = np.float32(1e-7)
-_PURE = 1e-7
+_LARGEST_INTEGER = 0x7FFFFFFF
+_SMALLEST_GAP = np.float32(1e-7)
+_SMALLEST_IMPURITY = 1e-7
 """A node of smaller impurity is not split."""
-_LEAST = float(np.finfo(np.float64).eps)
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @njit(error_model="numpy")
@@ -124,7 +124,7 @@ def old_stump(X, y, weights, state):
         weight_sum += weights[row]
     sides = np.zeros((2, 2))
     sides[0] = total
-    if n < 2 or 1.0 - (total[0] * total[0] + total[1] * total[1]) / (weight_sum * weight_sum) <= _PURE:
+    if n < 2 or 1.0 - (total[0] * total[0] + total[1] * total[1]) / (weight_sum * weight_sum) <= _SMALLEST_IMPURITY:
         return -1, np.inf, sides
     columns, values = np.arange(X.shape[1]), np.empty(n, np.float32)
     depth = 2 * int(np.log(n) / np.log(2.0))
@@ -134,12 +134,12 @@ def old_stump(X, y, weights, state):
         bits ^= np.uint32(bits << np.uint32(13))
         bits ^= np.uint32(bits >> np.uint32(17))
         bits ^= np.uint32(bits << np.uint32(5))
-        place = np.int64(bits) % (_LARGEST + 1) % (end - constant) + constant
+        place = np.int64(bits) % (_LARGEST_INTEGER + 1) % (end - constant) + constant
         column = columns[place]
         for i in range(n):
             values[i] = X[rows[i], column]
         _sort(values, rows, 0, n, depth)
-        if values[n - 1] <= values[0] + _APART:
+        if values[n - 1] <= values[0] + _SMALLEST_GAP:
             columns[place], columns[constant] = columns[constant], column
             constant += 1
             continue
@@ -147,7 +147,7 @@ def old_stump(X, y, weights, state):
         columns[place], columns[end] = columns[end], column
         left, left_sum, last_cut, cut = np.zeros(2), 0.0, 0, 0
         while cut < n:
-            while cut + 1 < n and values[cut + 1] <= values[cut] + _APART:
+            while cut + 1 < n and values[cut + 1] <= values[cut] + _SMALLEST_GAP:
                 cut += 1
             cut += 1
             if cut == n:
@@ -185,7 +185,7 @@ def old_stump(X, y, weights, state):
     return best_column, limit, sides
 
 
-def _rounded(function: Any, values: np.ndarray) -> np.ndarray:
+def _precise_values(function: Any, values: np.ndarray) -> np.ndarray:
     """Return the values of ``function`` from 64 bits of precision, as exact as the system libraries of the time."""
     return np.asarray(function(values.astype(np.longdouble)), dtype=np.float64)
 
@@ -202,16 +202,16 @@ class OldSammeR(ClassifierMixin, BaseEstimator):
         self.classes_, y = np.unique(y, return_inverse=True)
         weights, self.stumps_ = np.full(len(y), 1.0 / len(y)), []
         for _ in range(200):
-            column, limit, sides = old_stump(X, y, weights, random.randint(0, _LARGEST))
+            column, limit, sides = old_stump(X, y, weights, random.randint(0, _LARGEST_INTEGER))
             sides[1] = sides[0] if column < 0 else sides[1]
             p = sides / sides.sum(axis=1, keepdims=True)
-            logs = _rounded(np.log, np.maximum(p, _LEAST))
+            logs = _precise_values(np.log, np.maximum(p, _EPSILON))
             self.stumps_.append((max(column, 0), limit, logs))
             side = self._side(X, max(column, 0), limit)
             is_error = (p[:, 1] > p[:, 0])[side] != (y == 1)
             if not weights[is_error].any():
                 break
-            factors = _rounded(np.exp, np.column_stack([logs[:, 1] - logs[:, 0], logs[:, 0] - logs[:, 1]]) * 0.5)
+            factors = _precise_values(np.exp, np.column_stack([logs[:, 1] - logs[:, 0], logs[:, 0] - logs[:, 1]]) * 0.5)
             weights = weights * factors[side, y]
             weights = weights / np.sum(weights)
         return self
@@ -261,11 +261,8 @@ def main() -> None:
             ["no constraint", *row]
             for row in _differences(AISTATS, NO_CONSTRAINT, learners, maps, {"constraint": False}, args)
         ),
-        *(
-            ["EJS, old sums", *row]
-            for row in _differences(EJS, OLD_SUMS_IN_EJS, old_learners, no_map, ejs_options, args)
-        ),
-        *(["EJS", *row] for row in _differences(EJS, IN_EJS, learners, maps, ejs_options, args)),
+        *(["EJS, old sums", *row] for row in _differences(EJS, EJS_OLD_SUMS, old_learners, no_map, ejs_options, args)),
+        *(["EJS", *row] for row in _differences(EJS, EJS_NO_CONSTRAINT, learners, maps, ejs_options, args)),
     ]
     header = ["reading", "data set", "learner", "method", "published log loss", "ours", "difference"]
     text = (

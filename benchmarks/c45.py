@@ -37,13 +37,13 @@ SETS = (
 )  # fmt: skip
 SEED = 2005  # as in configs/uci-random.yaml
 N_PROBES = 100
-EVERY = 10
-ABOUT = (
+STEP = 10
+NOTE = (
     "J48 of Weka and C45Classifier on the training rows of the first split of configs/uci-random.yaml: under class"
     " weights as Probing has them, and on bags. A tree differs if its columns, cuts or class weights do. Labels and"
     " probabilities are of the test rows."
 )
-ABOUT_SPEED = (
+SPEED_NOTE = (
     "Fit and labels of the 32,561 training rows of Adult in one thread, 14 numeric and nominal columns, for 100 even"
     " thresholds. Ratio: CPU seconds over those of the first line."
 )
@@ -70,12 +70,12 @@ def main() -> None:
                 headers = list(row)
         if rows:
             out = args.out or str(speed.RESULTS / "c45-agreement.md")
-            speed.report(out, "c45.py agreement", ABOUT, headers, rows)
+            speed.report(out, "c45.py agreement", NOTE, headers, rows)
     if args.part != "agreement":
         rows = list(speeds())
         has_difference |= any(row[-1] not in ("", "0") for row in rows)
         headers = ["way", "CPU", "wall", "ratio of CPU", "labels that differ"]
-        speed.report(args.out or str(speed.RESULTS / "c45.md"), "c45.py speed", ABOUT_SPEED, headers, rows)
+        speed.report(args.out or str(speed.RESULTS / "c45.md"), "c45.py speed", SPEED_NOTE, headers, rows)
     sys.exit(1 if has_difference else 0)
 
 
@@ -111,7 +111,7 @@ def agreement(card: Card, options: str, n_fits: int) -> Iterator[tuple[dict[str,
             native = C45Classifier(**OPTIONS[options]).fit(rows, y_rows, sample_weight=weights)
             p_native = native.predict_proba(X_test)
             seconds += middle - start, time.process_time() - middle
-            trees += not same_trees(native_tree(native), weka_tree(weka))
+            trees += not are_equal_trees(native_tree(native), weka_tree(weka))
             nodes += len(native.tree_[0])
             labels += int((p_native.argmax(axis=1) != p_weka.argmax(axis=1)).sum())
             largest = max(largest, float(np.abs(p_native - p_weka).max()))
@@ -141,7 +141,7 @@ def bag(X: Any, y: np.ndarray, seed: int) -> tuple[Any, np.ndarray, None]:
     return X.iloc[rows], y[rows], None
 
 
-def same_trees(first: list[Any], second: list[Any]) -> bool:
+def are_equal_trees(first: list[Any], second: list[Any]) -> bool:
     """Whether nested trees have the same nodes. Weights of missing values may differ by rounding."""
     if isinstance(first[-1], list) != isinstance(second[-1], list):
         return False
@@ -149,7 +149,7 @@ def same_trees(first: list[Any], second: list[Any]) -> bool:
         return bool(np.allclose(first, second, rtol=1e-6, atol=1e-6))
     if first[:-1] != second[:-1] or len(first[-1]) != len(second[-1]):
         return False
-    return all(same_trees(*pair) for pair in zip(first[-1], second[-1], strict=True))
+    return all(are_equal_trees(*pair) for pair in zip(first[-1], second[-1], strict=True))
 
 
 def speeds() -> Iterator[list[str]]:
@@ -174,9 +174,9 @@ def speeds() -> Iterator[list[str]]:
     kinds: dict[str, tuple[Callable[[np.ndarray], np.ndarray], int]] = {
         "C45Classifier, 100 probes together": (probes, 1),
         "C45Classifier, loop": (lambda weight_pairs: loop(tree, weight_pairs), 1),
-        f"J48 through Java, loop; every {EVERY}th, multiplied": (
+        f"J48 through Java, loop; every {STEP}th, multiplied": (
             lambda weight_pairs: loop(WekaClassifier("trees.J48"), weight_pairs),
-            EVERY,
+            STEP,
         ),
     }
     base_cpu, labels = 0.0, np.empty(0)

@@ -51,7 +51,7 @@ MAPS = {
     "histogram": "Hist-quantile",
 }
 """Our method -> their calibrator of the same kind. ``--map`` adds others, such as variants."""
-READING = {
+MAP_NAMES = {
     "platt_logits": "Platt-logits",
     "platt_probs": "Platt-probs",
     "temperature": "TS",
@@ -97,7 +97,7 @@ def main(words: Sequence[str] | None = None) -> None:
         return
     if not args.folder:
         parser.error("name a results folder")
-    reading_maps = {f"{args.reading}.{name}": peer for name, peer in READING.items()} | {"fold_mean": "Base-model"}
+    reading_maps = {f"{args.reading}.{name}": peer for name, peer in MAP_NAMES.items()} | {"fold_mean": "Base-model"}
     maps = {**(reading_maps if args.reading else MAPS), **dict(pair.split("=") for pair in args.map)}
     maps = {method: peer for method, peer in maps.items() if method not in args.without}
     print(report(Store(args.folder), maps, args.task, args.loss))
@@ -146,7 +146,7 @@ def published_ranks(task: str, loss: str, maps: Mapping[str, str], models: Seque
     return ranks.reindex([*maps.values()]).set_axis([*maps], axis=0).dropna(how="all")
 
 
-def our_rates(arena: Scores) -> np.ndarray:
+def win_rates(arena: Scores) -> np.ndarray:
     """Return the share of the other maps that each map beats on each table, (n_tables, n_methods)."""
     return mean_of_known(mean_of_known(wins(arena.losses), axis=1), axis=2)
 
@@ -162,13 +162,13 @@ def tau(ranks: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:
 
 def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     """Return the ranks of both as a table, and the taus against each collection, of all learners and of each."""
-    arena = _common(store, maps, task, loss)
+    arena = _common_losses(store, maps, task, loss)
     common = {method: maps[method] for method in arena.methods}
     published = published_ranks(task, loss, common)
     places = [place for place, method in enumerate(arena.methods) if method in published.index]
     if len(places) < 3 or not arena.tables:
         raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena on {task} tables")
-    rates = our_rates(arena)[:, places]
+    rates = win_rates(arena)[:, places]
     published = published.loc[[arena.methods[place] for place in places]]
     our_ranks = 1 + (len(places) - 1) * (1 - weighted_mean(np.ones((1, len(rates))), rates)[0])
     rows = [
@@ -190,18 +190,18 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     learner_rates = _by_learner(arena, places)
     for name in published.columns:
         for learner, part in [("all", rates), *learner_rates]:
-            taus.append([name, learner, *_with_interval(published[name], part)])
+            taus.append([name, learner, *_tau_texts(published[name], part)])
     learners = [name for name, _ in learner_rates if name in MODELS]
     groups = [(MODELS[name], name, [name]) for name in learners] + [("all of these", "all of these", learners)]
     for model, learner, names in groups if learners else []:
         arena_part = arena.of(list(range(len(arena.tables))), [arena.learners.index(name) for name in names])
         order = published_ranks(task, loss, common, [MODELS[name] for name in names]).reindex(published.index)["all"]
-        taus.append([model, learner, *_with_interval(order, our_rates(arena_part)[:, places])])
+        taus.append([model, learner, *_tau_texts(order, win_rates(arena_part)[:, places])])
     lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
     return "\n".join(lines)
 
 
-def _with_interval(ranks: pd.Series, rates: np.ndarray) -> list[str]:
+def _tau_texts(ranks: pd.Series, rates: np.ndarray) -> list[str]:
     value, low, high = tau(ranks.to_numpy(), rates)
     return [f"{value:.2f}", f"{low:.2f} to {high:.2f}"]
 
@@ -214,12 +214,12 @@ def _by_learner(arena: Scores, places: Sequence[int]) -> list[tuple[str, np.ndar
     """Return the rates of each learner that has all of the maps."""
     all_tables = list(range(len(arena.tables)))
     learner_rates = [
-        (name, our_rates(arena.of(all_tables, [place]))[:, places]) for place, name in enumerate(arena.learners)
+        (name, win_rates(arena.of(all_tables, [place]))[:, places]) for place, name in enumerate(arena.learners)
     ]
     return [(name, rates) for name, rates in learner_rates if not np.isnan(rates).all(axis=0).any()]
 
 
-def _common(store: Store, maps: Mapping[str, str], task: str, loss: str) -> Scores:
+def _common_losses(store: Store, maps: Mapping[str, str], task: str, loss: str) -> Scores:
     """Return our losses of the maps that both have, on the tables of the task."""
     outline, results = Outline.of(store), store.results()
     columns = [column for column in outline.columns if column.method in maps]

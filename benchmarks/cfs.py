@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-STALE = 5
+MOST_STALE = 5
 """Number of expansions in a row that bring nothing better before the search ends. The open list is as long."""
 GAIN = 1e-5
 """By how much the merit must rise to count as better."""
 
 
-def selected(X: pd.DataFrame, y: np.ndarray, locally_predictive: bool = False) -> list[str]:
+def select_columns(X: pd.DataFrame, y: np.ndarray, locally_predictive: bool = False) -> list[str]:
     """Return the names of the selected columns, in the order of ``X``.
 
     Weka adds locally predictive columns by default since a release after 3.4.1, and there with the option ``-L``.
@@ -40,7 +40,7 @@ def selected(X: pd.DataFrame, y: np.ndarray, locally_predictive: bool = False) -
     correlations = Correlations(levels_of(X, y), y)
     subset = best_first(correlations)
     if locally_predictive:
-        subset = with_locally_predictive(subset, correlations)
+        subset = add_locally_predictive(subset, correlations)
     return [str(X.columns[column]) for column in sorted(subset)]
 
 
@@ -132,12 +132,12 @@ class Correlations:
 def best_first(correlations: Correlations) -> frozenset[int]:
     """Return the best subset of a forward search that expands the best open subset first.
 
-    The search keeps the ``STALE`` best open subsets, the earlier of two equal ones first.
+    The search keeps the ``MOST_STALE`` best open subsets, the earlier of two equal ones first.
     """
     best: frozenset[int] = frozenset()
     best_merit, n_stale = 0.0, 0
     queue, all_subsets = [(best_merit, best)], {best}
-    while n_stale < STALE and queue:
+    while n_stale < MOST_STALE and queue:
         _, parent = queue.pop(0)
         n_stale += 1
         for column in range(correlations.n_columns):
@@ -149,11 +149,11 @@ def best_first(correlations: Correlations) -> frozenset[int]:
             if merit - best_merit > GAIN:
                 best, best_merit, n_stale = subset, merit, 0
             # a stable sort, so the earlier of two equal subsets stays ahead
-            queue = sorted([*queue, (merit, subset)], key=lambda pair: -pair[0])[:STALE]
+            queue = sorted([*queue, (merit, subset)], key=lambda pair: -pair[0])[:MOST_STALE]
     return best
 
 
-def with_locally_predictive(best: frozenset[int], correlations: Correlations) -> frozenset[int]:
+def add_locally_predictive(best: frozenset[int], correlations: Correlations) -> frozenset[int]:
     """Return the subset with further columns that each tell more about the class than about any column in it."""
     subset = set(best)
     order = sorted(set(range(correlations.n_columns)) - best, key=lambda column: -correlations.with_class[column])

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.cfs import levels_of, selected, symmetrical_uncertainty
-from benchmarks.coil_selection_tables import DRAWN, EXACT, Numbers, best_candidate, tables
+from benchmarks.cfs import levels_of, select_columns, symmetrical_uncertainty
+from benchmarks.coil_selection_tables import EXACT_COLUMNS, RANDOM_COLUMNS, Numbers, best_candidate, tables
 from probcal import ProbingClassifier, SigmoidClassifier
 from probcal._io import csv_text
 from probcal.data.card import find_card, read_card
@@ -37,8 +37,8 @@ OUT = Path("results/coil-selection")
 SEED = 2005
 CODES = ("MOSTYPE", "MOSHOOFD")
 """The two inputs whose numbers are codes without an order."""
-DEFAULT = "CFS, codes nominal"
-NEAREST = "PBYSTAND"
+DEFAULT_SELECTION = "CFS, codes nominal"
+NEAREST_INPUT = "PBYSTAND"
 """The input without which the default came nearest, so that the neighbours of this candidate were tried too."""
 RANDOM = 8
 """Number of random subsets, which show how near chance comes."""
@@ -54,11 +54,11 @@ def main() -> None:
         path = args.out / "numbers.csv"
         input_sets = subsets(args.out / "subsets.json", data.X, data.y, n_train)
         for name, inputs in input_sets.items():
-            measure(path, name, data.X[inputs], data.y, n_train, EXACT)
+            measure(path, name, data.X[inputs], data.y, n_train, EXACT_COLUMNS)
         if args.drawn:
-            for name in dict.fromkeys([DEFAULT, best_candidate(read_numbers(path), input_sets)]):
-                measure(path, name, data.X[input_sets[name]], data.y, n_train, DRAWN)
-        text = tables(read_numbers(path), input_sets, DEFAULT)
+            for name in dict.fromkeys([DEFAULT_SELECTION, best_candidate(read_numbers(path), input_sets)]):
+                measure(path, name, data.X[input_sets[name]], data.y, n_train, RANDOM_COLUMNS)
+        text = tables(read_numbers(path), input_sets, DEFAULT_SELECTION)
         (args.out / "table.md").write_text(text, encoding="utf-8")
     except ProbcalError as error:
         sys.exit(f"error: {error}")
@@ -106,22 +106,22 @@ def candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[s
 
 def _candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[str, list[str]]]:
     readings = codings(X)
-    default = selected(readings["codes nominal"][:n_train], y[:n_train])
-    yield DEFAULT, default
+    default = select_columns(readings["codes nominal"][:n_train], y[:n_train])
+    yield DEFAULT_SELECTION, default
     for coding, data in readings.items():
         X_train, classes = data[:n_train], y[:n_train]
-        yield f"CFS, {coding}", selected(X_train, classes)
-        yield f"CFS, {coding}, all rows", selected(data, y)
-        yield f"CFS, {coding}, backward", selected_by_weka(X_train, classes, search="BestFirst -D 0")
+        yield f"CFS, {coding}", select_columns(X_train, classes)
+        yield f"CFS, {coding}, all rows", select_columns(data, y)
+        yield f"CFS, {coding}, backward", select_with_weka(X_train, classes, search="BestFirst -D 0")
         for ranking, order in rankings(X_train, classes).items():
             yield f"first ten by {ranking}, {coding}", order[:10]
     for name in default:
-        yield f"{DEFAULT}, without {name}", [column for column in default if column != name]
+        yield f"{DEFAULT_SELECTION}, without {name}", [column for column in default if column != name]
     for name in default:
-        if name != NEAREST:
+        if name != NEAREST_INPUT:
             yield (
-                f"{DEFAULT}, without {NEAREST} and {name}",
-                [column for column in default if column not in (NEAREST, name)],
+                f"{DEFAULT_SELECTION}, without {NEAREST_INPUT} and {name}",
+                [column for column in default if column not in (NEAREST_INPUT, name)],
             )
     random = np.random.default_rng(SEED)
     for number in range(RANDOM):
@@ -151,7 +151,7 @@ def entropy(levels: np.ndarray) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def selected_by_weka(
+def select_with_weka(
     X: pd.DataFrame, y: np.ndarray, evaluator: str = "CfsSubsetEval", search: str = "BestFirst"
 ) -> list[str]:
     """Return the columns that Weka selects, in the order of ``X`` (n_rows, n_columns), for classes ``y`` (n_rows,).

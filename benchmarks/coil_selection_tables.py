@@ -14,15 +14,15 @@ from probcal.papers.published import Published
 Numbers = dict[tuple[str, str], tuple[float, ...]]
 """(candidate, column) -> RMS, CXE in bits and AUC."""
 METRICS = ("rms", "cxe", "auc")
-EXACT = ("J48", "SigSVM", "NB", "SigNB", "Log", "BagJ48")
+EXACT_COLUMNS = ("J48", "SigSVM", "NB", "SigNB", "Log", "BagJ48")
 """The columns that draw nothing."""
-DRAWN = ("ProbLog", "ProbJ48", "ProbNB", "ProbSVM")
+RANDOM_COLUMNS = ("ProbLog", "ProbJ48", "ProbNB", "ProbSVM")
 UNIT = 0.001
 """The last digit that the paper prints."""
-MOST = 20.0
+MOST_UNITS = 20.0
 """Units beyond which a number is no worse: it is wrong, and how much says little."""
 SEED = 2005
-TOP = 15
+N_CANDIDATES = 15
 """Number of candidates in the table."""
 NOTE = """# Which inputs of COIL did Langford & Zadrozny (2005) use?
 
@@ -52,7 +52,7 @@ RMS / CXE (bits) / AUC. `--drawn` adds the columns that draw, which choose nothi
 """
 
 
-def published(column: str) -> tuple[float, ...]:
+def published_numbers(column: str) -> tuple[float, ...]:
     """Return RMS, CXE and AUC of COIL as the paper prints them."""
     paper = Published.read("langford-zadrozny-2005")
     learner, method = paper.columns[column]
@@ -62,36 +62,38 @@ def published(column: str) -> tuple[float, ...]:
 def distance(numbers: Numbers, candidate: str, columns: Iterable[str]) -> float:
     """Return the mean distance of a candidate's numbers from the printed ones, in units of the last digit."""
     return statistics.mean(
-        min(abs(value - reference) / UNIT, MOST)
+        min(abs(value - reference) / UNIT, MOST_UNITS)
         for column in columns
-        for value, reference in zip(numbers[candidate, column], published(column), strict=True)
+        for value, reference in zip(numbers[candidate, column], published_numbers(column), strict=True)
     )
 
 
 def halves() -> list[tuple[str, ...]]:
     """Return every choice of half of the exact columns."""
-    return list(combinations(EXACT, len(EXACT) // 2))
+    return list(combinations(EXACT_COLUMNS, len(EXACT_COLUMNS) // 2))
 
 
-def drawn_half() -> tuple[str, ...]:
+def random_half() -> tuple[str, ...]:
     """Return the half of the exact columns that chooses, drawn with the seed."""
     return halves()[int(np.random.default_rng(SEED).integers(len(halves())))]
 
 
-def others(half: Sequence[str]) -> tuple[str, ...]:
+def other_half(half: Sequence[str]) -> tuple[str, ...]:
     """Return the half of the exact columns that confirms."""
-    return tuple(column for column in EXACT if column not in half)
+    return tuple(column for column in EXACT_COLUMNS if column not in half)
 
 
 def best_candidate(numbers: Numbers, candidates: Iterable[str]) -> str:
     """Return the candidate that the drawn half finds best."""
-    return min(candidates, key=lambda name: distance(numbers, name, drawn_half()))
+    return min(candidates, key=lambda name: distance(numbers, name, random_half()))
 
 
 def tables(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> str:
     """Return the page of tables. ``input_sets`` is candidate -> inputs, all with numbers of the exact columns."""
-    half, best = drawn_half(), best_candidate(numbers, input_sets)
-    note = NOTE.format(n=len(input_sets), seed=SEED, score=", ".join(half), confirm=", ".join(others(half)), most=MOST)
+    half, best = random_half(), best_candidate(numbers, input_sets)
+    note = NOTE.format(
+        n=len(input_sets), seed=SEED, score=", ".join(half), confirm=", ".join(other_half(half)), most=MOST_UNITS
+    )
     return "\n".join([
         note,
         _candidates(numbers, input_sets, default),
@@ -105,13 +107,13 @@ def tables(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> 
 
 
 def _candidates(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> str:
-    half = drawn_half()
+    half = random_half()
     score, check = (
-        {name: distance(numbers, name, columns) for name in input_sets} for columns in (half, others(half))
+        {name: distance(numbers, name, columns) for name in input_sets} for columns in (half, other_half(half))
     )  # fmt: skip
     order, check_order = (sorted(input_sets, key=distances.__getitem__) for distances in (score, check))
     random = [name for name in order if name.startswith("random")][:1]
-    names = order[:TOP] + [name for name in (default, *random) if name not in order[:TOP]]
+    names = order[:N_CANDIDATES] + [name for name in (default, *random) if name not in order[:N_CANDIDATES]]
     rows = [
         [order.index(name) + 1, name, f"{score[name]:.2f}", f"{check[name]:.2f}", check_order.index(name) + 1,
          " ".join(input_sets[name])]
@@ -124,23 +126,23 @@ def _candidates(numbers: Numbers, input_sets: dict[str, list[str]], default: str
 def _halves(numbers: Numbers, input_sets: dict[str, list[str]], default: str) -> str:
     random = [name for name in input_sets if name.startswith("random")]
     all_choices, random_choices = (
-        [_chosen(numbers, names, half) for half in halves()] for names in (list(input_sets), random)
+        [_choice(numbers, names, half) for half in halves()] for names in (list(input_sets), random)
     )
     picks = [name for name, _, _ in all_choices]
     ranking = sorted(dict.fromkeys(picks), key=picks.count, reverse=True)
     text = ", ".join(f"{name} ({picks.count(name)})" for name in ranking)
     rows = [["chosen", *_means(all_choices)], ["chosen from the random subsets", *_means(random_choices)]]
-    rows.append([default, *_means([_chosen(numbers, [default], half) for half in halves()])])
+    rows.append([default, *_means([_choice(numbers, [default], half) for half in halves()])])
     header = ["", "distance, choosing", "distance, confirming"]
     return HALVES.format(chosen=text, n_random=len(random), default=default) + "\n" + tabulate(
         rows, header, "github", disable_numparse=True
     )  # fmt: skip
 
 
-def _chosen(numbers: Numbers, names: list[str], half: tuple[str, ...]) -> tuple[str, float, float]:
+def _choice(numbers: Numbers, names: list[str], half: tuple[str, ...]) -> tuple[str, float, float]:
     """Return the candidate that a half chooses, with its distances in this half and in the other."""
     name = min(names, key=lambda candidate: distance(numbers, candidate, half))
-    return name, distance(numbers, name, half), distance(numbers, name, others(half))
+    return name, distance(numbers, name, half), distance(numbers, name, other_half(half))
 
 
 def _means(choices: list[tuple[str, float, float]]) -> list[str]:
@@ -151,9 +153,12 @@ def _means(choices: list[tuple[str, float, float]]) -> list[str]:
 
 
 def _columns(numbers: Numbers, names: list[str]) -> str:
-    columns = [*EXACT, *(column for column in DRAWN if any((name, column) in numbers for name in names))]
+    columns = [
+        *EXACT_COLUMNS,
+        *(column for column in RANDOM_COLUMNS if any((name, column) in numbers for name in names)),
+    ]
     rows = [
-        [column, _text(published(column)), *(_text(numbers.get((name, column), ())) for name in names)]
+        [column, _text(published_numbers(column)), *(_text(numbers.get((name, column), ())) for name in names)]
         for column in columns
     ]
     return tabulate(rows, ["column", "published", *names], "github", disable_numparse=True)

@@ -20,10 +20,10 @@ from tabulate import tabulate
 from probcal.store.folder import Store
 
 FOLDERS = [Path(f"results/{name}") for name in ("defaults", "defaults-labels", "defaults-digits")]
-ALLOWED = 0.01
+TOLERANCE = 0.01
 """Bits."""
-SAME_KIND = {"sigmoid": "sk_sigmoid", "isotonic": "sk_isotonic", "temperature": "sk_temperature"}
-OTHERS = ("direct", "sk_sigmoid", "sk_isotonic", "sk_temperature")
+COUNTERPARTS = {"sigmoid": "sk_sigmoid", "isotonic": "sk_isotonic", "temperature": "sk_temperature"}
+BASELINES = ("direct", "sk_sigmoid", "sk_isotonic", "sk_temperature")
 NOTE = """# Every method without options
 
 {judged} combinations of {datasets} data sets, {learners} learners and {methods} methods: **{failures} failures**,
@@ -94,19 +94,19 @@ def judge(losses: pd.DataFrame) -> pd.DataFrame:
     The difference is infinite if the method's loss is, and missing if there is nothing finite to compare with.
     """
     table = losses.pivot(index=["dataset", "learner"], columns="method", values="loss")
-    verdicts = losses[~losses["method"].isin(OTHERS)].copy()
+    verdicts = losses[~losses["method"].isin(BASELINES)].copy()
     verdicts["had"] = [
         min(table.loc[(dataset, learner), names].min(), np.inf)
         for dataset, learner, names in zip(
             verdicts["dataset"],
             verdicts["learner"],
-            [[name for name in ("direct", SAME_KIND.get(method)) if name in table] for method in verdicts["method"]],
+            [[name for name in ("direct", COUNTERPARTS.get(method)) if name in table] for method in verdicts["method"]],
             strict=True,
         )
     ]
     verdicts["difference"] = np.where(np.isinf(verdicts["loss"]), np.inf, verdicts["loss"] - verdicts["had"])
     verdicts.loc[np.isinf(verdicts["had"]) & np.isfinite(verdicts["loss"]), "difference"] = np.nan
-    verdicts["failed"] = verdicts["difference"] > ALLOWED
+    verdicts["failed"] = verdicts["difference"] > TOLERANCE
     return verdicts
 
 
@@ -125,7 +125,7 @@ def report(losses: dict[str, pd.DataFrame], verdicts: pd.DataFrame) -> str:
         methods=verdicts["method"].nunique(),
         failures=len(failures),
         infinite=int(np.isinf(failures["loss"]).sum()),
-        allowed=ALLOWED,
+        allowed=TOLERANCE,
         experiments="\n".join(f"- {_experiment(name, table)}" for name, table in losses.items()),
         worst=_table(worst.map(lambda value: "-" if pd.isna(value) else f"{value:+.4f}")),
         failed=_table(

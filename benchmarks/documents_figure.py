@@ -11,7 +11,7 @@ from probcal.papers.published import Published
 from probcal.reporting.drawing import look, save
 
 FOLDER = Path("results/documents")
-_SHOWN = ("l1", "c_emp")
+_METRICS = ("l1", "c_emp")
 
 
 def main() -> None:
@@ -27,10 +27,10 @@ def _figure(rows: list[dict[str, str]]) -> Figure:
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for number, reading in enumerate(dict.fromkeys(row["reading"] for row in rows)):
-        l1, c_emp = ([float(row[metric]) for row in rows if row["reading"] == reading] for metric in _SHOWN)
+        l1, c_emp = ([float(row[metric]) for row in rows if row["reading"] == reading] for metric in _METRICS)
         axes.plot(l1, c_emp, "-" if number < 10 else "--", marker=".", color=f"C{number % 10}", label=reading)
     tables = Published.read("gao-parameswaran-peng-2017-documents").tables
-    (x, dx), (y, dy) = ((*tables[metric].numbers.values(), *tables[metric].spreads.values()) for metric in _SHOWN)
+    (x, dx), (y, dy) = ((*tables[metric].numbers.values(), *tables[metric].spreads.values()) for metric in _METRICS)
     axes.errorbar([x], [y], [dy], [dx], fmt="k*", markersize=10, label="published, ± sd")
     axes.set(xlabel="l1 error", ylabel="c_emp", yscale="log")
     figure.legend(loc="outside right upper", title=f"reading, exponents {' '.join(exponents)} right to left")

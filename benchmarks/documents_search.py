@@ -32,7 +32,7 @@ from probcal.runner.fit_predict import one_thread_each
 SURFACE = Path("results/documents/surface.csv")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]
 EXPONENTS = (0.8, 0.9, 1.0, 1.1, 1.25)
-FEW, ALL = (4, 2), (20, 5)
+SMALL_SIZES, FULL_SIZES = (4, 2), (20, 5)
 """(topics, runs): for all readings; for those near the published numbers, as the paper has it."""
 
 
@@ -46,19 +46,19 @@ def _presence(counts: csr_matrix) -> csr_matrix:
 
 @dataclass(frozen=True)
 class Reading:
-    """``train``: share of the rows that train. ``on_the_same``: tested on those, else on the others."""
+    """``train``: share of the rows that train. ``tests_training_rows``: tested on those, else on the others."""
 
     name: str
     C: float = 1.0
     inputs: Callable[[csr_matrix], csr_matrix] = csr_matrix
     train: float = 1.0
-    on_the_same: bool = True
+    tests_training_rows: bool = True
     lengths: Callable[[np.random.Generator, int], np.ndarray] = lambda rng, n: rng.poisson(200, n)
 
 
-SAME, MOST = Reading("same rows"), Reading("80 %, same rows", train=0.8)
+SAME_ROWS, MOST_ROWS = Reading("same rows"), Reading("80 %, same rows", train=0.8)
 READINGS = [
-    SAME,
+    SAME_ROWS,
     Reading("same rows, C = 0.01", C=0.01),
     Reading("same rows, no penalty", C=np.inf),
     Reading("same rows, frequencies", inputs=_frequencies),
@@ -66,31 +66,33 @@ READINGS = [
     Reading("same rows, words there or not", inputs=_presence),
     Reading("same rows, all documents of 200 words", lengths=lambda rng, n: np.full(n, 200)),
     Reading("same rows, lengths uniform in 100 to 300", lengths=lambda rng, n: rng.integers(100, 301, n)),
-    MOST,
-    Reading("80 %, other rows", train=0.8, on_the_same=False),
-    Reading("80 %, other rows, C = 0.001", C=0.001, train=0.8, on_the_same=False),
+    MOST_ROWS,
+    Reading("80 %, other rows", train=0.8, tests_training_rows=False),
+    Reading("80 %, other rows, C = 0.001", C=0.001, train=0.8, tests_training_rows=False),
     Reading("half, same rows", train=0.5),
-    Reading("half, other rows", train=0.5, on_the_same=False),
-    Reading("half, other rows, C = 0.001", C=0.001, train=0.5, on_the_same=False),
+    Reading("half, other rows", train=0.5, tests_training_rows=False),
+    Reading("half, other rows, C = 0.001", C=0.001, train=0.5, tests_training_rows=False),
 ]
-NEAR = [(SAME, exponent) for exponent in (0.92, 0.94, 0.96)] + [(MOST, exponent) for exponent in (0.98, 1.0)]
+NEAR_READINGS = [(SAME_ROWS, exponent) for exponent in (0.92, 0.94, 0.96)] + [
+    (MOST_ROWS, exponent) for exponent in (0.98, 1.0)
+]
 
 
 def main() -> int:
     """A row is written as soon as it is known; what is there already is not run again."""
     one_thread_each()
-    keys = _done()
+    keys = _done_rows()
     with SURFACE.open("a", newline="", encoding="utf-8") as file:
         if not keys:
             file.write(csv_text([HEADER]))
         for reading, *setting in _settings():
             if (reading.name, *map(str, setting)) not in keys:
-                file.write(csv_text([[reading.name, *setting, *_measured(reading, *setting)]]))
+                file.write(csv_text([[reading.name, *setting, *_measure(reading, *setting)]]))
                 file.flush()
     return 0
 
 
-def _done() -> set[tuple[str, ...]]:
+def _done_rows() -> set[tuple[str, ...]]:
     """(reading, exponent, topics, runs) of the rows that are there."""
     if not SURFACE.is_file():
         return set()
@@ -99,11 +101,11 @@ def _done() -> set[tuple[str, ...]]:
 
 
 def _settings() -> Iterator[tuple[Reading, float, int, int]]:
-    yield from ((reading, exponent, *FEW) for reading in READINGS for exponent in EXPONENTS)
-    yield from ((reading, exponent, *ALL) for reading, exponent in NEAR)
+    yield from ((reading, exponent, *SMALL_SIZES) for reading in READINGS for exponent in EXPONENTS)
+    yield from ((reading, exponent, *FULL_SIZES) for reading, exponent in NEAR_READINGS)
 
 
-def _measured(reading: Reading, exponent: float, topics: int, runs: int) -> list[str]:
+def _measure(reading: Reading, exponent: float, topics: int, runs: int) -> list[str]:
     """Means and standard deviations over the runs, as ``HEADER`` has them."""
     source = read_card(find_card("documents")).generator
     source = source.model_copy(update={"exponent": exponent})
@@ -119,7 +121,7 @@ def _run(reading: Reading, source: GeneratorSource, topics: int, run: int) -> di
     rng = np.random.default_rng(stream_seed(2017, "search", run))  # the same mixes whatever the exponent
     counts, labels, truth = documents(source, reading.lengths(rng, source.documents), rng)
     X, size = reading.inputs(counts), round(reading.train * source.documents)
-    test = slice(0, size) if reading.on_the_same else slice(size, None)
+    test = slice(0, size) if reading.tests_training_rows else slice(size, None)
     p = [_estimates(reading.C, X[:size], labels[:size, topic], X[test]) for topic in range(topics)]
     return means_over_labels(labels[test, :topics], np.column_stack(p), truth[test, :topics])
 

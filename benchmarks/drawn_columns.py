@@ -30,7 +30,7 @@ LEARNERS = {"j48": "ProbJ48", "smo": "ProbSVM", "log": "ProbLog"}
 """Learner of the experiment -> column of the paper."""
 METRICS = ("rms", "cxe", "auc")
 TAILS = (2.5, 97.5)
-FEW = 40
+FEW_DRAWS = 40
 """With fewer draws, the 2.5 % point is the smallest draw or next to it."""
 DISTRIBUTIONS = PAPERS / f"{PAPER}-drawn.csv"
 Draws = dict[tuple[str, str, str], list[float]]
@@ -85,12 +85,13 @@ class Place:
 def place_of(values: np.ndarray, published: float, decimals: int) -> Place:
     """Place a published number among at least two draws.
 
-    The percentiles of few draws are too near each other. So with fewer than ``FEW`` draws the prediction interval of
-    one more draw counts, too: t sd sqrt(1 + 1/n) to each side of the mean, by Student's t. It misses 5 % of the draws.
+    The percentiles of few draws are too near each other. So with fewer than ``FEW_DRAWS`` draws the prediction
+    interval of one more draw counts, too: t sd sqrt(1 + 1/n) to each side of the mean, by Student's t. It misses 5 % of
+    the draws.
     """
     low, high = np.percentile(values, TAILS)
     n, mean, sd, half = len(values), values.mean(), values.std(ddof=1), 0.5 / 10**decimals
-    margin = float(stdtrit(n - 1, TAILS[1] / 100)) * sd * np.sqrt(1 + 1 / n) if n < FEW else 0.0
+    margin = float(stdtrit(n - 1, TAILS[1] / 100)) * sd * np.sqrt(1 + 1 / n) if n < FEW_DRAWS else 0.0
     is_equal = np.abs(values - published) <= half
     quantile = float(np.mean((values < published) & ~is_equal) + np.mean(is_equal) / 2)
     is_inside = bool(min(low, mean - margin) - half <= published <= max(high, mean + margin) + half)
@@ -117,7 +118,7 @@ HEADER = ["", "", "draws", "mean", "sd", "2.5 %", "97.5 %", "published", "share 
 def page(title: str, head: str, draws: Draws) -> str:
     """Return the page of a table for each column, with the place of each published number."""
     all_places = places(draws)
-    blocks = [f"# {title}", head, INSIDE]
+    blocks = [f"# {title}", head, NOTE]
     for column in dict.fromkeys(name[0] for name in all_places):
         column_places = {name: place for name, place in all_places.items() if name[0] == column}
         n_inside = sum(place.inside for place in column_places.values())
@@ -130,7 +131,7 @@ HEAD = """\
 Written by `benchmarks/drawn_columns.py` from the results in this folder. `configs/drawn-columns.yaml` has the settings:
 Weka 3.4.1, the five published splits, a random stream of its own for each probe, and |S_a| counted on the test rows.
 ProbSVM draws nothing. Its draws differ by weights that differ in the twelfth digit only."""
-INSIDE = """\
+NOTE = """\
 CXE is in bits. A published number is inside if it lies between the 2.5 % and 97.5 % points of the draws, within its
 rounding. With fewer than 40 draws it may also lie in the 95 % prediction interval of one more draw. One in twenty
 numbers of the right reading is outside by chance, and the three numbers of a data set err together."""

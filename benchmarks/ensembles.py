@@ -37,7 +37,7 @@ def main() -> None:
     rows, has_difference = [], False
     for name in args.library or LIBRARIES:
         with threadpool_limits(1):
-            cells, n_differ = measured(name, X, y, args.probes)
+            cells, n_differ = measure(name, X, y, args.probes)
         rows.append([name, *cells])
         has_difference |= n_differ > 0
     description = (
@@ -49,7 +49,7 @@ def main() -> None:
     sys.exit(1 if has_difference else 0)
 
 
-def measured(name: str, X: np.ndarray, y: np.ndarray, n_probes: int) -> tuple[list[str], int]:
+def measure(name: str, X: np.ndarray, y: np.ndarray, n_probes: int) -> tuple[list[str], int]:
     """Return the cells of a library's line, and how many labels differ."""
     learner, table = LIBRARIES[name]
     learner().fit(X[:500], y[:500]).predict(X[:500])  # loads what the library loads at first

@@ -28,8 +28,8 @@ from probcal.methods.direct import DirectClassifier
 PROBCAL = [sys.executable, "-m", "probcal"]
 RUNS = 5
 COLUMNS = 10  # as many as the papers' tables have: they share a split and its encoding
-FEW, MANY = 1, 151
-FINISHED = 4001
+FEW_REPEATS, MANY_REPEATS = 1, 151
+FINISHED_REPEATS = 4001
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -53,13 +53,13 @@ def cell_seconds(folder: Path) -> list[str]:
     """A cell with its part of the split and encoding, its metrics, its flushed line and kept prediction."""
     low, high = (
         min(cpu([*PROBCAL, "run", config(folder, n, COLUMNS), "-o", str(folder / f"{n}-{i}")]) for i in range(RUNS))
-        for n in (FEW, MANY)
+        for n in (FEW_REPEATS, MANY_REPEATS)
     )
-    slope, base = (high - low) / (COLUMNS * (MANY - FEW)), min(bare_seconds() for _ in range(RUNS))
+    slope, base = (high - low) / (COLUMNS * (MANY_REPEATS - FEW_REPEATS)), min(bare_seconds() for _ in range(RUNS))
     note = (
-        f"slope from {FEW} to {MANY} repetitions of {COLUMNS} columns of wine-first, DummyClassifier, direct, -j 1:"
-        f" {slope * 1e3:.2f} ms, less DirectClassifier(DummyClassifier()) in a plain loop, {base * 1e3:.2f} ms;"
-        f" least of {RUNS} runs"
+        f"slope from {FEW_REPEATS} to {MANY_REPEATS} repetitions of {COLUMNS} columns of wine-first, DummyClassifier,"
+        f" direct, -j 1: {slope * 1e3:.2f} ms, less DirectClassifier(DummyClassifier()) in a plain loop,"
+        f" {base * 1e3:.2f} ms; least of {RUNS} runs"
     )
     return row("harness, per trivial cell", (slope - base) * 1e3, 1.0, "ms", note)
 
@@ -81,16 +81,17 @@ def bare_seconds(n: int = 500) -> float:
 def recognise_seconds(folder: Path) -> list[str]:
     """From many more than 1,000 cells, for start-up varies by as much as those take."""
     commands = {
-        n: [*PROBCAL, "run", config(folder, n, columns=1), "-o", str(folder / f"all-{n}")] for n in (1, FINISHED)
+        n: [*PROBCAL, "run", config(folder, n, columns=1), "-o", str(folder / f"all-{n}")]
+        for n in (1, FINISHED_REPEATS)
     }
     for command in commands.values():
         cpu(command)
     base, total = (min(cpu(command) for _ in range(RUNS)) for command in commands.values())
     note = (
-        f"the same command again on {FINISHED:,} finished cells, {total:.2f} s, less on 1, {base:.2f} s, over"
-        f" {FINISHED // 1000}; least of {RUNS} runs"
+        f"the same command again on {FINISHED_REPEATS:,} finished cells, {total:.2f} s, less on 1, {base:.2f} s, over"
+        f" {FINISHED_REPEATS // 1000}; least of {RUNS} runs"
     )
-    return row("recognise 1,000 finished cells", (total - base) * 1000 / (FINISHED - 1), 0.2, "s", note)
+    return row("recognise 1,000 finished cells", (total - base) * 1000 / (FINISHED_REPEATS - 1), 0.2, "s", note)
 
 
 def config(folder: Path, repeats: int, columns: int) -> str:

@@ -37,13 +37,13 @@ first row. Written by `python benchmarks/kuiper_ties.py`.
 """
 
 
-def unpooled(y: np.ndarray, p: np.ndarray) -> float:
+def unpooled_range(y: np.ndarray, p: np.ndarray) -> float:
     """Return the range of the running sums, read after every row."""
     order = np.argsort(p, kind="stable")
     return float(np.ptp(np.append(0, np.cumsum((y - p)[order])))) / len(y)
 
 
-def others() -> dict[str, Statistic]:
+def peer_statistics() -> dict[str, Statistic]:
     """Return the functions of other packages that are installed."""
     functions: dict[str, Statistic] = {}
     try:
@@ -86,7 +86,7 @@ def predictions(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 def lines(n_draws: int) -> list[list[str]]:
     """Return the lines of the table: prediction, distinct values, statistics, percentages."""
-    peers = others()
+    peers = peer_statistics()
     draws = [predictions(seed) for seed in range(n_draws)]
     rows = []
     for name in draws[0][1]:
@@ -94,10 +94,10 @@ def lines(n_draws: int) -> list[list[str]]:
         pooled = np.mean([empirical_calibration_error(y, p) for y, p in pairs])
         means = {
             peer: np.mean([statistic(y, p) for y, p in pairs])
-            for peer, statistic in ({"unpooled": unpooled} | peers).items()
+            for peer, statistic in ({"unpooled": unpooled_range} | peers).items()
         }
         rng, (y, p) = np.random.default_rng(0), pairs[0]
-        orders = [unpooled(y[order], p[order]) for order in (rng.permutation(ROWS) for _ in range(100))]
+        orders = [unpooled_range(y[order], p[order]) for order in (rng.permutation(ROWS) for _ in range(100))]
         distinct = np.mean([len(np.unique(p)) for _, p in pairs])
         cells = [f"{mean:.4f} ({100 * (mean / pooled - 1):+.0f} %)" for mean in means.values()]
         span = f"{min(orders):.4f} to {max(orders):.4f}"

@@ -35,7 +35,7 @@ def main() -> None:
     dataset = load(card)
     X, y = np.asarray(dataset.X, dtype=float), np.asarray(dataset.y == 1)
     X = (X - X.mean(axis=0)) / X.std(axis=0)  # of all rows, as the authors did
-    rows = [_fitted(X, y, n) for n in (3_999, 4_000, 4_001)]
+    rows = [_results(X, y, n) for n in (3_999, 4_000, 4_001)]
     header = ["training rows", "rows in the last batch", "epochs (median)", "log loss", "accuracy"]
     text = (
         "# One row in the last mini-batch\n\n`python benchmarks/left_over_row.py --data-dir DIR` writes this table. "
@@ -44,7 +44,7 @@ def main() -> None:
     OUT.write_text(text + tabulate(rows, header, tablefmt="github", floatfmt=("", "", ".0f", ".3f", ".3f")) + "\n")
 
 
-def _fitted(X: np.ndarray, y: np.ndarray, n: int) -> list[float]:
+def _results(X: np.ndarray, y: np.ndarray, n: int) -> list[float]:
     rng, results = np.random.default_rng(0), []
     for draw in range(DRAWS):
         order = rng.permutation(len(y))

@@ -30,7 +30,7 @@ MAPS = {
     "matrix": "MatrixScalingCalibrator",
     "dirichlet": "DirichletCalibrator",
 }
-AIM = {"venn_abers": 1.0}
+TARGETS = {"venn_abers": 1.0}
 """CPU seconds of fit and prediction together, and .5 for the others."""
 
 
@@ -46,8 +46,8 @@ def main() -> None:
         return
     rows = []
     for name in args.map or MAPS:
-        results = [speed.alone("maps_speed.py", "--once", name, "--rows", args.rows) for _ in range(args.runs)]
-        total, aim = speed.median([cost for cost, _ in results]), AIM.get(name, 0.5)
+        results = [speed.script_cost("maps_speed.py", "--once", name, "--rows", args.rows) for _ in range(args.runs)]
+        total, aim = speed.median([cost for cost, _ in results]), TARGETS.get(name, 0.5)
         fit = statistics.median(extra["fit"] for _, extra in results)
         cells = [speed.seconds(value) for value in (fit, total.cpu - fit, total.cpu, aim)]
         rows.append([name, *cells, "" if total.cpu <= aim else "ABOVE", f"{total.peak:.0f}"])
@@ -66,7 +66,7 @@ def measure(name: str, n_rows: int) -> None:
     calibrator = kind().fit(p, y)
     fit = time.process_time() - start
     _, cost = speed.costs_of(lambda: calibrator.predict_proba(p_test))
-    speed.tell(speed.Cost(cost.wall, fit + cost.cpu, cost.peak), fit=fit)
+    speed.print_cost(speed.Cost(cost.wall, fit + cost.cpu, cost.peak), fit=fit)
 
 
 def predictions(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

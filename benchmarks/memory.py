@@ -17,7 +17,7 @@ import speed
 from probing_data import gaussians
 
 LIMIT = 3 * 1024
-LEARNED = ("gaussian_nb", "logistic")
+LEARNERS = ("gaussian_nb", "logistic")
 
 
 def main() -> None:
@@ -29,9 +29,9 @@ def main() -> None:
         data = Path(name) / "data.joblib"
         joblib.dump((*gaussians(args.rows), None), data)
         words = ["probing", Path(name) / "thresholds.joblib", "--probes", args.probes, "--no-labels"]
-        costs = {learner: speed.alone("probing_once.py", data, learner, *words)[0] for learner in LEARNED}
+        costs = {learner: speed.script_cost("probing_once.py", data, learner, *words)[0] for learner in LEARNERS}
     rows = [
-        [name, f"{cost.peak:,.0f} MB", f"< {LIMIT:,} MB", "holds" if cost.peak < LIMIT else "MISSED", *spent(cost)]
+        [name, f"{cost.peak:,.0f} MB", f"< {LIMIT:,} MB", "holds" if cost.peak < LIMIT else "MISSED", *cost_texts(cost)]
         for name, cost in costs.items()
     ]
     description = f"Fit and votes of {args.probes} probes on {args.rows:,} x 50 float64."
@@ -39,7 +39,7 @@ def main() -> None:
     sys.exit(1 if any(row[3] != "holds" for row in rows) else 0)
 
 
-def spent(cost: speed.Cost) -> list[str]:
+def cost_texts(cost: speed.Cost) -> list[str]:
     return [speed.seconds(cost.cpu), speed.seconds(cost.wall)]
 
 

@@ -32,24 +32,24 @@ from probcal.metrics import (
 )
 
 BINS = 15
-SAME = 1e-9
-JITTERED = 1e-6
+TOLERANCE = 1e-9
+JITTER_TOLERANCE = 1e-6
 """MAPIE moves every estimate by up to 1e-8 of itself, to have no ties."""
 
 
 @dataclass(frozen=True)
-class Theirs:
+class PeerMetric:
     """A metric of ``package``: ``of(y, p)`` with ``module``; ``bound``: how far it may be from ours."""
 
     package: str
     module: str
-    said: str
-    ours: str
+    function: str
+    own_metric: str
     of: Callable[[Any, np.ndarray, np.ndarray], float]
-    bound: float = SAME
+    bound: float = TOLERANCE
 
 
-OURS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+OWN_METRICS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
     "c_emp": empirical_calibration_error,
     "ECE, 15 bins": lambda y, p: expected_calibration_error(y, p, n_bins=BINS),
     "log loss": lambda y, p: cross_entropy(y, p, base=np.e),
@@ -57,20 +57,20 @@ OURS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
     "AUC": roc_auc,
     "all seven": all_metrics,
 }
-THEIRS = [
-    Theirs("scikit-learn", "sklearn", "log_loss", "log loss", lambda _, y, p: log_loss(y, p)),
-    Theirs("scikit-learn", "sklearn", "brier_score_loss", "Brier score", lambda _, y, p: brier_score_loss(y, p)),
-    Theirs("scikit-learn", "sklearn", "roc_auc_score", "AUC", lambda _, y, p: roc_auc_score(y, p)),
-    Theirs(
+PEER_METRICS = [
+    PeerMetric("scikit-learn", "sklearn", "log_loss", "log loss", lambda _, y, p: log_loss(y, p)),
+    PeerMetric("scikit-learn", "sklearn", "brier_score_loss", "Brier score", lambda _, y, p: brier_score_loss(y, p)),
+    PeerMetric("scikit-learn", "sklearn", "roc_auc_score", "AUC", lambda _, y, p: roc_auc_score(y, p)),
+    PeerMetric(
         "mapie",
         "mapie.metrics.calibration",
         "kuiper_statistic",
         "c_emp",
         lambda module, y, p: module.kuiper_statistic(y, p) * module.length_scale(p),
-        JITTERED,
+        JITTER_TOLERANCE,
     ),
-    Theirs("mcgrad", "mcgrad.metrics", "ecce", "c_emp", lambda module, y, p: module.ecce(y, p)),
-    Theirs("netcal", "netcal.metrics", "ECE", "ECE, 15 bins", lambda module, y, p: module.ECE(BINS).measure(p, y)),
+    PeerMetric("mcgrad", "mcgrad.metrics", "ecce", "c_emp", lambda module, y, p: module.ecce(y, p)),
+    PeerMetric("netcal", "netcal.metrics", "ECE", "ECE, 15 bins", lambda module, y, p: module.ECE(BINS).measure(p, y)),
 ]
 
 
@@ -80,10 +80,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7, help="(%(default)s)")
     args = parser.parse_args()
     y, p = estimates(args.rows)
-    modules = {peer.package: found(peer.module) for peer in THEIRS}
-    peers = [peer for peer in THEIRS if modules[peer.package] is not None]
-    calls = {name: (lambda function=function: function(y, p)) for name, function in OURS.items()}
-    calls |= {peer.said: (lambda peer=peer: peer.of(modules[peer.package], y, p)) for peer in peers}
+    modules = {peer.package: import_peer(peer.module) for peer in PEER_METRICS}
+    peers = [peer for peer in PEER_METRICS if modules[peer.package] is not None]
+    calls = {name: (lambda function=function: function(y, p)) for name, function in OWN_METRICS.items()}
+    calls |= {peer.function: (lambda peer=peer: peer.of(modules[peer.package], y, p)) for peer in peers}
     with threadpool_limits(1):
         seconds, values = medians(calls, args.runs)
     rows, ok = table(peers, seconds, values)
@@ -104,7 +104,7 @@ def estimates(n: int) -> tuple[np.ndarray, np.ndarray]:
     return (rng.random(n) < 0.1 + 0.8 * p).astype(int), p
 
 
-def found(module: str) -> Any:
+def import_peer(module: str) -> Any:
     """None where it is not installed, or cannot be imported."""
     try:
         return importlib.import_module(module)
@@ -124,17 +124,19 @@ def medians(calls: dict[str, Callable[[], Any]], runs: int) -> tuple[dict[str, f
     return {name: statistics.median(times) for name, times in seconds.items()}, values
 
 
-def table(peers: list[Theirs], seconds: dict[str, float], values: dict[str, Any]) -> tuple[list[list[str]], bool]:
+def table(peers: list[PeerMetric], seconds: dict[str, float], values: dict[str, Any]) -> tuple[list[list[str]], bool]:
     rows, ok = [], True
     for peer in peers:
-        difference = abs(values[peer.said] - values[peer.ours])
+        difference = abs(values[peer.function] - values[peer.own_metric])
         ok &= difference <= peer.bound
-        label = f"{peer.package} {peer.said}"
-        rows.append([*pair(label, seconds[peer.said], peer.ours, seconds[peer.ours]), f"{difference:.1e} apart"])
-    names = [peer.said for peer in peers if peer.package == "scikit-learn"]
+        label = f"{peer.package} {peer.function}"
+        rows.append(
+            [*pair(label, seconds[peer.function], peer.own_metric, seconds[peer.own_metric]), f"{difference:.1e} apart"]
+        )
+    names = [peer.function for peer in peers if peer.package == "scikit-learn"]
     sk_seconds = sum(seconds[name] for name in names)
     rows.append([*pair("scikit-learn, these three", sk_seconds, "all_metrics, all seven", seconds["all seven"]), ""])
-    total = sum(seconds[peer.said] for peer in peers)
+    total = sum(seconds[peer.function] for peer in peers)
     rows.append([*pair("all of the above", total, "all_metrics, all seven", seconds["all seven"]), ""])
     return rows, ok
 

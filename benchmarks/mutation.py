@@ -31,8 +31,8 @@ from mutants import modules_of, mutant_of, sample
 for _name in ("hypothesis", "openml", "pandas", "pydantic", "scipy.stats", "sklearn.ensemble", "sklearn.svm"):
     importlib.import_module(_name)  # once, for all the processes that are forked
 
-HERE = Path(__file__).resolve().parents[1]
-RESULTS = HERE / "results" / "mutation"
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results" / "mutation"
 ARGUMENTS = ["-q", "-m", "not slow", "-p", "no:xdist", "-p", "no:cacheprovider"]
 _TICKS = itertools.count(10**9)
 COLUMNS = ["part", "module", "line", "column", "operator", "occurrence", "mutant", "killed", "seconds"]
@@ -40,7 +40,7 @@ COLUMNS = ["part", "module", "line", "column", "operator", "occurrence", "mutant
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--root", type=Path, default=HERE, help="checkout to mutate a copy of")
+    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to mutate a copy of")
     parser.add_argument("--layout", default="after", help="section of mutation.yaml for this checkout")
     parser.add_argument("--modules", help="only modules whose path contains this")
     parser.add_argument("--mutants", type=int, default=250, help="sample size, spread evenly over the parts")
@@ -62,7 +62,7 @@ def main() -> None:
             rows = sample(root, parts, options.modules, options.mutants, random.Random(options.seed))
         survivors = [row for row in rows if row.get("killed") != "yes"]
         names = sorted({row["part"] for row in survivors})
-        records = {name: reach(root, options.reach or root, name, parts[name]) for name in names}
+        records = {name: reached_lines(root, options.reach or root, name, parts[name]) for name in names}
         with options.out.open("w", newline="") as file:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
@@ -73,7 +73,9 @@ def main() -> None:
                 file.flush()
 
 
-def reach(root: Path, folder: Path, name: str, part: dict) -> tuple[dict[str, dict[str, list[str]]], dict[str, float]]:
+def reached_lines(
+    root: Path, folder: Path, name: str, part: dict
+) -> tuple[dict[str, dict[str, list[str]]], dict[str, float]]:
     """Return the tests that reach each line of each module, and the seconds of each test and test file."""
     out = folder / f"{name}.json"
     if not out.exists() and in_child(root, lambda: _record(root, part, out), 3600) not in (0, 1):

@@ -26,7 +26,7 @@ datasets: [wine-first]
 learners: {{dummy: {{type: sklearn.dummy.DummyClassifier}}}}
 methods: [direct]
 """
-FEWEST = 2
+FEWEST_RUNS = 2
 WAYS = {"-j 2": ("-j", "2"), "--workers 2": ("--workers", "2")}
 
 
@@ -38,10 +38,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for way, words in WAYS.items():
-            start_seconds, _ = run(folder, FEWEST, words)
+            start_seconds, _ = run(folder, FEWEST_RUNS, words)
             total, results = run(folder, args.cells, words)
             outputs.append(results)
-            cell_seconds = (total - start_seconds) / (args.cells - FEWEST)
+            cell_seconds = (total - start_seconds) / (args.cells - FEWEST_RUNS)
             verdict = "the same" if results == outputs[0] else "DIFFER"
             rows.append(
                 [
@@ -53,7 +53,7 @@ def main() -> None:
                     verdict,
                 ]
             )
-    headers = ["", f"{FEWEST} cells", f"{args.cells} cells", "each more", "cells/s", "results"]
+    headers = ["", f"{FEWEST_RUNS} cells", f"{args.cells} cells", "each more", "cells/s", "results"]
     speed.report(args.out, "on_dask.py", "Wall time of one run each, in a fresh process.", headers, rows)
     sys.exit(1 if any(row[-1] == "DIFFER" for row in rows) else 0)
 

@@ -70,13 +70,13 @@ class Table:
     def __init__(self, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self.y, self.train, self.test = y, train[:, None], test[:, None]
         self.rows = Header.of(X, np.unique(y)).instances(X, y.astype(np.float64))
-        self.each = [self.rows.instance(place) for place in range(len(y))]
+        self.instances = [self.rows.instance(place) for place in range(len(y))]
 
     def part(self, numbers: np.ndarray) -> Any:
         """Return the Instances of these rows."""
         instances = java_class("weka.core.Instances")(self.rows, len(numbers))
         for number in numbers.tolist():
-            instances.add(self.each[number])  # adds a copy
+            instances.add(self.instances[number])  # adds a copy
         return instances
 
 
@@ -116,7 +116,9 @@ class OneStreamRows(ClassifierMixin, BaseEstimator):
         """Return the predicted labels, 0 or 1."""
         if self.only_class_ is not None:
             return np.full(len(X), self.only_class_)
-        distributions = [self.java_.distributionForInstance(self.table.each[number]) for number in X[:, 0].tolist()]
+        distributions = [
+            self.java_.distributionForInstance(self.table.instances[number]) for number in X[:, 0].tolist()
+        ]
         return np.array([int(p[1] > p[0]) for p in distributions])
 
 
@@ -134,7 +136,7 @@ def main() -> None:
     try:
         if new_names:
             require_release()
-            for draw in progress(drawn(new_names, original_files(args.data_dir)), len(new_names)):
+            for draw in progress(draw_numbers(new_names, original_files(args.data_dir)), len(new_names)):
                 append(draws, draw)
     except ProbcalError as error:
         sys.exit(f"error: {error}")
@@ -174,7 +176,7 @@ def require_release() -> None:
     os.environ["JAVA_TOOL_OPTIONS"] = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} -XX:+DisableExplicitGC".strip()
 
 
-def drawn(names: Iterable[tuple[str, str, int]], folder: Path) -> Iterator[Draw]:
+def draw_numbers(names: Iterable[tuple[str, str, int]], folder: Path) -> Iterator[Draw]:
     tables: dict[str, Table] = {}
     for column, dataset, seed in names:
         if dataset not in tables:

@@ -61,7 +61,7 @@ def difference(peer: Peer, rows: Rows) -> float | None:
     try:
         return float(peer.difference(rows))
     except ImportError as error:
-        print(f"{peer.ours} is left out: {error}", file=sys.stderr)
+        print(f"{peer.name} is left out: {error}", file=sys.stderr)
         return None
 
 
@@ -80,7 +80,13 @@ def heading(sets: dict[str, Rows]) -> str:
 
 def table(names: list[str], differences: list[list[float | None]]) -> str:
     lines = [
-        [peer.ours, peer.theirs, *map(number, values), number(peer.bound), "holds" if holds(peer, values) else "ABOVE"]
+        [
+            peer.name,
+            peer.reference,
+            *map(number, values),
+            number(peer.bound),
+            "holds" if holds(peer, values) else "ABOVE",
+        ]
         for peer, values in zip(PEERS, differences, strict=True)
     ]
     return tabulate(lines, ["ours", "peer", *names, "at most", ""], tablefmt="github", disable_numparse=True)

@@ -47,10 +47,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Peer:
-    """``difference`` of ``ours`` and ``theirs`` on the same rows, and the ``bound`` that it has to keep."""
+    """``difference`` of ``name`` and ``reference`` on the same rows, and the ``bound`` that it has to keep."""
 
-    ours: str
-    theirs: str
+    name: str
+    reference: str
     bound: float
     difference: Callable[[Rows], float]
 
@@ -67,13 +67,13 @@ def read_rows(name: str) -> Rows:
     return Rows(X, (dataset.y[train] == 1).astype(int), X_test, (dataset.y[test] == 1).astype(int))
 
 
-class NotesRows(ClassifierMixin, BaseEstimator):
+class RowRecorder(ClassifierMixin, BaseEstimator):
     """Learns from all columns but the first, the row's number, and notes which rows it was trained on: ``rows_``."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> NotesRows:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> RowRecorder:
         self.rows_, self.classes_ = X[:, 0].astype(int), np.unique(y)
         self.estimator_ = clone(self.estimator).fit(X[:, 1:], y)
         return self
@@ -85,7 +85,7 @@ class NotesRows(ClassifierMixin, BaseEstimator):
         return self.estimator_.predict_proba(X[:, 1:])
 
 
-def numbered(X: np.ndarray) -> np.ndarray:
+def number_rows(X: np.ndarray) -> np.ndarray:
     """X with the number of the row before its columns."""
     return np.column_stack([np.arange(len(X)), X])
 
@@ -103,7 +103,7 @@ def tree() -> DecisionTreeClassifier:
     return DecisionTreeClassifier(min_samples_leaf=5, random_state=SEED)
 
 
-def largest(a: np.ndarray, b: np.ndarray) -> float:
+def largest_difference(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.max(np.abs(np.asarray(a) - np.asarray(b))))
 
 
@@ -112,6 +112,6 @@ def over_estimates(metric: Callable, peer: Callable) -> Callable[[Rows], float]:
 
     def difference(rows: Rows) -> float:
         pairs = [(rows.y_test, p) for p in rows.estimates]
-        return largest(np.array(list(starmap(metric, pairs))), np.array(list(starmap(peer, pairs))))
+        return largest_difference(np.array(list(starmap(metric, pairs))), np.array(list(starmap(peer, pairs))))
 
     return difference

@@ -21,18 +21,18 @@ BINS = 15
 BRUTE_ROWS = 400
 
 
-def every_interval(y: np.ndarray, p: np.ndarray) -> float:
+def interval_error(y: np.ndarray, p: np.ndarray) -> float:
     """c_emp by its definition: the largest |sum of (y - p)| / n over rows with p1 < p <= p2, every p1 < p2 tried."""
     ends = [-1.0, *np.unique(p)]
     sums = (abs((y - p)[(low < p) & (p <= high)].sum()) for low in ends for high in ends if low < high)
     return max(sums) / len(y)
 
 
-def every_threshold(y: np.ndarray, p: np.ndarray) -> float:
+def threshold_error(y: np.ndarray, p: np.ndarray) -> float:
     return max(abs((y - p)[p <= high].sum()) for high in np.unique(p)) / len(y)
 
 
-def bin_by_bin(y: np.ndarray, p: np.ndarray) -> float:
+def binned_error(y: np.ndarray, p: np.ndarray) -> float:
     error = 0.0
     for i in range(BINS):
         in_bin = (p > i / BINS) & (p <= (i + 1) / BINS)
@@ -41,7 +41,7 @@ def bin_by_bin(y: np.ndarray, p: np.ndarray) -> float:
     return error
 
 
-def murphy_summed(y: np.ndarray, p: np.ndarray) -> float:
+def murphy_sum(y: np.ndarray, p: np.ndarray) -> float:
     parts = murphy_decomposition(y, p)
     return parts.reliability - parts.resolution + parts.uncertainty
 
@@ -67,25 +67,25 @@ PEERS = [
         1e-12,
         over_estimates(
             lambda y, p: empirical_calibration_error(y[:BRUTE_ROWS], p[:BRUTE_ROWS]),
-            lambda y, p: every_interval(y[:BRUTE_ROWS], p[:BRUTE_ROWS]),
+            lambda y, p: interval_error(y[:BRUTE_ROWS], p[:BRUTE_ROWS]),
         ),
     ),
     Peer(
         "kolmogorov_smirnov_error",
         "brute force: all p2",
         1e-12,
-        over_estimates(kolmogorov_smirnov_error, every_threshold),
+        over_estimates(kolmogorov_smirnov_error, threshold_error),
     ),
     Peer(
         "expected_calibration_error",
         f"bin by bin, {BINS} bins",
         1e-12,
-        over_estimates(lambda y, p: expected_calibration_error(y, p, n_bins=BINS), bin_by_bin),
+        over_estimates(lambda y, p: expected_calibration_error(y, p, n_bins=BINS), binned_error),
     ),
     Peer(
         "murphy_decomposition, summed",
         "scikit-learn brier_score_loss",
         1e-12,
-        over_estimates(murphy_summed, brier_score_loss),
+        over_estimates(murphy_sum, brier_score_loss),
     ),
 ]

@@ -7,36 +7,36 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from peers_data import SEED, NotesRows, Peer, Rows, largest, naive_bayes, numbered, tree
+from peers_data import SEED, Peer, RowRecorder, Rows, largest_difference, naive_bayes, number_rows, tree
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 
 from probcal import BaggedVoteClassifier, ProbingClassifier, WeightSweepClassifier
 
 BAGS, PROBES, LEVELS = 20, 25, 19
-TIED = 1e-9
+TIE_TOLERANCE = 1e-9
 
 
 def bagging_by_means(rows: Rows) -> float:
     """scikit-learn's bag, its trees grown anew on the rows that ours were grown on."""
-    model = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="means", clip=(0, 1), random_state=SEED)
-    model.fit(numbered(rows.X), rows.y)
+    model = BaggedVoteClassifier(RowRecorder(tree()), BAGS, voting="means", clip=(0, 1), random_state=SEED)
+    model.fit(number_rows(rows.X), rows.y)
     peer = BaggingClassifier(tree(), BAGS, random_state=SEED).fit(rows.X, rows.y)
     peer.estimators_ = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in model.estimators_]
-    return largest(model.predict_proba(numbered(rows.X_test)), peer.predict_proba(rows.X_test))
+    return largest_difference(model.predict_proba(number_rows(rows.X_test)), peer.predict_proba(rows.X_test))
 
 
 def bagging_by_votes(rows: Rows) -> float:
-    model = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="votes", clip=(0, 1), random_state=SEED)
-    model.fit(numbered(rows.X), rows.y)
+    model = BaggedVoteClassifier(RowRecorder(tree()), BAGS, voting="votes", clip=(0, 1), random_state=SEED)
+    model.fit(number_rows(rows.X), rows.y)
     trees = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in model.estimators_]
     share = sum(member.predict(rows.X_test) for member in trees) / BAGS
-    return largest(model.predict_proba(numbered(rows.X_test))[:, 1], share)
+    return largest_difference(model.predict_proba(number_rows(rows.X_test))[:, 1], share)
 
 
 def probing_with_log_loss(rows: Rows) -> float:
     model = ProbingClassifier(naive_bayes(), PROBES, weighting="weight", random_state=SEED).fit(rows.X, rows.y)
-    return largest(model.predict_proba(rows.X_test)[:, 1], naive_probing(naive_bayes(), rows))
+    return largest_difference(model.predict_proba(rows.X_test)[:, 1], naive_probing(naive_bayes(), rows))
 
 
 def probing_with_even_thresholds(rows: Rows) -> float:
@@ -46,12 +46,14 @@ def probing_with_even_thresholds(rows: Rows) -> float:
         weights = importances(i / (LEVELS + 1), rows.y)
         weights *= len(rows.y) / weights.sum()
         votes += tree().fit(rows.X, rows.y, weights).predict(rows.X_test)
-    return largest(model.predict_proba(rows.X_test)[:, 1], (votes + 0.5) / (LEVELS + 1))
+    return largest_difference(model.predict_proba(rows.X_test)[:, 1], (votes + 0.5) / (LEVELS + 1))
 
 
 def sweep(rows: Rows) -> float:
     model = WeightSweepClassifier(tree(), weighting="weight", random_state=SEED).fit(rows.X, rows.y)
-    return largest(model.predict_proba(rows.X_test), even_probing().fit(rows.X, rows.y).predict_proba(rows.X_test))
+    return largest_difference(
+        model.predict_proba(rows.X_test), even_probing().fit(rows.X, rows.y).predict_proba(rows.X_test)
+    )
 
 
 def even_probing() -> ProbingClassifier:
@@ -74,7 +76,7 @@ def naive_probing(learner: Any, rows: Rows) -> np.ndarray:
         votes = sum((model.predict(rows.X) for model in models.values()), np.zeros(len(rows.y), dtype=int))
         ends = [0.0, *sorted(models), 1.0]
         gains = [int((votes == n).sum()) * gain(a, b) for n, (a, b) in enumerate(pairwise(ends))]
-        n = next(n for n, value in enumerate(gains) if value >= max(gains) * (1 - TIED))
+        n = next(n for n, value in enumerate(gains) if value >= max(gains) * (1 - TIE_TOLERANCE))
         p = minimax(ends[n], ends[n + 1])
         models[p] = clone(learner).fit(rows.X, rows.y, importances(p, rows.y))
     ends = [0.0, *sorted(models), 1.0]

@@ -17,10 +17,10 @@ BLOCK = re.compile(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", re.S)
 def main() -> None:
     for name in PAGES:
         page = ROOT / name
-        page.write_text(BLOCK.sub(quoted, page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(BLOCK.sub(quote_file, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def quoted(block: re.Match[str]) -> str:
+def quote_file(block: re.Match[str]) -> str:
     return f"<!-- {block[1]} -->\n{(ROOT / block[1]).read_text(encoding='utf-8')}<!-- end -->"
 
 

@@ -23,15 +23,15 @@ from probcal.learners.svm import HingeSVM
 class Learner:
     """A learner of a loop and of Probing.
 
-    ``as_it_comes``: with scikit-learn's defaults, but of the hinge with the settings of experiments; ``tight``: so far
+    ``default``: with scikit-learn's defaults, but of the hinge with the settings of experiments; ``tight``: so far
     converged that no label hangs on its solver.
     """
 
-    as_it_comes: Callable[[], Any]
+    default: Callable[[], Any]
     tight: Callable[[], Any]
 
 
-def registered(name: str) -> Any:
+def registered_learner(name: str) -> Any:
     """The learner that experiments know by this name."""
     builtin = REGISTERED[name]
     return import_class(builtin.path)(**builtin.params)
@@ -57,10 +57,10 @@ LEARNERS = {
     "gaussian_nb": Learner(GaussianNB, GaussianNB),
     "logistic": Learner(LogisticRegression, lambda: LogisticRegression(solver="newton-cholesky", tol=1e-8)),
     "linear_svm": Learner(LinearSVC, lambda: LinearSVC(dual=False, tol=1e-8, max_iter=100_000)),
-    "hinge_svm": Learner(lambda: registered("linear_svm"), HingeSVM),
+    "hinge_svm": Learner(lambda: registered_learner("linear_svm"), HingeSVM),
     "c45": Learner(c45, c45),
     "kernel_nb": Learner(KernelNaiveBayes, KernelNaiveBayes),
     "kernel_nb_shares": Learner(kernel_nb_shares, kernel_nb_shares),
     "sklearn_tree": Learner(tree, tree),
-    "j48": Learner(lambda: registered("j48"), lambda: registered("j48")),
+    "j48": Learner(lambda: registered_learner("j48"), lambda: registered_learner("j48")),
 }

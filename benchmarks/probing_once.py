@@ -42,10 +42,10 @@ def main() -> None:
         labels = None if args.no_labels else probing.probings_[0].answers(X)
         thresholds = probing.thresholds_
     else:
-        estimator = learner.tight() if args.way == "tight" else learner.as_it_comes()
+        estimator = learner.tight() if args.way == "tight" else learner.default()
         labels, cost = speed.costs_of(lambda: loop(estimator, X, y, thresholds))
     joblib.dump((thresholds, None if args.no_labels else np.packbits(labels, axis=0)), args.labels)
-    speed.tell(cost)
+    speed.print_cost(cost)
 
 
 def loop(estimator: Any, X: Any, y: np.ndarray, thresholds: np.ndarray) -> np.ndarray:

@@ -28,9 +28,9 @@ from probcal import CompositeJumper, SimpleJumper
 
 STEPS, MILLION = 35_211, 1_000_000
 RUNS = 9
-AT_LEAST = {"a plain loop over numpy arrays": 20, "protected-classification": 200}
+LEAST_SPEEDUPS = {"a plain loop over numpy arrays": 20, "protected-classification": 200}
 MOST_GROWTH = 0.1  # MB
-SAME = 1e-12
+TOLERANCE = 1e-12
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     rows = list(zip(p.tolist(), y.tolist(), strict=True))
     calls: dict[str, Callable[[], Any]] = {
         "a plain loop over numpy arrays": lambda: plain_loop(p, y),
-        "predict_one and learn_one": lambda: one_by_one(SimpleJumper(), rows),
+        "predict_one and learn_one": lambda: protect_row_by_row(SimpleJumper(), rows),
         "protect": lambda: SimpleJumper().protect(p, y),
         "CompositeJumper, protect": lambda: CompositeJumper().protect(p, y),
     }
@@ -54,7 +54,7 @@ def main() -> None:
         f" {difference:.1e}.\n\n"
         + tabulate(lines, ["", "CPU seconds", "a step", "times protect", "target", ""], tablefmt="github")
     )
-    million, growth = a_million_steps()
+    million, growth = million_steps()
     text += "\n\nOne million steps:\n\n" + tabulate(
         million, ["", "CPU seconds", "most memory, MB", "target", ""], tablefmt="github"
     )
@@ -64,7 +64,7 @@ def main() -> None:
     if out != "-":
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         Path(out).write_text(f"Written by `python benchmarks/protection.py`.\n\n{text}\n", encoding="utf-8")
-    sys.exit(1 if has_miss or growth > MOST_GROWTH or difference > SAME else 0)
+    sys.exit(1 if has_miss or growth > MOST_GROWTH or difference > TOLERANCE else 0)
 
 
 def arguments() -> argparse.Namespace:
@@ -87,11 +87,11 @@ def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(RUNS):  # in turn, so that what else the machine does meets all alike
         for name, call in calls.items():
-            seconds[name].append(elapsed(call))
+            seconds[name].append(elapsed_seconds(call))
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def elapsed(call: Callable[[], Any]) -> float:
+def elapsed_seconds(call: Callable[[], Any]) -> float:
     start = time.process_time()
     call()
     return time.process_time() - start
@@ -110,7 +110,7 @@ def plain_loop(p: np.ndarray, y: np.ndarray, jump_rate: float = 0.01) -> np.ndar
     return estimates
 
 
-def one_by_one(jumper: SimpleJumper, rows: Iterable[tuple[float, int]]) -> None:
+def protect_row_by_row(jumper: SimpleJumper, rows: Iterable[tuple[float, int]]) -> None:
     for p, y in rows:
         jumper.predict_one(p)
         jumper.learn_one(p, y)
@@ -123,13 +123,13 @@ def protected_classification(p: np.ndarray, y: np.ndarray) -> float | None:
     except ImportError:
         return None
     columns = np.column_stack([1 - p, p])
-    return elapsed(lambda: ProtectedClassification().predict_proba(test_probs=columns, y=y))
+    return elapsed_seconds(lambda: ProtectedClassification().predict_proba(test_probs=columns, y=y))
 
 
 def speed(seconds: dict[str, float]) -> tuple[list[list[str]], bool]:
     lines, has_miss = [], False
     for name, value in seconds.items():
-        ratio, minimum = value / seconds["protect"], AT_LEAST.get(name)
+        ratio, minimum = value / seconds["protect"], LEAST_SPEEDUPS.get(name)
         verdict = "" if minimum is None else "holds" if ratio >= minimum else "MISSED"
         has_miss |= verdict == "MISSED"
         target = "" if minimum is None else f">= {minimum}"
@@ -137,15 +137,15 @@ def speed(seconds: dict[str, float]) -> tuple[list[list[str]], bool]:
     return lines, has_miss
 
 
-def a_million_steps() -> tuple[list[list[str]], float]:
+def million_steps() -> tuple[list[list[str]], float]:
     """Timed and then once more under ``tracemalloc``; the MB that the stream takes are the ones that count."""
     p, y = stream(MILLION)
     jumper = SimpleJumper()
-    one_by_one(jumper, pairs(p[:1000], y[:1000]))
-    stream_seconds = elapsed(lambda: one_by_one(jumper, pairs(p, y)))
-    growth = traced(lambda: one_by_one(jumper, pairs(p, y)))
-    batch_seconds = elapsed(lambda: SimpleJumper().protect(p, y))
-    extra = traced(lambda: SimpleJumper().protect(p, y)) - 2 * p.nbytes / 1e6
+    protect_row_by_row(jumper, pairs(p[:1000], y[:1000]))
+    stream_seconds = elapsed_seconds(lambda: protect_row_by_row(jumper, pairs(p, y)))
+    growth = peak_memory(lambda: protect_row_by_row(jumper, pairs(p, y)))
+    batch_seconds = elapsed_seconds(lambda: SimpleJumper().protect(p, y))
+    extra = peak_memory(lambda: SimpleJumper().protect(p, y)) - 2 * p.nbytes / 1e6
     verdict = "holds" if growth <= MOST_GROWTH else "MISSED"
     lines = [
         ["predict_one and learn_one", f"{stream_seconds:.2f}", f"{growth:.3f}", f"<= {MOST_GROWTH:g}", verdict],
@@ -158,7 +158,7 @@ def pairs(p: np.ndarray, y: np.ndarray) -> Iterator[tuple[float, int]]:
     return ((float(a), int(b)) for a, b in zip(p, y, strict=True))
 
 
-def traced(call: Callable[[], Any]) -> float:
+def peak_memory(call: Callable[[], Any]) -> float:
     """The most memory in MB that was taken at a time."""
     tracemalloc.start()
     call()

@@ -82,7 +82,7 @@ def gains(experiment: Experiment, store: Store, learner: str, part: slice) -> st
             ids = [cell_id(card.name, repetition, learner, method) for method in ("base", *_METHODS)]
             base, *losses = (_loss(*store.predictions(results[name]), part) for name in ids)
             values.append([base - loss for loss in (*losses, _loss(y, truth, part))])
-        rows.append([card.title.removeprefix("Stream: "), *map(_spread, zip(*values, strict=True))])
+        rows.append([card.title.removeprefix("Stream: "), *map(_spread_text, zip(*values, strict=True))])
     return _table(["", "Protected", "Composite", "Retrained", "truth"], rows)
 
 
@@ -95,7 +95,7 @@ def periods() -> str:
         source = card.generator.model_copy(update={"change": change})
         variant = card.model_copy(update={"generator": source})
         values = [list(_gains_of(variant, draw)) for draw in range(_DRAWS)]
-        rows.append([f"{period}", *map(_spread, zip(*values, strict=True))])
+        rows.append([f"{period}", *map(_spread_text, zip(*values, strict=True))])
     return _table(["rows between changes", "Protected", "Composite", "best fixed calibrator", "truth"], rows)
 
 
@@ -104,7 +104,7 @@ def _gains_of(card: Card, seed: int) -> Iterator[float]:
     learner = LogisticRegression().fit(data.X[:n_train], data.y[:n_train])
     y, p = data.y[n_train:], learner.predict_proba(data.X[n_train:])[:, 1].clip(*_CLIP)
     for jumper in _JUMPERS:
-        yield _won(jumper(), p, y) / len(y) * 1000
+        yield _final_capital(jumper(), p, y) / len(y) * 1000
     yield _loss(y, p) - min(_loss(y, calibrated) for calibrated in Quadratic().apply(p).T)
     yield _loss(y, p) - _loss(y, data.truth[n_train:])
 
@@ -114,27 +114,28 @@ def premiums() -> str:
     card = read_card(find_card("stream-none"))
     streams, test = [generated(card, draw) for draw in range(_DRAWS)], slice(card.split.train, None)
     honest_gains = [
-        [_won(jumper(), stream.truth[test].clip(*_CLIP), stream.y[test]) for stream in streams] for jumper in _JUMPERS
+        [_final_capital(jumper(), stream.truth[test].clip(*_CLIP), stream.y[test]) for stream in streams]
+        for jumper in _JUMPERS
     ]
     p = streams[0].truth[test].clip(*_CLIP)
     choices: dict[str, Callable[[float, float], int]] = {
         "the less likely one under the protected prediction": lambda p, protected: int(protected <= 0.5),
         "the one with a lower protected than base probability": lambda p, protected: int(protected < p),
     }
-    rows = [["drawn with the probability that the base states", *map(_spread, honest_gains)]]
+    rows = [["drawn with the probability that the base states", *map(_spread_text, honest_gains)]]
     for name, choose in choices.items():
-        rows.append([name, *(f"{_played(jumper(), p, choose):+.2f}" for jumper in _JUMPERS)])
+        rows.append([name, *(f"{_play(jumper(), p, choose):+.2f}" for jumper in _JUMPERS)])
     bounds = [-regret_bound(len(p), len(Quadratic().eps), SimpleJumper().jump_rate), -np.log10(2)]
     rows.append(["bound for any labels", *(f"{bound:+.2f}" for bound in bounds)])
     return _table(["every label is one", "Protected", "Composite"], rows)
 
 
-def _won(jumper: SimpleJumper | CompositeJumper, p: np.ndarray, y: np.ndarray) -> float:
+def _final_capital(jumper: SimpleJumper | CompositeJumper, p: np.ndarray, y: np.ndarray) -> float:
     jumper.protect(p, y)
     return jumper.log10_martingale
 
 
-def _played(jumper: SimpleJumper | CompositeJumper, p: np.ndarray, choose: Callable[[float, float], int]) -> float:
+def _play(jumper: SimpleJumper | CompositeJumper, p: np.ndarray, choose: Callable[[float, float], int]) -> float:
     for base in p.tolist():
         jumper.learn_one(base, choose(base, jumper.predict_one(base)))
     return jumper.log10_martingale
@@ -145,7 +146,7 @@ def _loss(y: np.ndarray, p: np.ndarray, part: slice = slice(None)) -> float:
     return float(-np.log10(np.where(y == 1, p, 1 - p)[part]).mean() * 1000)
 
 
-def _spread(values: list[float]) -> str:
+def _spread_text(values: list[float]) -> str:
     return f"{np.mean(values):+.1f} ± {np.std(values, ddof=1):.1f}"
 
 

@@ -27,13 +27,13 @@ from probcal.reporting.comparison.pairs import Pair, p_text
 from probcal.store.folder import Store
 
 
-def asked(folder: str, words: str) -> str:
+def block_text(folder: str, words: str) -> str:
     """``words``: the name of a function below, with its arguments, or that of a table. Raises KeyError for another."""
     name, *arguments = words.split()
-    return TABLES[name](Asked(folder)) if name in TABLES else str(_ASKED[name](Asked(folder), *arguments))
+    return TABLES[name](Results(folder)) if name in TABLES else str(_NUMBERS[name](Results(folder), *arguments))
 
 
-class Asked:
+class Results:
     """A folder of results; what is read of it is read once."""
 
     def __init__(self, folder: str) -> None:
@@ -88,7 +88,7 @@ def short(number: float) -> str:
     return "∞" if math.isinf(number) else f"{number:.3f}".removeprefix("0")
 
 
-def at(run: Asked, dataset: str, column: str, *metrics: str) -> str:
+def at(run: Results, dataset: str, column: str, *metrics: str) -> str:
     """Our means, RMS / CXE / AUC unless others are named; ∞ as soon as one split is.
 
     ``column`` is ``learner/method``, or the paper's name, such as ProbSVM.
@@ -103,7 +103,7 @@ def at(run: Asked, dataset: str, column: str, *metrics: str) -> str:
     return " / ".join(short(statistics.fmean(value)) for value in values)
 
 
-def infinite_on(run: Asked, dataset: str, column: str) -> str:
+def infinite_on(run: Results, dataset: str, column: str) -> str:
     """On how many splits CXE is ∞: ``2 of 10``."""
     row = next(row for row in run.checked.outline.datasets if row.name == dataset)
     entry = next(
@@ -115,56 +115,56 @@ def infinite_on(run: Asked, dataset: str, column: str) -> str:
     return f"{sum(map(math.isinf, values))} of {len(values)}"
 
 
-def infinite_in(run: Asked, column: str) -> str:
+def infinite_in(run: Results, column: str) -> str:
     """Every data set on which CXE is ∞ on some split: ``Adult (1 of 1) and Kr-vs-kp (1 of 10)``."""
     pairs = [(row, infinite_on(run, row.name, column)) for row in run.checked.outline.datasets]
-    return listed([f"{row.title} ({text})" for row, text in pairs if not text.startswith("0 ")])
+    return join_names([f"{row.title} ({text})" for row, text in pairs if not text.startswith("0 ")])
 
 
-def in_band(run: Asked, dataset: str = "") -> str:
+def in_band(run: Results, dataset: str = "") -> str:
     numbers = [number for number in run.report.numbers.all if number.state in ("in band", "out of band")]
     subset = [number for number in numbers if dataset in ("", number.of)]
     return f"{sum(number.state == 'in band' for number in subset)} of {len(subset)}"
 
 
-def share_in_band(run: Asked) -> str:
+def share_in_band(run: Results) -> str:
     count, total = map(int, in_band(run).split(" of "))
     return f"{100 * count / total:.0f} %"
 
 
-def figure(run: Asked, name: str, kind: str) -> str:
+def figure(run: Results, name: str, kind: str) -> str:
     """A figure of agreement: ``in-band shuffled`` is ``73 %``. Of ``ours``, ``shuffled`` and ``wrong`` columns."""
     value = getattr(getattr(run.report.agreement, kind), name.replace("-", "_"))
     return f"{value:.2f}".removeprefix("0") if name == "tau" else percent(value)
 
 
-def gate(run: Asked, place: str, kind: str) -> str:
+def gate(run: Results, place: str, kind: str) -> str:
     """The share of ``ours``, ``shuffled`` or ``wrong`` columns that the rule at this place lets pass."""
     return percent(getattr(run.report.gates[int(place)], kind))
 
 
-def compared(run: Asked) -> str:
+def compared(run: Results) -> str:
     """How many published numbers have results of ours, without misprints."""
     return str(run.report.agreement.numbers)
 
 
-def digits_same(run: Asked, *datasets: str) -> str:
+def digits_same(run: Results, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
     numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
     return f"{sum(number.distance == 0 for number in numbers)} of {len(numbers)}"
 
 
-def digits_in_band(run: Asked, *datasets: str) -> str:
+def digits_in_band(run: Results, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are within one unit of the last digit."""
     numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
     return f"{sum(number.state == 'in band' for number in numbers)} of {len(numbers)}"
 
 
-def out_of_band(run: Asked, dataset: str = "") -> str:
+def out_of_band(run: Results, dataset: str = "") -> str:
     return str(sum(number.state == "out of band" and dataset in ("", number.of) for number in run.report.numbers.all))
 
 
-def differences_in_band(run: Asked, dataset: str = "") -> str:
+def differences_in_band(run: Results, dataset: str = "") -> str:
     differences = [
         difference
         for difference in run.report.differences.all
@@ -173,143 +173,145 @@ def differences_in_band(run: Asked, dataset: str = "") -> str:
     return f"{sum(difference.state == 'in band' for difference in differences)} of {len(differences)}"
 
 
-def first_repetition_minutes(run: Asked, *columns: str) -> str:
+def first_repetition_minutes(run: Results, *columns: str) -> str:
     """Minutes of one processor for the first repetition of all data sets, without the columns ``LEARNER/METHOD``."""
     results = Store(ROOT / "results" / run.folder).results().values()
     cells = [cell for cell in results if cell.repetition == 0 and f"{cell.learner}/{cell.method}" not in columns]
     return f"{sum(cell.seconds for cell in cells) / 60:.0f}"
 
 
-def splits(run: Asked) -> str:
+def splits(run: Results) -> str:
     return str(max(run.checked.outline.repetitions.values()))
 
 
-def ranked(run: Asked, variant: str) -> str:
+def ranked(run: Results, variant: str) -> str:
     entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
     return f"{entry.in_band} of {entry.compared}"
 
 
-def median(run: Asked, variant: str) -> str:
+def median(run: Results, variant: str) -> str:
     entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
     return f"{entry.median:.2f}".removeprefix("0")
 
 
-def reading(run: Asked, dataset: str, row: str) -> str:
+def reading(run: Results, dataset: str, row: str) -> str:
     entry = next(candidate for candidate in _audit(run.folder).readings[dataset][1] if candidate.name == row)
     return f"{entry.in_band} of {entry.compared}"
 
 
-def median_of_reading(run: Asked, dataset: str, row: str) -> str:
+def median_of_reading(run: Results, dataset: str, row: str) -> str:
     entry = next(candidate for candidate in _audit(run.folder).readings[dataset][1] if candidate.name == row)
     return f"{entry.median:.2f}".removeprefix("0")
 
 
-def printed(run: Asked, label: str) -> str:
+def printed(run: Results, label: str) -> str:
     """By the paper's own tables, one number a metric."""
     return run.printed(label)
 
 
-def count(run: Asked, label: str) -> str:
+def count(run: Results, label: str) -> str:
     """``16 of 36``."""
     [result] = run.claim(label).counts.values()
     return f"{result.wins} of {result.known}"
 
 
-def interval(run: Asked, label: str) -> str:
+def interval(run: Results, label: str) -> str:
     [result] = run.claim(label).counts.values()
     return f"{result.splits[0]} to {result.splits[1]}"
 
 
-def on_all(run: Asked, label: str) -> str:
+def on_all(run: Results, label: str) -> str:
     """``19.5 of 45 (12 to 28)``."""
     [result] = run.claim(label).counts.values()
     mean, low, high = result.on_all
     return f"{mean:.1f} of {result.total} ({low} to {high})"
 
 
-def tally(run: Asked, label: str) -> str:
+def tally(run: Results, label: str) -> str:
     """``5, 3, 5 of 12``, one number a metric."""
     return wins_text(run.claim(label))
 
 
-def wilcoxon(run: Asked, label: str, metric: str) -> str:
+def wilcoxon(run: Results, label: str, metric: str) -> str:
     """Holm's p over the pairs of methods."""
     return p_text(run.claim(label).counts[metric].wilcoxon_holm).replace("<", "&lt;")
 
 
-def verdict(run: Asked, label: str) -> str:
+def verdict(run: Results, label: str) -> str:
     return run.claim(label).verdict
 
 
-def verdicts(run: Asked, name: str) -> str:
+def verdicts(run: Results, name: str) -> str:
     """How many claims came to a verdict, ``not-supported`` with a hyphen."""
     return str(sum(claim.verdict == name.replace("-", " ") for claim in run.comparison.claims))
 
 
-def verdict_there(run: Asked, label: str) -> str:
+def partial_verdict(run: Results, label: str) -> str:
     """Of the data sets that were run, as if they were all."""
     return (run.claim(label).on_those_run or run.claim(label).drawn).verdict
 
 
-def verdicts_there(run: Asked, name: str) -> str:
+def partial_verdicts(run: Results, name: str) -> str:
     claims = run.comparison.claims
     return str(sum((claim.on_those_run or claim.drawn).verdict == name.replace("-", " ") for claim in claims))
 
 
-def by_the_means_there(run: Asked, name: str) -> str:
+def partial_mean_verdicts(run: Results, name: str) -> str:
     """``12 of 17``."""
     values = [(claim.on_those_run or claim.drawn).by_the_means for claim in run.comparison.claims]
     return f"{values.count(name.replace('-', ' '))} of {len(values)}"
 
 
-def pair_p(run: Asked, metric: str, later: str, earlier: str) -> str:
+def pair_p(run: Results, metric: str, later: str, earlier: str) -> str:
     """Wilcoxon's, after Holm, of two labels."""
     return p_text(_pair(run, metric, later, earlier).p_holm).replace("<", "&lt;")
 
 
-def _pair(run: Asked, metric: str, later: str, earlier: str) -> Pair:
+def _pair(run: Results, metric: str, later: str, earlier: str) -> Pair:
     all_pairs = run.comparison.pairs[metric]
     return next(pair for pair in all_pairs if (pair.later.label, pair.earlier.label) == (later, earlier))
 
 
-def behind(run: Asked, later: str, earlier: str, metric: str) -> str:
+def worse_datasets(run: Results, later: str, earlier: str, metric: str) -> str:
     """Titles of the data sets in which the first of two labels has the worse mean."""
     pair = _pair(run, metric, later, earlier)
     sign = 1 if metric_named(metric).larger_is_better else -1
-    return listed([row.row.title for row in pair.tested if sign * row.difference < 0])
+    return join_names([row.row.title for row in pair.tested if sign * row.difference < 0])
 
 
-def told_apart(run: Asked, metric: str, label: str) -> str:
+def separated_labels(run: Results, metric: str, label: str) -> str:
     """Labels that Nemenyi's test tells from this one."""
     ranks = run.comparison.ranks[metric]
     neighbours = {name for group in ranks.groups for name in group if label in group}
-    return listed([name for name in ranks.labels if name not in neighbours and name != label])
+    return join_names([name for name in ranks.labels if name not in neighbours and name != label])
 
 
-def infinite_here(run: Asked) -> str:
+def own_infinite(run: Results) -> str:
     """Where ours is ∞ and the published number is not in its band."""
-    return _where(
+    return _number_names(
         run,
         lambda number: number.state == "out of band" and number.infinite > 0 and not math.isinf(number.published),
     )
 
 
-def infinite_there(run: Asked) -> str:
+def published_infinite(run: Results) -> str:
     """Where the published number is ∞ and ours is finite on every split, whether that can be judged or not."""
-    return _where(run, lambda number: math.isinf(number.published) and bool(number.values) and not number.infinite)
+    return _number_names(
+        run, lambda number: math.isinf(number.published) and bool(number.values) and not number.infinite
+    )
 
 
-def not_judged(run: Asked) -> str:
+def not_judged(run: Results) -> str:
     return str(sum(number.state == "cannot be judged" for number in run.report.numbers.all))
 
 
-def _where(run: Asked, condition: Callable[[Any], bool]) -> str:
+def _number_names(run: Results, condition: Callable[[Any], bool]) -> str:
     titles = {row.name: row.title for row in run.checked.outline.datasets}
     numbers = [number for number in run.report.numbers.all if condition(number)]
-    return listed([f"{number.what} on {titles[number.dataset]}" for number in numbers])
+    return join_names([f"{number.what} on {titles[number.dataset]}" for number in numbers])
 
 
-def published_below(run: Asked, dataset: str, metric: str) -> str:
+def published_below(run: Results, dataset: str, metric: str) -> str:
     """How many published numbers of a data set are below our mean: ``10 of 10``."""
     numbers = [
         number
@@ -319,50 +321,51 @@ def published_below(run: Asked, dataset: str, metric: str) -> str:
     return f"{sum(number.published < number.mean for number in numbers)} of {len(numbers)}"
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:]) or "none"
 
 
-def rank_of(run: Asked, metric: str, label: str) -> str:
+def rank_of(run: Results, metric: str, label: str) -> str:
     ranks = run.comparison.ranks[metric]
     return f"{ranks.mean_ranks[ranks.labels.index(label)]:.2f}"
 
 
-def critical_difference(run: Asked, metric: str) -> str:
+def critical_difference(run: Results, metric: str) -> str:
     return f"{run.comparison.ranks[metric].critical_difference:.2f}"
 
 
-def sure_places(run: Asked, share: str) -> str:
+def sure_places(run: Results, share: str) -> str:
     """Of how many first places one method has at least that share of the draws to itself or shared."""
     places = [place for place in run.comparison.places if place.printed is not None]
     return f"{sum(max(place.shares.values(), default=0) >= float(share) for place in places)} of {len(places)}"
 
 
-def loss(run: Asked, rows: str, learner: str, method: str) -> str:
+def loss(run: Results, rows: str, learner: str, method: str) -> str:
     """The mean log loss in bits over the data sets with ``few`` training rows, or with ``many``."""
     losses = _losses(run.folder)
     subset = losses[(losses["learner"] == learner) & (losses["method"] == method)]
     return short(float(subset.loc[subset["dataset"].isin(defaults.FEW_ROWS) == (rows == "few"), "loss"].mean()))
 
 
-def near_the_best(run: Asked, method: str, bits: str) -> str:
+def near_the_best(run: Results, method: str, bits: str) -> str:
     """With how many learners the mean loss is at most ``bits`` above that of the best map: ``12 of 14``.
 
     The learners count twice, with few training rows and with many.
     """
     data = _losses(run.folder).assign(few=lambda table: table["dataset"].isin(defaults.FEW_ROWS))
-    means = data[~data["method"].isin(defaults.OTHERS)].groupby(["few", "learner", "method"])["loss"].mean().unstack()
+    maps = data[~data["method"].isin(defaults.BASELINES)]
+    means = maps.groupby(["few", "learner", "method"])["loss"].mean().unstack()
     is_near = means[method] <= means.min(axis=1) + float(bits)
     return f"{int(is_near.sum())} of {len(is_near)}"
 
 
-def failures(run: Asked) -> str:
+def failures(run: Results) -> str:
     """How many combinations fail the gate: ``15 of 1,000``."""
     verdicts = defaults.judge(_losses(run.folder))
     return f"{int(verdicts['failed'].sum())} of {len(verdicts):,}"
 
 
-def normalised(run: Asked, metric: str, kind: str) -> str:
+def normalised(run: Results, metric: str, kind: str) -> str:
     """How many ``pairs`` of data set and learner; in how many is normalised Probing ``better``, ``worse``."""
     with (ROOT / "results" / run.folder / "tables.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == metric and row["mean"] not in ("", "nan")]
@@ -376,7 +379,7 @@ def normalised(run: Asked, metric: str, kind: str) -> str:
     return str(sum((gain if kind == "better" else -gain) >= ROUNDING for gain in gains))
 
 
-def best_of_multiclass(run: Asked, metric: str, method: str) -> str:
+def best_of_multiclass(run: Results, metric: str, method: str) -> str:
     with (ROOT / "results" / run.folder / "tables.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == metric and row["mean"]]
     means: dict[tuple[str, str], dict[str, float]] = {}
@@ -385,14 +388,15 @@ def best_of_multiclass(run: Asked, metric: str, method: str) -> str:
     return str(sum(values.get(method) == min(values.values()) for values in means.values()))
 
 
-_ASKED = {
+_NUMBERS = {
     function.__name__.replace("_", "-"): function
     for function in (
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         first_repetition_minutes,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
-        critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
-        figure, gate, compared, digits_in_band, digits_same, loss, near_the_best, failures,
-        infinite_here, infinite_there, not_judged, infinite_in, published_below, normalised, best_of_multiclass,
+        critical_difference, sure_places, partial_verdict, partial_verdicts, partial_mean_verdicts, pair_p,
+        worse_datasets, separated_labels, figure, gate, compared, digits_in_band, digits_same, loss, near_the_best,
+        failures, own_infinite, published_infinite, not_judged, infinite_in, published_below, normalised,
+        best_of_multiclass,
     )
 }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reproduction_blocks import asked
+from reproduction_blocks import block_text
 from speed import ROOT
 
 from probcal.reporting.comparison.ranks_figure import draw_ranks
@@ -36,15 +36,15 @@ def main() -> None:
     draw_ranks([Store(ROOT / "results" / "uci-random")])
     for name in PAGES:
         page = ROOT / name
-        page.write_text(BLOCK.sub(filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(BLOCK.sub(fill_block, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def filled(block: re.Match[str]) -> str:
+def fill_block(block: re.Match[str]) -> str:
     """Return the block with what its folder says, or as it stands while the folder has no results."""
     folder, words, line_end, _ = block.groups()
     if not (ROOT / "results" / folder / "experiment.json").is_file():
         return block[0]
-    return f"<!-- results/{folder} {words} -->{line_end}{asked(folder, words)}{line_end}<!-- end -->"
+    return f"<!-- results/{folder} {words} -->{line_end}{block_text(folder, words)}{line_end}<!-- end -->"
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def claims(run: Any) -> str:
             ", ".join(f"{count.better}:{count.worse}" for count in tests),
             ", ".join(p_text(count.wilcoxon_holm) for count in tests).replace("<", "&lt;"),
             claim.measured.verdict,
-            _sure(claim.drawn),
-            *([_sure(claim.on_those_run or claim.drawn)] if is_partial else []),
+            _verdict_text(claim.drawn),
+            *([_verdict_text(claim.on_those_run or claim.drawn)] if is_partial else []),
         ])  # fmt: skip
     header = [
         "statement",
@@ -73,24 +73,28 @@ def claims(run: Any) -> str:
     return _pipe(rows, header)
 
 
-def claims_there(run: Any) -> str:
+def partial_claims(run: Any) -> str:
     """The paper's own counts on the data sets that were run, and ours."""
     paper, numbers = run.checked.published, MeasuredNumbers(run.checked)
     rows = [
-        [SHORT[claim.claim.label], _won(published_tallies(claim.claim, paper, numbers)), _won(claim.ours.tallies)]
+        [
+            SHORT[claim.claim.label],
+            _wins_text(published_tallies(claim.claim, paper, numbers)),
+            _wins_text(claim.ours.tallies),
+        ]
         for claim in run.report.claims
         if claim.claim.label in SHORT and any(tally.known for tally in claim.ours.tallies.values())
     ]
     return _pipe(rows, ["statement", "the paper's tables, there", "ours"])
 
 
-def _won(tallies: dict[str, Tally]) -> str:
+def _wins_text(tallies: dict[str, Tally]) -> str:
     """``7, 7, 6 of 7``, one number a metric."""
     wins = ", ".join(str(tally.wins) for tally in tallies.values())
     return f"{wins} of {max(tally.known for tally in tallies.values())}"
 
 
-def _sure(verdict: ResampledVerdict) -> str:
+def _verdict_text(verdict: ResampledVerdict) -> str:
     return f"**{verdict.verdict}** ({draws_text(verdict)})"
 
 
@@ -100,33 +104,35 @@ def surviving(run: Any) -> str:
     lines = []
     for verdict in ("supported", "not supported"):
         robust = [claim for claim in claims if claim.verdict == verdict]
-        partial = [claim for claim in claims if _there(claim).verdict == verdict and claim.verdict != verdict]
-        lines.append(f"- **{verdict.capitalize()}, whatever the missing data sets would give:**{_named(robust)}")
-        lines.append(f"- **{verdict.capitalize()} only on the data sets that were run:**{_named(partial)}")
-    open_claims = [claim for claim in claims if _there(claim).verdict == "undecided" == claim.verdict]
+        partial = [
+            claim for claim in claims if _measured_verdict(claim).verdict == verdict and claim.verdict != verdict
+        ]
+        lines.append(f"- **{verdict.capitalize()}, whatever the missing data sets would give:**{_claim_list(robust)}")
+        lines.append(f"- **{verdict.capitalize()} only on the data sets that were run:**{_claim_list(partial)}")
+    open_claims = [claim for claim in claims if _measured_verdict(claim).verdict == "undecided" == claim.verdict]
     for means_verdict, word in (
         ("supported", "supported"),
         ("not supported", "contradicted"),
         ("undecided", "left open"),
     ):
-        group = [claim for claim in open_claims if _there(claim).by_the_means == means_verdict]
+        group = [claim for claim in open_claims if _measured_verdict(claim).by_the_means == means_verdict]
         if group:
-            lines.append(f"- **Undecided on both, {word} by our means:**{_named(group)}")
+            lines.append(f"- **Undecided on both, {word} by our means:**{_claim_list(group)}")
     return "\n".join(lines)
 
 
-def _there(claim: ClaimSupport) -> ResampledVerdict:
+def _measured_verdict(claim: ClaimSupport) -> ResampledVerdict:
     return claim.on_those_run or claim.drawn
 
 
-def _named(claims: list[ClaimSupport]) -> str:
+def _claim_list(claims: list[ClaimSupport]) -> str:
     return "".join(f"\n  - {SHORT[claim.claim.label]}" for claim in claims) if claims else " none."
 
 
 def statements(run: Any) -> str:
     """The claims of another paper, as ``probcal compare`` words them."""
     rows = [
-        [claim.claim.statement(), wins_text(claim), claim.measured.verdict, _sure(claim.drawn)]
+        [claim.claim.statement(), wins_text(claim), claim.measured.verdict, _verdict_text(claim.drawn)]
         for claim in run.comparison.claims
     ]
     return _pipe(rows, ["statement", "ours", "by the means", "verdict (for : against)"])
@@ -253,7 +259,7 @@ def _with_units(number: Any) -> str:
     return f"**{text} ({units:+.0f})**" if units else text
 
 
-def what_passes(run: Any) -> str:
+def passing_shares(run: Any) -> str:
     """What each rule of the check lets pass."""
     label = run.report.agreement.plain
     rows = [
@@ -271,7 +277,7 @@ def agreement(run: Any) -> str:
             lines.setdefault(row["dataset"], {})[row["pair"]] = row
     rows = [
         [dataset, f"{int(next(iter(cells.values()))['rows']):,}",
-         *(_share_alike(cells.get(name)) for name in ("svm", "hinge", "log", "nb")),
+         *(_same_share(cells.get(name)) for name in ("svm", "hinge", "log", "nb")),
          f"{float(cells['nb']['largest_difference']):.4f}"]
         for dataset, cells in lines.items()
     ]  # fmt: skip
@@ -280,7 +286,7 @@ def agreement(run: Any) -> str:
     return _pipe(rows, header)
 
 
-def _share_alike(line: dict[str, str] | None) -> str:
+def _same_share(line: dict[str, str] | None) -> str:
     return "" if line is None else f"{100 * int(line['same']) / int(line['rows']):.2f} %"
 
 
@@ -322,10 +328,10 @@ def known_reasons(run: Any) -> str:
     groups: dict[str, list[Finding]] = {}
     for number, cause in run.report.numbers.known:
         groups.setdefault(cause.reason, []).append(number)
-    return _pipe([[_joined(numbers), reason] for reason, numbers in groups.items()], ["numbers", "reason"])
+    return _pipe([[_numbers_text(numbers), reason] for reason, numbers in groups.items()], ["numbers", "reason"])
 
 
-def _joined(numbers: list[Finding]) -> str:
+def _numbers_text(numbers: list[Finding]) -> str:
     """Return the numbers in few words: data sets with the same columns of the same metrics are named together."""
     metric_groups: dict[tuple[str, str], list[str]] = {}
     for number in numbers:
@@ -345,13 +351,18 @@ def _joined(numbers: list[Finding]) -> str:
 def verdicts_by_ranks(run: Any) -> str:
     """Print each claim by the paper's own numbers and by ours."""
     rows = [
-        [claim.claim.statement(), _judged(claim.printed), _judged(claim.ours), f"**{claim.ours.verdict}**"]
+        [
+            claim.claim.statement(),
+            _judgement_text(claim.printed),
+            _judgement_text(claim.ours),
+            f"**{claim.ours.verdict}**",
+        ]
         for claim in run.report.claims
     ]
     return _pipe(rows, ["claim", "the authors' files", "ours", "verdict"])
 
 
-def _judged(verdict: ClaimVerdict) -> str:
+def _judgement_text(verdict: ClaimVerdict) -> str:
     return verdict.said or ", ".join(f"{tally.wins} of {tally.known}" for tally in verdict.tallies.values())
 
 
@@ -366,7 +377,7 @@ def processor_hours(run: Any) -> str:
     return _pipe(rows, ["learner", "hours of cells", "on two processors"])
 
 
-def beside_the_paper(run: Any) -> str:
+def own_methods(run: Any) -> str:
     """Print each of our methods beside the paper's beta map and isotonic regression on the same folds, by log loss."""
     losses, peer_losses = _mean_log_losses(run.folder), _mean_log_losses(run.folder.removesuffix("-ours"))
     rows = []
@@ -397,7 +408,7 @@ TABLES = {
     function.__name__.replace("_", "-"): function
     for function in (
         claims,
-        claims_there,
+        partial_claims,
         surviving,
         statements,
         best,
@@ -409,12 +420,12 @@ TABLES = {
         agreement_figures,
         digits,
         digits_by_column,
-        what_passes,
+        passing_shares,
         columns_in_band,
         median_differences,
         known_reasons,
         verdicts_by_ranks,
         processor_hours,
-        beside_the_paper,
+        own_methods,
     )
 }

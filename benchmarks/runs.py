@@ -82,7 +82,7 @@ def run(folder: Path, repeats: int, probes: int, runs: int) -> tuple[str, float,
         measurements[jobs] = median([command_seconds(config, out, jobs) for out in folders]), results(folders[0])
     (first, first_results), (second, second_results) = measurements[1], measurements[2]
     label = f"probcal run, {repeats * CELLS} cells of {first / repeats / CELLS:.1f} s, -j 1 against -j 2"
-    return label, first, second, same(first_results == second_results)
+    return label, first, second, same_text(first_results == second_results)
 
 
 def command_seconds(config: Path, out: Path, jobs: int) -> float:
@@ -103,15 +103,15 @@ def probing(folder: Path, learner: str, X: Any, y: np.ndarray, probes: int, runs
     measurements = {}
     for jobs in (1, 2):
         words = [data, learner, "probing", labels, "--probes", probes, "--n-jobs", jobs]
-        costs = [speed.alone("probing_once.py", *words)[0] for _ in range(runs)]
+        costs = [speed.script_cost("probing_once.py", *words)[0] for _ in range(runs)]
         measurements[jobs] = speed.median(costs).wall, joblib.load(labels)
     (first, first_labels), (second, second_labels) = measurements[1], measurements[2]
     is_same = all(np.array_equal(a, b) for a, b in zip(first_labels, second_labels, strict=True))
     label = f"ProbingClassifier, {probes} probes of {learner}, {len(y):,} rows, n_jobs=1 against 2"
-    return label, first, second, same(is_same)
+    return label, first, second, same_text(is_same)
 
 
-def same(is_same: bool) -> str:
+def same_text(is_same: bool) -> str:
     return "the same" if is_same else "OTHERS"
 
 

@@ -53,12 +53,12 @@ def _peak() -> float:
     return int(kilobytes) / 1024
 
 
-def tell(cost: Cost, **extra: Any) -> None:
-    """What a script that was started by ``alone`` ends with."""
+def print_cost(cost: Cost, **extra: Any) -> None:
+    """What a script that was started by ``script_cost`` ends with."""
     print(json.dumps(asdict(cost) | extra))
 
 
-def alone(script: str, *words: Any) -> tuple[Cost, dict[str, Any]]:
+def script_cost(script: str, *words: Any) -> tuple[Cost, dict[str, Any]]:
     """The cost that ``script``, beside this file, tells of its work in a fresh process, and what else it tells."""
     command = [sys.executable, Path(__file__).with_name(script), *map(str, words)]
     process = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=one_blas_thread())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from split_data import Rows
-from split_scores import Numbers, finite, worst
+from split_scores import Numbers, finite_numbers, largest_difference
 
 from probcal.learners.weka import WekaClassifier
 from probcal.metrics import cross_entropy, rms_error, roc_auc
@@ -22,12 +22,12 @@ MISPRINTS = {("ionosphere", "Log", "cxe")}
 """Printed numbers that cannot be (see the head of langford-zadrozny-2005.yaml)."""
 
 
-def printed(dataset: str, column: str) -> Numbers:
+def printed_numbers(dataset: str, column: str) -> Numbers:
     """Return the finite printed numbers of a column of the paper for a data set, ``dataset`` a card of any reading."""
     paper = Published.read("langford-zadrozny-2005")
     learner, method = paper.columns[column]
     name = dataset if dataset in paper.titles else dataset.split("-")[0]
-    numbers = finite([(metric, paper.number(name, learner, method, metric)) for metric in METRICS])
+    numbers = finite_numbers([(metric, paper.number(name, learner, method, metric)) for metric in METRICS])
     return {metric: value for metric, value in numbers.items() if (name, column, metric) not in MISPRINTS}
 
 
@@ -42,4 +42,4 @@ def weka_numbers(rows: Rows, train: np.ndarray, column: str) -> Numbers:
 def confirmations(rows: Rows, train: np.ndarray) -> Iterator[tuple[str, float]]:
     """Yield each column with its largest difference from the printed numbers, in units of the last digit."""
     for column in LEARNERS:
-        yield column, worst(weka_numbers(rows, train, column), printed(rows.name, column))
+        yield column, largest_difference(weka_numbers(rows, train, column), printed_numbers(rows.name, column))

@@ -60,10 +60,10 @@ def read_rows(name: str, folder: str | None = None, mlc: Path | None = None) -> 
     dataset = load(card)
     classes = pd.factorize(dataset.y)[0]
     rows = Rows(name, dataset.X, dataset.y.astype(np.int64), classes)
-    return _with_parts(rows, mlc / MLC[name]) if mlc and name in MLC else rows
+    return _find_parts(rows, mlc / MLC[name]) if mlc and name in MLC else rows
 
 
-def _with_parts(rows: Rows, stem: Path) -> Rows:
+def _find_parts(rows: Rows, stem: Path) -> Rows:
     """Find the lines of STEM.data and STEM.test among the rows. Equal rows are taken in order of appearance."""
     X, y = rows.X, rows.y
     files = {part: _lines(stem.with_name(f"{stem.name}.{part}")) for part in ("data", "test")}
@@ -71,7 +71,7 @@ def _with_parts(rows: Rows, stem: Path) -> Rows:
     if file_data.shape != (len(X), X.shape[1] + 1):
         raise DataError(f"{stem}: {file_data.shape} values in .data and .test, but the data set has {X.shape}")
     data = X.assign(label=y)
-    keys = [pd.util.hash_pandas_object(_canonical(table), index=False) for table in (data, file_data)]
+    keys = [pd.util.hash_pandas_object(_canonical_table(table), index=False) for table in (data, file_data)]
     tables = [pd.DataFrame({"key": key, "copy": key.groupby(key).cumcount()}) for key in keys]
     place = tables[0].reset_index().merge(tables[1].reset_index(), on=["key", "copy"], suffixes=("", "_theirs"))
     if len(place) != len(X):
@@ -90,7 +90,7 @@ def _lines(path: Path) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _canonical(table: pd.DataFrame) -> pd.DataFrame:
+def _canonical_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return numbers as numbers, and names as the rank of their frequency: MLC++ spells many of them out."""
     columns = []
     for _, column in table.items():

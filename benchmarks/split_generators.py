@@ -85,14 +85,14 @@ def mlc_parts(rows: Rows, seeds: np.ndarray) -> Candidates:
 @generator("weka-folds", "Weka 3.4.1: two of three folds, stratified or not, randomized (seed > 0) or in file order")
 def weka_folds(rows: Rows, seeds: np.ndarray) -> Candidates:
     """Follow RemoveFolds and StratifiedRemoveFolds -N 3, and the Explorer's cross-validation with three folds."""
-    orders = shuffled_down(Java(seeds), rows.n)
+    orders = shuffle_down(Java(seeds), rows.n)
     orders[:, seeds == 0] = np.arange(rows.n)[:, None]
     stratified = np.column_stack([stratify(order, rows.classes, 3) for order in orders.T])
     for name, order in (("plain", orders), ("stratified", stratified)):
         for fold in range(3):
             size = rows.n // 3 + (fold < rows.n % 3)
             start = fold * (rows.n // 3) + min(fold, rows.n % 3)
-            yield f"{name}, fold {fold + 1} tests", ~chosen(order[start : start + size], rows.n)
+            yield f"{name}, fold {fold + 1} tests", ~training_mask(order[start : start + size], rows.n)
 
 
 @generator(
@@ -102,7 +102,7 @@ def weka_experiment(rows: Rows, seeds: np.ndarray) -> Candidates:
     """Follow RandomSplitResultProducer, whose seed is the number of the run. 66 % is its default."""
     for name, percent in (("66 %", 66.0), ("66.67 %", 66.67), ("67 %", 67.0)):
         stream = Java(seeds)
-        order = shuffled_down(stream, rows.n)
+        order = shuffle_down(stream, rows.n)
         labels = rows.classes[order]
         train = np.zeros((len(seeds), rows.n), bool)
         for label in range(rows.classes.max() + 1):
@@ -129,29 +129,31 @@ def stratify(order: np.ndarray, classes: np.ndarray, n_folds: int) -> np.ndarray
     return np.concatenate([np.array(rows[start::n_folds], np.int64) for start in range(n_folds)])
 
 
-def chosen(rows: np.ndarray, n: int) -> np.ndarray:
+def training_mask(rows: np.ndarray, n: int) -> np.ndarray:
     """Return the (n_seeds, n) bool whose true places are the row numbers in each column of ``rows``."""
     train = np.zeros((rows.shape[1], n), bool)
     train[np.arange(rows.shape[1]), rows] = True
     return train
 
 
-def shuffled_down(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
+def shuffle_down(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
     """Shuffle from the last place down (Knuth; Weka's randomize, Collections.shuffle, Perl's FAQ): (n, n_seeds)."""
-    return _swapped(stream, n, range(n - 1, 0, -1), lambda i: (0, i + 1), mode)
+    return _swap_places(stream, n, range(n - 1, 0, -1), lambda i: (0, i + 1), mode)
 
 
-def shuffled_up(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
+def shuffle_up(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
     """Shuffle from the first place up: swap place i with one of i to n - 1."""
-    return _swapped(stream, n, range(n - 1), lambda i: (i, n - i), mode)
+    return _swap_places(stream, n, range(n - 1), lambda i: (i, n - i), mode)
 
 
-def shuffled_naively(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
+def shuffle_naively(stream: Stream, n: int, mode: str = "below") -> np.ndarray:
     """Swap each place with any other, the usual mistake."""
-    return _swapped(stream, n, range(n), lambda i: (0, n), mode)
+    return _swap_places(stream, n, range(n), lambda i: (0, n), mode)
 
 
-def _swapped(stream: Stream, n: int, places: range, span: Callable[[int], tuple[int, int]], mode: str) -> np.ndarray:
+def _swap_places(
+    stream: Stream, n: int, places: range, span: Callable[[int], tuple[int, int]], mode: str
+) -> np.ndarray:
     order: np.ndarray | None = None
     for place in places:
         first, bound = span(place)
@@ -167,23 +169,23 @@ def _swapped(stream: Stream, n: int, places: range, span: Callable[[int], tuple[
     return order
 
 
-def sorted_by_draws(stream: Stream, n: int) -> np.ndarray:
+def sort_by_draws(stream: Stream, n: int) -> np.ndarray:
     """Sort the rows by one number each (MATLAB's randperm, a spreadsheet)."""
     draws = np.array([stream.uniform() for _ in range(n)])
     return np.argsort(draws, axis=0, kind="stable").astype(np.int32)
 
 
-def _of_stream(name: str) -> Callable[[Rows, np.ndarray], Candidates]:
+def _stream_candidates(name: str) -> Callable[[Rows, np.ndarray], Candidates]:
     """Return the candidates of one random number generator: all ways to shuffle and cut, and rows drawn one by one."""
     stream_class = STREAMS[name]
 
     def candidates(rows: Rows, seeds: np.ndarray) -> Candidates:
         n = rows.n
-        shuffles = {"down": shuffled_down, "up": shuffled_up, "naive": shuffled_naively}
+        shuffles = {"down": shuffle_down, "up": shuffle_up, "naive": shuffle_naively}
         for direction, shuffle in shuffles.items():
-            for mode in ("below", "uniform") if _differ(stream_class) else ("below",):
+            for mode in ("below", "uniform") if _has_own_integers(stream_class) else ("below",):
                 yield from _cuts(f"{direction}, {mode}", shuffle(stream_class(seeds), n, mode), n)
-        yield from _cuts("sorted", sorted_by_draws(stream_class(seeds), n), n)
+        yield from _cuts("sorted", sort_by_draws(stream_class(seeds), n), n)
         stream = stream_class(seeds)
         draws = np.array([stream.uniform() for _ in range(n)]).T
         for share_name, share in SHARES.items():
@@ -193,7 +195,7 @@ def _of_stream(name: str) -> Callable[[Rows, np.ndarray], Candidates]:
     return candidates
 
 
-def _differ(stream_class: type[Stream]) -> bool:
+def _has_own_integers(stream_class: type[Stream]) -> bool:
     """Return whether whole numbers are drawn in another way than by multiplying numbers in [0, 1)."""
     seeds, bound = np.array([1, 2, 3, 4]), 1000
     first, second = stream_class(seeds), stream_class(seeds)
@@ -202,12 +204,12 @@ def _differ(stream_class: type[Stream]) -> bool:
 
 def _cuts(name: str, order: np.ndarray, n: int) -> Candidates:
     for size in sizes(n):
-        train = chosen(order[:size], n)
+        train = training_mask(order[:size], n)
         yield f"{name}, first {size}", train
-        train = chosen(order[n - size :], n)
+        train = training_mask(order[n - size :], n)
         yield f"{name}, last {size}", train
 
 
 for _name, _stream in STREAMS.items():
     _about = (_stream.__doc__ or "").strip().splitlines()[0].rstrip(".")
-    GENERATORS[_name] = Generator(f"{_about}; shuffled, sorted or drawn row by row", _of_stream(_name))
+    GENERATORS[_name] = Generator(f"{_about}; shuffled, sorted or drawn row by row", _stream_candidates(_name))

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import chi2
-from split_confirm import printed
+from split_confirm import printed_numbers
 from split_data import MLC_PART, Rows, read_rows
-from split_scores import UNIT, Bayes, measured, naive_bayes, sigmoid_on_training_rows, worst
-from split_search import FOLDER, PASSES
+from split_scores import UNIT, Bayes, largest_difference, measure, naive_bayes, sigmoid_on_training_rows
+from split_search import FOLDER, PASS_UNITS
 from tabulate import tabulate
 
 from probcal.errors import ProbcalError
@@ -28,7 +28,7 @@ DATASETS = ("ionosphere", "kr-vs-kp", "liver", "mushroom", "sick", "sick-all")
 SHARES = (0.33, 0.5, 0.66, 0.75, 0.9)
 SHARE = 0.66
 BLOCK = 50
-NEAR = 3 * PASSES
+NEAR_UNITS = 3 * PASS_UNITS
 """Units of the last digit within which a split counts as one of those that agree, where rows are looked at."""
 
 
@@ -36,21 +36,21 @@ NEAR = 3 * PASSES
 class Draws:
     """Hold random splits of one size. ``numbers``: (n_draws, n_numbers), the columns of ``names``.
 
-    ``wanted``: (n_numbers,), the printed ones.
+    ``published``: (n_numbers,), the printed ones.
     """
 
     test: np.ndarray
     numbers: np.ndarray
     names: list[str]
-    wanted: np.ndarray
+    published: np.ndarray
 
     @property
     def units_off(self) -> np.ndarray:
         """Return the differences from the printed numbers in units of the last digit, (n_draws, n_numbers)."""
-        units: np.ndarray = np.abs(self.numbers - self.wanted) / UNIT
+        units: np.ndarray = np.abs(self.numbers - self.published) / UNIT
         return units
 
-    def of_nb(self) -> np.ndarray:
+    def nb_mask(self) -> np.ndarray:
         """Return which numbers are those of NB, (n_numbers,) bool."""
         return np.array([name.startswith("NB") for name in self.names])
 
@@ -59,15 +59,17 @@ def draw(rows: Rows, bayes: Bayes, share: float, n_draws: int) -> Draws:
     """Return random splits that train on this share of the rows. SigNB keeps the AUC of NB, which counts once."""
     rng = np.random.default_rng(round(1000 * share))
     size = round(share * rows.n)
-    targets = {f"NB {metric}": value for metric, value in printed(rows.name, "NB").items()}
-    targets |= {f"SigNB {metric}": value for metric, value in printed(rows.name, "SigNB").items() if metric != "auc"}
+    targets = {f"NB {metric}": value for metric, value in printed_numbers(rows.name, "NB").items()}
+    targets |= {
+        f"SigNB {metric}": value for metric, value in printed_numbers(rows.name, "SigNB").items() if metric != "auc"
+    }
     tests, lines = [], []
     for start in range(0, n_draws, BLOCK):
         block = [rng.permutation(rows.n) < size for _ in range(min(BLOCK, n_draws - start))]
         for train, odds in zip(block, bayes.log_odds(np.array(block), all_rows=True), strict=True):
             sigmoid, test = sigmoid_on_training_rows(odds, rows.y, train), ~train
-            values = {f"NB {metric}": value for metric, value in measured(odds[test], rows.y[test]).items()}
-            values |= {f"SigNB {metric}": value for metric, value in measured(sigmoid[test], rows.y[test]).items()}
+            values = {f"NB {metric}": value for metric, value in measure(odds[test], rows.y[test]).items()}
+            values |= {f"SigNB {metric}": value for metric, value in measure(sigmoid[test], rows.y[test]).items()}
             tests.append(test)
             lines.append([values[name] for name in targets])
     return Draws(np.array(tests), np.array(lines), list(targets), np.array(list(targets.values())))
@@ -79,7 +81,7 @@ def distance(draws: Draws) -> tuple[float, float]:
     CXE enters by its logarithm, because some splits have a very large one.
     """
     logs = np.array([name.endswith("cxe") for name in draws.names])
-    numbers, targets = (np.where(logs, np.log(values), values) for values in (draws.numbers, draws.wanted))
+    numbers, targets = (np.where(logs, np.log(values), values) for values in (draws.numbers, draws.published))
     gap, covariance = targets - numbers.mean(axis=0), np.cov(numbers, rowvar=False)
     squared = float(gap @ np.linalg.solve(covariance, gap))
     return squared, -0.5 * (squared + np.linalg.slogdet(2 * np.pi * covariance)[1])
@@ -87,7 +89,7 @@ def distance(draws: Draws) -> tuple[float, float]:
 
 def single_lines(rows: Rows, draws: Draws) -> Iterator[list[str]]:
     """Yield each printed number with mean, sd and quantile among those of random splits."""
-    for name, target, column in zip(draws.names, draws.wanted, draws.numbers.T, strict=True):
+    for name, target, column in zip(draws.names, draws.published, draws.numbers.T, strict=True):
         quartiles = "{:.3f} to {:.3f}".format(*np.quantile(column, [0.25, 0.75]))
         yield [
             rows.name,
@@ -112,7 +114,7 @@ def joint_line(rows: Rows, share_draws: dict[float, Draws]) -> list[str]:
 def count_line(rows: Rows, draws: Draws) -> list[str]:
     """Return how many random splits agree with NB and with SigNB, and how many splits there are."""
     units = draws.units_off
-    hits = [units[:, draws.of_nb()].max(axis=1) <= PASSES, units.max(axis=1) <= PASSES]
+    hits = [units[:, draws.nb_mask()].max(axis=1) <= PASS_UNITS, units.max(axis=1) <= PASS_UNITS]
     size = round(SHARE * rows.n)
     bits = (math.lgamma(rows.n + 1) - math.lgamma(size + 1) - math.lgamma(rows.n - size + 1)) / math.log(2)
     return [rows.name, *(f"{hit.sum()} of {len(units):,}" for hit in hits), f"2^{bits:,.0f}"]
@@ -122,14 +124,14 @@ def mlc_line(rows: Rows, bayes: Bayes, draws: Draws) -> list[str]:
     """Return how near the MLC++ split comes to the printed NB, and how many random splits are as near."""
     [train] = [train for name, train in rows.parts.items() if name == MLC_PART]
     odds = bayes.log_odds(train[None])[0, ~train]
-    limit = worst(measured(odds, rows.y[~train]), printed(rows.name, "NB"))
-    is_near = draws.units_off[:, draws.of_nb()].max(axis=1) <= limit
+    limit = largest_difference(measure(odds, rows.y[~train]), printed_numbers(rows.name, "NB"))
+    is_near = draws.units_off[:, draws.nb_mask()].max(axis=1) <= limit
     return [rows.name, f"{limit:.1f}", f"{is_near.sum()} of {len(is_near):,}"]
 
 
 def row_line(rows: Rows, draws: Draws) -> list[str]:
     """Return what the splits near the printed NB have in common: positives that test, and single rows."""
-    hits = draws.units_off[:, draws.of_nb()].max(axis=1) <= NEAR
+    hits = draws.units_off[:, draws.nb_mask()].max(axis=1) <= NEAR_UNITS
     positives, share = draws.test @ rows.y, draws.test.mean(axis=0)
     line = [rows.name, str(hits.sum()), f"{positives.mean():.1f} ± {positives.std():.1f}"]
     if hits.sum() < 10:
@@ -157,7 +159,7 @@ def page(datasets: list[str], n_draws: int, folder: str | None, mlc: Path | None
     return TEXT.format(
         draws=f"{n_draws:,}",
         few=n_few,
-        near=f"{NEAR:.0f}",
+        near=f"{NEAR_UNITS:.0f}",
         single=_table(single, ["data set", "number", "printed", "median", "middle half", "below"]),
         joint=_table(joint, ["data set", "numbers", "distance", "p", "log density", *shares]),
         counts=_table(counts, ["data set", "NB", "NB and SigNB", "splits"]),

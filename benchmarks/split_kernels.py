@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numba import njit
 
-_STOP = 0.01
+_STOP_SHARE = 0.01
 """Weka stops a sum of kernels when the others cannot add this share to it."""
 _SMALLEST = 1e-75
 _DEFAULT_PRECISION = 0.01
-_NARROW, _CENTRAL = 0.05, 4.0
+_NARROW_WIDTH, _CENTRAL_WIDTH = 0.05, 4.0
 """In widths. Bins narrower than the first take a series; nearer to the centre than the second, tables are read."""
 _NODES_PER_WIDTH = 64
 _NODES = np.arange(-_NODES_PER_WIDTH * 5, _NODES_PER_WIDTH * 5 + 1) / _NODES_PER_WIDTH
@@ -38,14 +38,14 @@ def add_nominal(codes, n_levels, y, train, mask, out):
 
 
 @njit(cache=True)
-def _below(z):
+def _normal_cdf(z):
     """Return the normal distribution function as Weka computes it: the upper tail loses its digits."""
     half = 0.5 * math.erfc(abs(z) / math.sqrt(2.0))
     return 1.0 - half if z > 0 else half
 
 
 @njit(cache=True)
-def _between(z, values, slopes):
+def _interpolate(z, values, slopes):
     """Interpolate a table by cubics, with an error below 1e-9."""
     place = (z - _NODES[0]) * _NODES_PER_WIDTH
     index = int(place)
@@ -58,12 +58,14 @@ def _between(z, values, slopes):
 @njit(cache=True)
 def _mass(z, bin_width):
     """Return the mass of a bin around z, both in widths of the kernel."""
-    if abs(z) + bin_width / 2 > _CENTRAL:
-        return _below(z + bin_width / 2) - _below(z - bin_width / 2)
-    if bin_width < _NARROW:
-        density = _between(z, _DENSITIES, _SLOPES)
+    if abs(z) + bin_width / 2 > _CENTRAL_WIDTH:
+        return _normal_cdf(z + bin_width / 2) - _normal_cdf(z - bin_width / 2)
+    if bin_width < _NARROW_WIDTH:
+        density = _interpolate(z, _DENSITIES, _SLOPES)
         return density * bin_width * (1 + (z * z - 1) * bin_width * bin_width / 24)
-    return _between(z + bin_width / 2, _CUMULATIVE, _DENSITIES) - _between(z - bin_width / 2, _CUMULATIVE, _DENSITIES)
+    return _interpolate(z + bin_width / 2, _CUMULATIVE, _DENSITIES) - _interpolate(
+        z - bin_width / 2, _CUMULATIVE, _DENSITIES
+    )
 
 
 @njit(cache=True)
@@ -77,13 +79,13 @@ def _density(x, centres, weights, size, total, width, precision):
         mass = _mass((centres[place] - x) / width, precision / width)
         estimate += mass * weights[place]
         weight_sum += weights[place]
-        if mass * (total - weight_sum) < estimate * _STOP:
+        if mass * (total - weight_sum) < estimate * _STOP_SHARE:
             break
     for place in range(start - 1, -1, -1):
         mass = _mass((centres[place] - x) / width, precision / width)
         estimate += mass * weights[place]
         weight_sum += weights[place]
-        if mass * (total - weight_sum) < estimate * _STOP:
+        if mass * (total - weight_sum) < estimate * _STOP_SHARE:
             break
     return estimate / total
 

@@ -10,7 +10,7 @@ from split_generators import GENERATORS
 from split_search import read
 from tabulate import tabulate
 
-EARLIER = [
+EARLIER_SEARCHES = [
     ["Kr-vs-kp", "MLC++ chess.data and chess.test", "1", "misses"],
     ["Ionosphere", "MLC++ ionosphere.data and ionosphere.test", "1", "misses"],
     ["Liver", "MLC++ liver-disorder.data and liver-disorder.test", "1", "misses"],
@@ -61,12 +61,12 @@ def write(folder: Path) -> None:
             NOTE,
             _table(body, HEADER),
             "\n## Candidates that pass NB, SigNB and J48\n",
-            _passed(read(folder / "passed.csv")),
+            _passed_table(read(folder / "passed.csv")),
             "\n## The generators\n",
             _table(descriptions, ["generator", "what it does"]),
             "\n## Tried before, by another program\n",
             "These attempts are reported here as they were told. Their candidates are not counted above.\n",
-            _table(EARLIER, ["data set", "generator", "candidates", "result"]),
+            _table(EARLIER_SEARCHES, ["data set", "generator", "candidates", "result"]),
             "",
         ]
     )
@@ -108,7 +108,7 @@ def _ranges(blocks: Iterable[tuple[int, int]]) -> Iterator[str]:
         yield f"{start}:{end}"
 
 
-def _passed(lines: list[dict[str, str]]) -> str:
+def _passed_table(lines: list[dict[str, str]]) -> str:
     """Return the table of candidates, the ones that passed more columns of Weka's first."""
     if not lines:
         return "None."

@@ -78,9 +78,9 @@ class MixedBayes:
                 self._numeric.append((values, order[~np.isnan(values[order])]))
 
     def log_odds(self, train: np.ndarray, all_rows: bool = False) -> np.ndarray:
-        return np.array([self._of_one(row, np.ones_like(row) if all_rows else ~row) for row in train])
+        return np.array([self._row_odds(row, np.ones_like(row) if all_rows else ~row) for row in train])
 
-    def _of_one(self, train: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    def _row_odds(self, train: np.ndarray, mask: np.ndarray) -> np.ndarray:
         positives = self._y[train].sum()
         odds = np.full(len(train), np.log((positives + 1) / (train.sum() - positives + 1)))
         for codes, n_levels in self._nominal:
@@ -132,7 +132,7 @@ def distances(odds: np.ndarray, y: np.ndarray, test: np.ndarray, printed: Number
     return np.where(np.isnan(result), np.inf, result)
 
 
-def measured(odds: np.ndarray, y: np.ndarray) -> Numbers:
+def measure(odds: np.ndarray, y: np.ndarray) -> Numbers:
     """Return RMS, CXE (bits) and AUC of predictions given as log-odds, (n_rows,)."""
     [rms], [cxe] = losses(odds[None], y, np.ones((1, len(y)), bool))
     return {"rms": float(rms), "cxe": float(cxe), "auc": area(odds, y)}
@@ -146,11 +146,11 @@ def sigmoid_on_training_rows(odds: np.ndarray, y: np.ndarray, train: np.ndarray)
     return np.log(predicted) - np.log1p(-predicted)
 
 
-def worst(numbers: Numbers, printed: Numbers) -> float:
+def largest_difference(numbers: Numbers, printed: Numbers) -> float:
     """Return the largest difference in units of the last digit, over the metrics that were printed."""
     return max((abs(numbers[metric] - value) / UNIT for metric, value in printed.items()), default=0.0)
 
 
-def finite(numbers: Sequence[tuple[str, float | None]]) -> Numbers:
+def finite_numbers(numbers: Sequence[tuple[str, float | None]]) -> Numbers:
     """Return the numbers that are printed and finite."""
     return {metric: value for metric, value in numbers if value is not None and np.isfinite(value)}

@@ -22,22 +22,22 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from split_confirm import confirmations, printed
+from split_confirm import confirmations, printed_numbers
 from split_data import Rows, read_rows
 from split_generators import GENERATORS
-from split_scores import Bayes, distances, measured, naive_bayes, sigmoid_on_training_rows, worst
+from split_scores import Bayes, distances, largest_difference, measure, naive_bayes, sigmoid_on_training_rows
 
 from probcal.errors import ProbcalError
 
 FOLDER = Path("results/split-search")
 CHUNK = 100
 """Seeds per line of tried.csv. A line is written when all its candidates were tested."""
-PASSES = 1.0
+PASS_UNITS = 1.0
 """Units of the last digit within which a column counts as found. On the known splits the worst differs by one."""
 
 
 @dataclass(frozen=True)
-class Tried:
+class BlockResult:
     """Result of the candidates of one generator and a range of seeds. ``nearest`` is by naive Bayes alone."""
 
     dataset: str
@@ -55,7 +55,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Passed:
+class Candidate:
     """A candidate that NB, SigNB and J48 let pass. ``missed`` is the first column that does not, or empty.
 
     ``tested`` has the distances of Weka's columns, and is empty where Weka was not at hand.
@@ -77,28 +77,29 @@ class Search:
     def __init__(self, rows: Rows, out: Path) -> None:
         self.rows, self.out = rows, out
         self.bayes: Bayes = naive_bayes(rows.X, rows.y)
-        self.nb, self.sig_nb = printed(rows.name, "NB"), printed(rows.name, "SigNB")
+        self.nb, self.sig_nb = printed_numbers(rows.name, "NB"), printed_numbers(rows.name, "SigNB")
 
-    def run(self, name: str, seeds: np.ndarray) -> Tried:
+    def run(self, name: str, seeds: np.ndarray) -> BlockResult:
         """Return what the candidates of the generator ``name`` gave for these seeds, and list those that pass."""
         begin, passes = time.process_time(), []
-        summary = Tried(self.rows.name, name, int(seeds[0]), int(seeds[-1]), 0, 0, 0, 0, 0, np.inf, "", 0.0)
+        summary = BlockResult(self.rows.name, name, int(seeds[0]), int(seeds[-1]), 0, 0, 0, 0, 0, np.inf, "", 0.0)
         for variant, train in GENERATORS[name].candidates(self.rows, seeds):
             odds = self.bayes.log_odds(train)
-            units = distances(odds, self.rows.y, ~train, self.nb, limit=max(PASSES, summary.distance))
+            units = distances(odds, self.rows.y, ~train, self.nb, limit=max(PASS_UNITS, summary.distance))
             best = int(np.argmin(units))
             if units[best] < summary.distance:
                 seed = f", seed {seeds[best]}" if GENERATORS[name].seeded else ""
                 summary = replace(summary, distance=float(units[best]), nearest=variant + seed)
             summary = replace(summary, candidates=summary.candidates + len(train))
-            for i in np.flatnonzero(units <= PASSES):
-                candidate = self.tested(Passed(self.rows.name, name, variant, int(seeds[i]), 0, 0, "", ""), train[i])
-                if max(candidate.nb, candidate.sig_nb) <= PASSES and candidate.missed != "J48":
+            for i in np.flatnonzero(units <= PASS_UNITS):
+                candidate = Candidate(self.rows.name, name, variant, int(seeds[i]), 0, 0, "", "")
+                candidate = self.test_columns(candidate, train[i])
+                if max(candidate.nb, candidate.sig_nb) <= PASS_UNITS and candidate.missed != "J48":
                     passes.append(candidate)
                 summary = replace(
                     summary,
-                    nb=summary.nb + (candidate.nb <= PASSES),
-                    sig_nb=summary.sig_nb + (max(candidate.nb, candidate.sig_nb) <= PASSES),
+                    nb=summary.nb + (candidate.nb <= PASS_UNITS),
+                    sig_nb=summary.sig_nb + (max(candidate.nb, candidate.sig_nb) <= PASS_UNITS),
                     j48=summary.j48 + bool(candidate.tested and candidate.missed != "J48"),
                     all_columns=summary.all_columns + bool(candidate.tested and not candidate.missed),
                 )
@@ -106,21 +107,21 @@ class Search:
             append(self.out / "passed.csv", candidate)
         return replace(summary, seconds=time.process_time() - begin)
 
-    def tested(self, candidate: Passed, train: np.ndarray) -> Passed:
+    def test_columns(self, candidate: Candidate, train: np.ndarray) -> Candidate:
         """Return ``candidate`` with the columns that were tested: Weka's only if NB and SigNB let it pass."""
         odds = self.bayes.log_odds(train[None], all_rows=True)[0]
         sigmoid = sigmoid_on_training_rows(odds, self.rows.y, train)
         nb, sig_nb = (
-            worst(measured(values[~train], self.rows.y[~train]), numbers)
+            largest_difference(measure(values[~train], self.rows.y[~train]), numbers)
             for values, numbers in ((odds, self.nb), (sigmoid, self.sig_nb))
         )
         candidate = replace(candidate, nb=nb, sig_nb=sig_nb)
-        if max(nb, sig_nb) > PASSES:
+        if max(nb, sig_nb) > PASS_UNITS:
             return candidate
         try:
             for column, distance in confirmations(self.rows, train):
                 candidate = replace(candidate, tested=f"{candidate.tested} {column} {distance:.1f}".strip())
-                if distance > PASSES:
+                if distance > PASS_UNITS:
                     candidate = replace(candidate, missed=column)
                     break
         except ProbcalError as error:
@@ -128,7 +129,7 @@ class Search:
         return candidate
 
 
-def append(path: Path, line: Tried | Passed) -> None:
+def append(path: Path, line: BlockResult | Candidate) -> None:
     """Write a line at the end of a CSV file, after its header where it is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
@@ -180,7 +181,7 @@ def main() -> None:
     if not args.table:
         if not args.dataset:
             parser.error("name a data set, such as kr-vs-kp, or ask for the --table")
-        if not printed(args.dataset, "NB"):
+        if not printed_numbers(args.dataset, "NB"):
             parser.error(f"the paper prints no numbers of {args.dataset}; name one of its data sets, such as kr-vs-kp")
         try:
             search = Search(read_rows(args.dataset, args.data_dir, args.mlc), args.out)

@@ -32,7 +32,7 @@ from runs import tables
 from probcal import ProbingClassifier
 from probcal.methods import _probes
 
-_ONCE = "--once"
+_ONCE_FLAG = "--once"
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ class Trace:
     """Digest of the votes."""
 
     @property
-    def outside(self) -> float:
+    def outside_seconds(self) -> float:
         """Return the seconds of start-up, imports, reading the rows, and the end of the process."""
         return self.wall - self.fitting - self.voting
 
     @property
-    def a_fit(self) -> float:
+    def fit_seconds(self) -> float:
         """Return the mean seconds of a fit that was used, with its prediction of the training rows."""
         return self.taken / self.fits
 
 
 def main() -> None:
-    if _ONCE in sys.argv:
-        once(*sys.argv[sys.argv.index(_ONCE) + 1 :])
+    if _ONCE_FLAG in sys.argv:
+        run_once(*sys.argv[sys.argv.index(_ONCE_FLAG) + 1 :])
         return
     parser = speed.parser(__doc__, "two-cores")
     parser.add_argument("--rows", type=int, default=32_561, help="of Adult (%(default)s)")
@@ -83,7 +83,7 @@ def main() -> None:
             first, second = (
                 median([traces(data, learner, args.probes, jobs)[0] for _ in range(args.runs)]) for jobs in (1, 2)
             )
-            pair = median([slower(traces(data, learner, args.probes, 1, n_processes=2)) for _ in range(args.runs)])
+            pair = median([slower_run(traces(data, learner, args.probes, 1, n_processes=2)) for _ in range(args.runs)])
             columns[learner] = column(first, second, pair)
             is_same &= first.votes == second.votes == pair.votes
     description = (
@@ -102,7 +102,7 @@ def column(first: Trace, second: Trace, pair: Trace) -> dict[str, str]:
     first_idle, second_idle = first.fitting - first.taken, 2 * second.fitting - second.taken - second.dropped
     parts = {
         "half of the wall time with n_jobs=1": first.wall / 2,
-        "+ start-up, imports, end of the process": second.outside - first.outside / 2,
+        "+ start-up, imports, end of the process": second.outside_seconds - first.outside_seconds / 2,
         "+ fits that are slower beside another": (second.taken - first.taken) / 2,
         "+ early fits that were not used": second.dropped / 2,
         "+ a core without a fit, between the fits": (second_idle - first_idle) / 2,
@@ -117,9 +117,9 @@ def column(first: Trace, second: Trace, pair: Trace) -> dict[str, str]:
         "CPU seconds, n_jobs=1": speed.seconds(first.cpu),
         "CPU seconds, n_jobs=2": speed.seconds(second.cpu),
         "both cores compute, share of wall time with n_jobs=2": f"{second.both / second.wall:.0%}",
-        "a fit, n_jobs=1": speed.seconds(first.a_fit),
-        "a fit, n_jobs=2": speed.seconds(second.a_fit),
-        "a fit, two processes at once": speed.seconds(pair.a_fit),
+        "a fit, n_jobs=1": speed.seconds(first.fit_seconds),
+        "a fit, n_jobs=2": speed.seconds(second.fit_seconds),
+        "a fit, two processes at once": speed.seconds(pair.fit_seconds),
         "early fits that were not used": str(second.n_dropped),
         **{name: f"{value:+.2f} s" if name[0] == "+" else f"{value:.2f} s" for name, value in parts.items()},
     }
@@ -127,7 +127,7 @@ def column(first: Trace, second: Trace, pair: Trace) -> dict[str, str]:
 
 def traces(data: Path, learner: str, probes: int, jobs: int, n_processes: int = 1) -> list[Trace]:
     """Return the traces of ``n_processes`` equal processes that start together."""
-    command = [sys.executable, __file__, _ONCE, str(data), learner, str(probes), str(jobs)]
+    command = [sys.executable, __file__, _ONCE_FLAG, str(data), learner, str(probes), str(jobs)]
     begin = time.perf_counter()
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=speed.one_blas_thread())
@@ -142,7 +142,7 @@ def traces(data: Path, learner: str, probes: int, jobs: int, n_processes: int = 
     return results
 
 
-def slower(runs: list[Trace]) -> Trace:
+def slower_run(runs: list[Trace]) -> Trace:
     return max(runs, key=lambda trace: trace.wall)
 
 
@@ -151,7 +151,7 @@ def median(runs: list[Trace]) -> Trace:
     return sorted(runs, key=lambda trace: trace.wall)[len(runs) // 2]
 
 
-def once(data: str, learner: str, probes: str, jobs: str) -> None:
+def run_once(data: str, learner: str, probes: str, jobs: str) -> None:
     """Fit and vote in this process, and print its trace."""
     X, y = joblib.load(data)
     fits: list[tuple[float, float, float]] = []

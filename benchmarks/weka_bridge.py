@@ -75,16 +75,21 @@ def crossing(name: str, X: pd.DataFrame, y: np.ndarray) -> list[list[str]]:
     table = header.instances(X, y)
     zero = java_class("weka.classifiers.rules.ZeroR")()
     zero.buildClassifier(table)
-    values = encoded(X, y)
-    assert np.array_equal(distributions(zero, table), one_by_one(zero, table))
+    values = encode_rows(X, y)
+    assert np.array_equal(distributions(zero, table), predict_row_by_row(zero, table))
     shape = f"{len(X):,} x {X.shape[1]}"
     return [
-        row(f"{name}: to Instances", shape, lambda: header.instances(X, y), lambda: row_by_row(header, values)),
-        row(f"{name}: distributions back", shape, lambda: distributions(zero, table), lambda: one_by_one(zero, table)),
+        row(f"{name}: to Instances", shape, lambda: header.instances(X, y), lambda: build_row_by_row(header, values)),
+        row(
+            f"{name}: distributions back",
+            shape,
+            lambda: distributions(zero, table),
+            lambda: predict_row_by_row(zero, table),
+        ),
     ]
 
 
-def encoded(X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
+def encode_rows(X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
     """The doubles that Weka holds, made beforehand: the naive way is not charged for pandas."""
     columns = [
         np.where(column.cat.codes < 0, np.nan, column.cat.codes)
@@ -95,7 +100,7 @@ def encoded(X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
     return np.column_stack([*columns, y])
 
 
-def row_by_row(header: Header, values: np.ndarray) -> Any:
+def build_row_by_row(header: Header, values: np.ndarray) -> Any:
     instance = java_class("weka.core.DenseInstance")
     rows = java_class("weka.core.Instances")("naive", header._attributes(), len(values))
     rows.setClassIndex(values.shape[1] - 1)
@@ -104,7 +109,7 @@ def row_by_row(header: Header, values: np.ndarray) -> Any:
     return rows
 
 
-def one_by_one(classifier: Any, rows: Any) -> np.ndarray:
+def predict_row_by_row(classifier: Any, rows: Any) -> np.ndarray:
     return np.array([list(classifier.distributionForInstance(rows.get(n))) for n in range(rows.numInstances())])
 
 
@@ -127,13 +132,15 @@ def cpu(work: Callable[[], Any]) -> float:
 def memory() -> list[list[str]]:
     """Of this process before Java, with Java started, and after a tree was learned."""
     table, y = numbers()
-    rows = [["Python, probcal and the table of doubles", "", resident()]]
-    rows.append(["Java started", f"{cpu(start):.2f} s", resident()])
-    rows.append(["J48 learned from it", f"{cpu(lambda: WekaClassifier('trees.J48').fit(table, y)):.1f} s", resident()])
+    rows = [["Python, probcal and the table of doubles", "", resident_memory()]]
+    rows.append(["Java started", f"{cpu(start):.2f} s", resident_memory()])
+    rows.append(
+        ["J48 learned from it", f"{cpu(lambda: WekaClassifier('trees.J48').fit(table, y)):.1f} s", resident_memory()]
+    )
     return rows
 
 
-def resident() -> str:
+def resident_memory() -> str:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return f"{pages * os.sysconf('SC_PAGE_SIZE') / 2**20:.0f} MB"
 

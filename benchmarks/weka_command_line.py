@@ -87,8 +87,8 @@ def arff(X: pd.DataFrame, y: np.ndarray, weights: np.ndarray) -> str:
     columns = []
     for name, column in X.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
-            head.append(f"@attribute '{name}' {{{','.join(map(quoted, column.cat.categories))}}}")
-            columns.append(column.map(quoted).astype(object).where(column.notna(), "?"))
+            head.append(f"@attribute '{name}' {{{','.join(map(quote, column.cat.categories))}}}")
+            columns.append(column.map(quote).astype(object).where(column.notna(), "?"))
         else:
             head.append(f"@attribute '{name}' numeric")
             columns.append(column.astype(object).where(column.notna(), "?"))
@@ -102,7 +102,7 @@ def arff(X: pd.DataFrame, y: np.ndarray, weights: np.ndarray) -> str:
     return "\n".join([*head, "@data", text.getvalue()])
 
 
-def quoted(level: Any) -> str:
+def quote(level: Any) -> str:
     return f"'{level}'"
 
 

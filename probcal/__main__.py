@@ -1,13 +1,13 @@
 """Run the program ``probcal``, also as ``python -m probcal``."""
 
-from probcal.runner.interruption import ending_once, handle_signals, prepare_streams
+from probcal.runner.interruption import end_once, handle_signals, prepare_streams
 
 
 def main() -> None:
     """Run the command line. Signals are handled before the first heavy import."""
     prepare_streams()
     handle_signals()
-    with ending_once():
+    with end_once():
         from probcal.cli.main import main as commands
 
         commands(prog_name="probcal")

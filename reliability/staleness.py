@@ -61,15 +61,15 @@ def main() -> None:
 def tried(folder: Path) -> dict[str, int]:
     from probcal.config.experiment import read_experiment
     from probcal.data.load import obtain
-    from probcal.runner.fingerprint import ELSEWHERE
+    from probcal.runner.fingerprint import EXEMPT_MODULES
     from probcal.runner.plan import cells_of
-    from probcal.runner.run import quick
+    from probcal.runner.run import small_experiment
 
-    experiment = quick(read_experiment(folder / "configs" / "quickstart.yaml"))
-    for card in experiment.cards_read():
+    experiment = small_experiment(read_experiment(folder / "configs" / "quickstart.yaml"))
+    for card in experiment.used_cards():
         obtain(card)
     cells, package = cells_of(experiment), folder / "probcal"
-    uncounted = {*ELSEWHERE, *CHECKED}
+    uncounted = {*EXEMPT_MODULES, *CHECKED}
     ran = {cell.id: {one for one in modules_run(cell, package) - uncounted if not measures(one)} for cell in cells}
     before = digests(cells)
     counts = dict.fromkeys(("modules", "remarks", "ran", "missed", "needless"), 0)

@@ -156,7 +156,7 @@ def _results(folder: Path) -> Path:
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
     from probcal.runner.plan import cells_of
-    from probcal.runner.run import describe, quick
+    from probcal.runner.run import describe, small_experiment
 
     path = folder / "hostile.yaml"
     path.write_bytes(content)
@@ -164,7 +164,7 @@ def _read_config(folder: Path, content: bytes) -> None:
     if len(experiment.columns) * experiment.repeats < 1000:
         cells_of(experiment)
         json.dumps(describe(experiment, folder))
-        quick(experiment)
+        small_experiment(experiment)
 
 
 def _read_card(folder: Path, content: bytes) -> None:

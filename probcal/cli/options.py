@@ -13,10 +13,10 @@ import click
 
 from probcal._io import printable
 from probcal.cli import suggestions as complete
-from probcal.config.components import EVERYTHING, trusting
+from probcal.config.components import ANY_PATH, trusting
 from probcal.errors import ProbcalError, is_installed
 
-_LONGEST = 20 * 24 * 3600
+_MOST_SECONDS = 20 * 24 * 3600
 """Seconds. Beyond 24 days, system calls that wait take no number of milliseconds."""
 
 
@@ -30,7 +30,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]  # generic since click
             seconds = float(number) * units[unit]
         except ValueError:
             seconds = 0.0
-        if not 0 < seconds <= _LONGEST:
+        if not 0 < seconds <= _MOST_SECONDS:
             self.fail(f"{value!r} is not a time of at most 20 days; write 90, 90s, 10m or 2h", param, context)
         return seconds
 
@@ -47,16 +47,16 @@ folders_argument = click.argument(
 )
 
 
-def _only(flag: str, option: str, kind: str, names: Any) -> Callable[[Any], Any]:
+def _name_option(flag: str, option: str, kind: str, names: Any) -> Callable[[Any], Any]:
     help = f"Only this {kind}; may be repeated."
     return click.option(
         flag, f"--{option}", f"{option}s", multiple=True, metavar="NAME", help=help, shell_complete=names
     )
 
 
-dataset_option = _only("-d", "dataset", "data set", complete.datasets)
-learner_option = _only("-l", "learner", "learner", complete.learners)
-method_option = _only("-m", "method", "method", complete.methods)
+dataset_option = _name_option("-d", "dataset", "data set", complete.datasets)
+learner_option = _name_option("-l", "learner", "learner", complete.learners)
+method_option = _name_option("-m", "method", "method", complete.methods)
 
 
 def selection(command: Any) -> Any:
@@ -75,7 +75,7 @@ def trusted_imports(command: Any) -> Any:
     """Add ``--trust`` and ``--allow-imports``, which hold until the command has ended."""
 
     def trust(context: click.Context, _: click.Parameter, value: tuple[str, ...] | bool) -> None:
-        context.with_resource(trusting(*((EVERYTHING,) if value is True else value or ())))
+        context.with_resource(trusting(*((ANY_PATH,) if value is True else value or ())))
 
     allow_imports = click.option(
         "--allow-imports", is_flag=True, expose_value=False, callback=trust, help="Trust every import path."
@@ -184,11 +184,11 @@ def manual(
         "Environment": {name: _VARIABLES[name] for name in environment},
         "Exit codes": {str(code): meaning for code, meaning in sorted({**_EXITS, **(exits or {})}.items())},
     }
-    texts = [f"\b\n{title}:\n{_aligned(entries)}" for title, entries in sections.items() if entries]
+    texts = [f"\b\n{title}:\n{_aligned_entries(entries)}" for title, entries in sections.items() if entries]
     return "\n\n".join([*texts, "\b\nExample:\n  " + examples.replace("\n", "\n  ")])
 
 
-def _aligned(entries: Mapping[str, str]) -> str:
+def _aligned_entries(entries: Mapping[str, str]) -> str:
     width = max(map(len, entries))
     indent = " " * (width + 4)
     lines = [wrap(f"  {name:<{width}}  {text}", _WIDTH, subsequent_indent=indent) for name, text in entries.items()]

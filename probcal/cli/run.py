@@ -87,25 +87,25 @@ def run(
 
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
-    from probcal.runner.data_step import data_now
-    from probcal.runner.plan import cells_to_fit, make_plan, plan_lines, refuse_unmet, without_data
-    from probcal.runner.run import RunOptions, quick, run_experiment
+    from probcal.runner.data_step import current_data
+    from probcal.runner.plan import cells_to_fit, make_plan, mark_missing_data, plan_lines, refuse_unmet_requirements
+    from probcal.runner.run import RunOptions, run_experiment, small_experiment
     from probcal.store.folder import Store
 
     experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
     if seed is not None:
         experiment = replace(experiment, seed=seed)
     if in_small:
-        experiment = quick(experiment)
-    subset = experiment.selected(selection.datasets, selection.learners, selection.methods)
+        experiment = small_experiment(experiment)
+    subset = experiment.select(selection.datasets, selection.learners, selection.methods)
     folder = Path(output) if output else Path("results") / experiment.name
     if dry_run:
         store = Store(folder)
         store.refuse_others(experiment.name)
-        data = data_now(subset.cards_read(), originals)
+        data = current_data(subset.used_cards(), originals)
         plan = make_plan(subset, store, data, retry_failed=retry_failed)
-        refuse_unmet(cells_to_fit(plan), experiment.weka)
-        plan = without_data(plan, data.missing)
+        refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
+        plan = mark_missing_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     _refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})

@@ -16,11 +16,11 @@ from click.shell_completion import CompletionItem
 
 from probcal._io import shipped
 
-_PLAIN = re.compile(r"[\w./~+-]+", re.ASCII)
+_PLAIN_NAME = re.compile(r"[\w./~+-]+", re.ASCII)
 """Names that every shell reads as one word. The shell's own completion of files handles other names."""
-_LARGEST = 1_000_000
+_LARGEST_FILE = 1_000_000
 """Largest file in bytes that is read while somebody waits for a word."""
-_LONGEST = 30_000
+_LONGEST_TEXT = 30_000
 """Largest number of letters of YAML to read, which takes a tenth of a second.
 
 The longest shipped experiment has 3,300.
@@ -30,41 +30,41 @@ The longest shipped experiment has 3,300.
 def configs(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer shipped experiments, and YAML files in the folder of the word."""
     yaml_files = [path for path in _matching_paths(word) if path.suffix in (".yaml", ".yml")]
-    return _offered([*_stems("configs"), *map(str, yaml_files)], word) or _shell_completion(word, "file")
+    return _completion_items([*_stems("configs"), *map(str, yaml_files)], word) or _shell_completion(word, "file")
 
 
 def datasets(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the data sets of the config on the line, or all shipped ones if there is no config."""
-    names = _config_on_line(context).get("datasets")
-    return _offered(map(_card_name, names) if isinstance(names, list) else _stems("datasets"), word)
+    names = _config_content(context).get("datasets")
+    return _completion_items(map(_card_name, names) if isinstance(names, list) else _stems("datasets"), word)
 
 
 def learners(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the learners of the config on the line and their variants, or those with a short name."""
     from probcal.config.plugins import known_learners
 
-    return _offered(_section_names(context, "learners") or known_learners(), word)
+    return _completion_items(_section_names(context, "learners") or known_learners(), word)
 
 
 def methods(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the methods of the config on the line and their variants, or those with a short name."""
     from probcal.config.plugins import known_methods
 
-    return _offered(_section_names(context, "methods") or known_methods(), word)
+    return _completion_items(_section_names(context, "methods") or known_methods(), word)
 
 
 def maps(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the maps that calibrate given probabilities."""
     from probcal.measure.maps import map_paths
 
-    return _offered(map_paths(), word)
+    return _completion_items(map_paths(), word)
 
 
 def metrics(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the metrics."""
     from probcal.metrics.registry import NAMED
 
-    return _offered(NAMED, word)
+    return _completion_items(NAMED, word)
 
 
 def measures(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
@@ -72,20 +72,20 @@ def measures(context: click.Context, _: click.Parameter, word: str) -> list[Comp
     from probcal.metrics.registry import NAMED
     from probcal.try_table.measures import MEASURES
 
-    return _offered([*MEASURES, *(name for name in NAMED if name not in MEASURES)], word)
+    return _completion_items([*MEASURES, *(name for name in NAMED if name not in MEASURES)], word)
 
 
 def commands(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the commands of probcal."""
     group = context.find_root().command
-    return _offered(group.commands if isinstance(group, click.Group) else (), word)
+    return _completion_items(group.commands if isinstance(group, click.Group) else (), word)
 
 
 def components(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer learners and methods with a short name."""
     from probcal.config.plugins import known_learners, known_methods
 
-    return _offered([*known_learners(), *known_methods()], word)
+    return _completion_items([*known_learners(), *known_methods()], word)
 
 
 def results(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
@@ -95,7 +95,7 @@ def results(context: click.Context, _: click.Parameter, word: str) -> list[Compl
         with suppress(OSError):
             subfolders = [file.parent for file in path.glob("*/experiment.json")]
             folders += [path, *subfolders] if subfolders or (path / "experiment.json").exists() else []
-    return _offered(map(str, folders), word) or _shell_completion(word, "dir")
+    return _completion_items(map(str, folders), word) or _shell_completion(word, "dir")
 
 
 def files(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
@@ -108,8 +108,8 @@ def folders(context: click.Context, _: click.Parameter, word: str) -> list[Compl
     return _shell_completion(word, "dir")
 
 
-def _offered(names: Iterable[str], word: str) -> list[CompletionItem]:
-    matching = sorted({name for name in names if name.startswith(word) and _PLAIN.fullmatch(name)})
+def _completion_items(names: Iterable[str], word: str) -> list[CompletionItem]:
+    matching = sorted({name for name in names if name.startswith(word) and _PLAIN_NAME.fullmatch(name)})
     return [CompletionItem(name) for name in matching]
 
 
@@ -138,10 +138,10 @@ def _section_names(context: click.Context, section: str) -> list[str]:
     """Return the entries of a section of the config on the line, and their variants."""
     from probcal.config.components import families
 
-    return [key for name, variants in families(_config_on_line(context), section).items() for key in (name, *variants)]
+    return [key for name, variants in families(_config_content(context), section).items() for key in (name, *variants)]
 
 
-def _config_on_line(context: click.Context) -> dict[str, object]:
+def _config_content(context: click.Context) -> dict[str, object]:
     """Return the config on the line, or of the results there. Return an empty one if it cannot be read."""
     import yaml
 
@@ -162,13 +162,13 @@ def _config_text(context: click.Context) -> str:
         return _read_small_file(shipped("configs") / f"{first}.yaml")
     outline = Path(first) / "experiment.json"
     text = str(json.loads(_read_small_file(outline))["config"]) if outline.is_file() else _read_small_file(Path(first))
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST_TEXT:
         raise ValueError(first)
     return text
 
 
 def _read_small_file(path: Path) -> str:
     """Return the text of a file. Raise OSError if it is missing, or too large to read while a person waits."""
-    if not path.is_file() or path.stat().st_size > _LARGEST:
+    if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
         raise OSError(path)
     return path.read_text(encoding="utf-8")

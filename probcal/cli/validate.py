@@ -24,10 +24,10 @@ def validate(config: str) -> None:
     you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.runner.plan import cells_of, refuse_unmet
+    from probcal.runner.plan import cells_of, refuse_unmet_requirements
 
     experiment = read_experiment(find_config(config))
-    refuse_unmet(cells_of(experiment), experiment.weka)
+    refuse_unmet_requirements(cells_of(experiment), experiment.weka)
     click.echo(
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
         f"cells: {len(cells_of(experiment))}"

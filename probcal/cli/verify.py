@@ -46,12 +46,12 @@ def verify(
 
     stores = options.stores_at(*folders)
     selection.refuse_unknown([Outline.of(store) for store in stores])
-    results = [verify_store(store, selection, _bar) for store in stores]
+    results = [verify_store(store, selection, _progress_bar) for store in stores]
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     sys.exit(0 if all(result.ok for result in results) else 1)
 
 
-def _bar(rows: list[Any]) -> Iterable[Any]:
+def _progress_bar(rows: list[Any]) -> Iterable[Any]:
     """Show a progress bar on a terminal, and nothing elsewhere."""
     from tqdm import tqdm
 

@@ -12,13 +12,13 @@ from probcal.config.components import (
     Builtin,
     build,
     import_class,
+    named_items,
     unmet_need,
-    with_names,
-    wrong_value,
+    value_fault,
 )
 from probcal.config.entries import LEARNER, METHOD, Component, Section, parameter_faults
 from probcal.config.experiment_file import CURVES, SETTINGS, MethodEntries, OverrideEntry, card_name
-from probcal.config.nested import resolved
+from probcal.config.nested import resolve_names
 from probcal.config.plugins import find_component
 from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
@@ -27,7 +27,7 @@ from probcal.metrics import METHOD_METRICS
 from probcal.papers.published import Published
 
 _METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
-_LISTED: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodEntries])
+_METHOD_LISTS: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodEntries])
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Override:
         return dataset in self.datasets and (learner, method) in self.columns
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """Describe the other card or settings in words."""
         words = [f"card {self.card.name}"] if self.card else []
         words += [self.use.path.rpartition(".")[2]] if self.use else []
@@ -72,7 +72,7 @@ class Override:
         return "not run" if self.skip else ", ".join(words)
 
 
-def _rounds(card: Card) -> tuple[bool, int | None]:
+def _split_settings(card: Card) -> tuple[bool, int | None]:
     """Return what the number of splits depends on, besides the experiment."""
     return card.split.is_random, card.split.folds
 
@@ -94,8 +94,8 @@ class Resolution:
         self._malformed = {place[:2] for place in faulty_places}
         self._learners, self._methods = Section(file, LEARNER, faulty_places), Section(file, METHOD, faulty_places)
         self._combinations = {
-            learner: [] if ("combinations", learner) in self._malformed else _LISTED.validate_python(methods)
-            for learner, methods in with_names(file.data.get("combinations")).items()
+            learner: [] if ("combinations", learner) in self._malformed else _METHOD_LISTS.validate_python(methods)
+            for learner, methods in named_items(file.data.get("combinations")).items()
         }
         self._pairs: dict[tuple[str, str], dict[str, Any]] = {}
         """(learner, method) -> parameters that ``combinations`` gives this pair."""
@@ -103,7 +103,7 @@ class Resolution:
         self.overrides: list[Override] = []
         self._read_combinations()
         self._read_exceptions()
-        self._check_provided()
+        self._check_method_metrics()
         self._check_paper()
 
     def _read_combinations(self) -> None:
@@ -112,7 +112,7 @@ class Resolution:
         for entry, names in self._learners.families.items():
             for learner in names:
                 earlier_methods: set[str] = set()
-                for method, params, place in self._listed(entry, learner):
+                for method, params, place in self._method_entries(entry, learner):
                     if method in earlier_methods and place:
                         advice = "give one of them a name of its own under methods"
                         self._file.report(place, f"{place[1]} with {place[-1]} is listed twice; {advice}")
@@ -125,7 +125,7 @@ class Resolution:
             self._file.report(place, f'"{name}" is not one of the {kind}s{did_you_mean(name, section.places)}')
         return is_known
 
-    def _listed(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
+    def _method_entries(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
         """Yield each method of ``learner``, its parameters for this learner, and its place in ``combinations``.
 
         Unlisted learners get all methods, and the place is None. The name of an entry stands for its variants.
@@ -153,11 +153,11 @@ class Resolution:
         faults = parameter_faults(component, params, place) if component else []
         for fault_place, message in faults:
             self._file.report(fault_place, f"{pair}: {message}")
-        base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
+        base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
         if faults or base is None or wrapper is None:
             return
         wrapper = replace(
-            wrapper, params={**wrapper.params, **resolved(params)}, paper=wrapper.paper if base.paper else None
+            wrapper, params={**wrapper.params, **resolve_names(params)}, paper=wrapper.paper if base.paper else None
         )
         if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
             self._file.report(place, f"{learner} with {method}: {fault}")
@@ -171,7 +171,7 @@ class Resolution:
             message = f"{method.name} needs {need}, which {learner.__name__} does not have"
             return f"{message}; leave the pair out with combinations"
         try:
-            return wrong_value(build(wrapper, base, **method.params))
+            return value_fault(build(wrapper, base, **method.params))
         except ProbcalError as error:
             return str(error)
 
@@ -207,8 +207,8 @@ class Resolution:
                 why=entry.why,
                 card=card,
                 use=find_component("learners", entry.use) if entry.use else None,
-                params=resolved(entry.params),
-                method_params=resolved(entry.method_params),
+                params=resolve_names(entry.params),
+                method_params=resolve_names(entry.method_params),
                 skip=entry.skip,
             )
         )
@@ -226,12 +226,12 @@ class Resolution:
             )
             for name in names
         ]
-        if all(checks) and not columns and not self._learners.reported and not self._methods.reported:
+        if all(checks) and not columns and not self._learners.reported_names and not self._methods.reported_names:
             learners, methods = " and ".join(entry.learner), " and ".join(entry.method or [])
             self._file.report((*place, "method"), f"{learners} is not combined with {methods}")
 
     def _check_settings(self, place: Place, entry: OverrideEntry, learner: str, method: str) -> None:
-        base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
+        base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
         if base is None or wrapper is None:
             return
         component, params = self._learners.classes[learner], base.params
@@ -266,7 +266,11 @@ class Resolution:
             if old_card.name == card.name and old_card.digest != card.digest:
                 message = f'"{entry.card}" and "{text}" are both called "{card.name}"; rename one'
                 self._file.report((*place, "card"), message)
-            if old_card.name in names and not self._file.data.get("split") and _rounds(card) != _rounds(old_card):
+            if (
+                old_card.name in names
+                and not self._file.data.get("split")
+                and _split_settings(card) != _split_settings(old_card)
+            ):
                 message = (
                     f"{card.name} has a {card.split.kind} split and {old_card.name} a {old_card.split.kind} one, so "
                     "their numbers of splits differ; list it under datasets instead"
@@ -292,7 +296,7 @@ class Resolution:
                     return
                 indices.update(dict.fromkeys(cell_settings, index))
 
-    def _check_provided(self) -> None:
+    def _check_method_metrics(self) -> None:
         """Report metrics and curves that only methods provide, if no method of the file does and all are known."""
         classes = self._methods.classes
         names = [name for family in self._methods.families.values() for name in family]

@@ -123,7 +123,7 @@ def unknown_parameters(component: type, params: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def wrong_value(estimator: Any) -> str | None:
+def value_fault(estimator: Any) -> str | None:
     """Return the first fault that the estimator finds in its parameters before fitting, or None.
 
     Our estimators have ``check_parameters``. Those of scikit-learn declare constraints that their base class checks.
@@ -139,7 +139,7 @@ def wrong_value(estimator: Any) -> str | None:
     return None
 
 
-def no_learner(component: type) -> str | None:
+def learner_fault(component: type) -> str | None:
     """Return why the class cannot be a learner, or None when it has all that a classifier needs."""
     from sklearn.base import ClassifierMixin, ClusterMixin, OutlierMixin, RegressorMixin
 
@@ -147,17 +147,17 @@ def no_learner(component: type) -> str | None:
         component, ClassifierMixin
     ):
         return f"{component.__name__} is not a classifier"
-    return _lacks(component, "fit", "predict")
+    return _missing_attributes(component, "fit", "predict")
 
 
-def no_method(component: type) -> str | None:
+def method_fault(component: type) -> str | None:
     """Return why the class cannot be a method, or None when it is a meta-estimator with probabilities."""
     if "estimator" not in _signature(component):
         return f'{component.__name__} takes no "estimator", so it cannot be a method'
-    return _lacks(component, "fit", "predict_proba")
+    return _missing_attributes(component, "fit", "predict_proba")
 
 
-def _lacks(component: type, *attributes: str) -> str | None:
+def _missing_attributes(component: type, *attributes: str) -> str | None:
     names = [name for name in attributes if not hasattr(component, name)]
     return f"{component.__name__} is not a classifier: it has no {' and no '.join(names)}" if names else None
 
@@ -170,9 +170,9 @@ def _signature(component: type) -> Mapping[str, inspect.Parameter]:
         return {}
 
 
-EVERYTHING = "*"
+ANY_PATH = "*"
 """In place of a name, this trusts any import path."""
-_ALWAYS = ("probcal", "sklearn")
+_TRUSTED_PACKAGES = ("probcal", "sklearn")
 _VARIABLE = "PROBCAL_TRUSTED"
 
 
@@ -181,8 +181,8 @@ def is_trusted(path: str) -> bool:
 
     A class that an installed package declares for probcal is trusted, too (``probcal.config.plugins``).
     """
-    names = {*_ALWAYS, *_names_from_environment()}
-    if EVERYTHING in names or any(path == name or path.startswith(f"{name}.") for name in names):
+    names = {*_TRUSTED_PACKAGES, *_names_from_environment()}
+    if ANY_PATH in names or any(path == name or path.startswith(f"{name}.") for name in names):
         return True
     from probcal.config.plugins import is_declared
 
@@ -229,7 +229,7 @@ def _names_from_environment() -> list[str]:
 def families(data: Mapping[str, Any], section: str) -> dict[str, list[str]]:
     """Return entry -> the names of its variants in cells (``j48.pruned``), or its own name where it has none."""
     return {
-        name: [f"{name}.{variant}" for variant in with_names(entry.get("variants"))] or [name]
+        name: [f"{name}.{variant}" for variant in named_items(entry.get("variants"))] or [name]
         for name, entry in entries(data, section).items()
     }
 
@@ -239,10 +239,10 @@ def entries(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
     value = data.get(section)
     if isinstance(value, list):
         return {name: {} for name in value if isinstance(name, str)}
-    items = with_names(value)
+    items = named_items(value)
     return {name: entry or {} for name, entry in items.items() if isinstance(entry, dict | None)}
 
 
-def with_names(value: Any) -> dict[str, Any]:
+def named_items(value: Any) -> dict[str, Any]:
     """Return the items of a mapping whose keys are text. Anything but a mapping gives an empty one."""
     return {name: item for name, item in value.items() if isinstance(name, str)} if isinstance(value, dict) else {}

@@ -13,23 +13,23 @@ from probcal.config.components import (
     entries,
     import_class,
     is_trusted,
-    no_learner,
-    no_method,
+    learner_fault,
+    method_fault,
+    named_items,
     parameter_names,
     refusal,
     takes_parameter,
     unknown_parameters,
-    with_names,
-    wrong_value,
+    value_fault,
 )
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
 from probcal.config.nested import faults as nested_faults
-from probcal.config.nested import is_component, resolved
+from probcal.config.nested import is_component, resolve_names
 from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import OF_A_PLUGIN, ProbcalError, did_you_mean, unknown_name
 
-_LONGEST = 100
+_LONGEST_NAME = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
 """Valid names. They become part of cell ids, where / separates learner and method."""
 
@@ -57,14 +57,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Kind:
-    """Describe what differs between learners and methods. ``misfit`` returns why a class cannot be one."""
+    """Describe what differs between learners and methods. ``fault`` returns why a class cannot be one."""
 
     word: str
-    known: Callable[[], Mapping[str, Builtin]]
+    components: Callable[[], Mapping[str, Builtin]]
     example: str
     model: type[LearnerEntry] | type[MethodEntry]
-    misfit: Callable[[type], str | None]
-    built: Callable[[type, Mapping[str, Any]], Any]
+    fault: Callable[[type], str | None]
+    build: Callable[[type, Mapping[str, Any]], Any]
 
 
 def _learner(component: type, params: Mapping[str, Any]) -> Any:
@@ -78,8 +78,10 @@ def _method(component: type, params: Mapping[str, Any]) -> Any:
     return build(component, DecisionTreeClassifier(), **params)
 
 
-LEARNER = Kind("learner", known_learners, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, no_learner, _learner)
-METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, no_method, _method)
+LEARNER = Kind(
+    "learner", known_learners, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, learner_fault, _learner
+)
+METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, method_fault, _method)
 
 
 class Section:
@@ -93,9 +95,9 @@ class Section:
         """Entry -> the names of its variants, or its own name where it has none."""
         self.entries: dict[str, Any] = {}
         self.classes: dict[str, type] = {}
-        self.sound: dict[str, Component] = {}
+        self.valid_components: dict[str, Component] = {}
         """Variant -> component, for variants without a fault of their own."""
-        self.reported: list[str] = []
+        self.reported_names: list[str] = []
         """Malformed entries, and those that name no known component. Messages about them are not repeated."""
         section = f"{kind.word}s"
         value = file.data.get(section)
@@ -104,13 +106,13 @@ class Section:
                 if name in self.places:
                     file.report((section, index), f'the {kind.word} "{name}" is listed twice')
                 self.places.setdefault(name, (section, index))
-        self.places.update({name: (section, name) for name in with_names(value)})
+        self.places.update({name: (section, name) for name in named_items(value)})
         self.families = {name: [name] for name in self.places}
         faulty_entries = {place[:2] for place in faulty_places}
         raw_entries = {} if (section,) in faulty_entries else entries(file.data, section)
         for name, place in self.places.items():
             if place in faulty_entries or name not in raw_entries:
-                self.reported.append(name)
+                self.reported_names.append(name)
             else:
                 self.entries[name] = kind.model.model_validate(raw_entries[name])
         for name, entry in self.entries.items():
@@ -118,9 +120,9 @@ class Section:
 
     def knows(self, name: str) -> bool:
         """Return whether ``name`` is in the section, or is wrong because of a fault that is reported already."""
-        is_variant = any(name.startswith(f"{entry}.") for entry in self.reported)
+        is_variant = any(name.startswith(f"{entry}.") for entry in self.reported_names)
         is_known = not self.places or name in self.places or is_variant
-        return is_known or bool(did_you_mean(name, self.reported))
+        return is_known or bool(did_you_mean(name, self.reported_names))
 
     def _check(self, place: Place, name: str, entry: Any) -> None:
         word = self._kind.word
@@ -129,45 +131,45 @@ class Section:
         try:
             builtin = find_component(f"{word}s", type_name)
             if builtin is None and "." not in type_name:
-                self.reported.append(name)
+                self.reported_names.append(name)
                 hint = f"; any other by its import path, such as {self._kind.example}"
-                raise ProbcalError(unknown_name(word, type_name, self._kind.known(), hint) + OF_A_PLUGIN)
+                raise ProbcalError(unknown_name(word, type_name, self._kind.components(), hint) + OF_A_PLUGIN)
             builtin = builtin or Builtin(type_name, about="", label=name)
-            component = self._imported(builtin.path)
+            component = self._import_component(builtin.path)
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
-        has_faults = self._report_faulty(component, entry.params, (*place, "params"))
+        has_faults = self._report_faults(component, entry.params, (*place, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
             variant_component = _component(name, variant, builtin, entry, {**entry.params, **params})
             self.classes[variant_component.name] = component
             params_place = (*place, "variants", variant) if variant else (*place, "params")
-            if self._report_faulty(component, params, params_place) or has_faults:
+            if self._report_faults(component, params, params_place) or has_faults:
                 continue
             places = {**dict.fromkeys(entry.params, (*place, "params")), **dict.fromkeys(params, params_place)}
-            if self._values_are_sound(component, builtin, {**entry.params, **params}, places, params_place):
-                self.sound[variant_component.name] = variant_component
+            if self._check_values(component, builtin, {**entry.params, **params}, places, params_place):
+                self.valid_components[variant_component.name] = variant_component
                 if variant_component.shared_seed:
                     self._check_seed((*place, "shared_seed"), variant_component)
 
-    def _imported(self, path: str) -> type:
+    def _import_component(self, path: str) -> type:
         if not is_trusted(path):
             raise ProbcalError(refusal(path))
         component = import_class(path)
-        if misfit := self._kind.misfit(component):
+        if misfit := self._kind.fault(component):
             raise ProbcalError(misfit)
         return component
 
     def _check_names(self, place: Place, name: str, variants: Mapping[str, Any]) -> None:
         word, report = self._kind.word, self._file.report
-        rule = f"only letters, digits, . _ and -, at most {_LONGEST}"
+        rule = f"only letters, digits, . _ and -, at most {_LONGEST_NAME}"
         if not _ENTRY_NAME.fullmatch(name):
             report(place, f'"{name}" cannot name a {word}: {rule}')
         if variants:
             self.families[name] = [f"{name}.{variant}" for variant in variants]
         for variant in variants:
             full_name, variant_place = f"{name}.{variant}", (*place, "variants", variant)
-            if not _ENTRY_NAME.fullmatch(variant) or len(full_name) > _LONGEST:
+            if not _ENTRY_NAME.fullmatch(variant) or len(full_name) > _LONGEST_NAME:
                 report(variant_place, f'"{variant}" cannot name a variant of {name}: {rule} together')
             elif full_name in self.places:
                 owner = f'the {word} "{full_name}" on line {self._file.line(self.places[full_name])}'
@@ -182,14 +184,14 @@ class Section:
         elif variant_component.params.get("random_state") is not None:
             self._file.report(place, f"{variant_component.entry} has a random_state of its own; remove one of the two")
 
-    def _report_faulty(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
+    def _report_faults(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
         """Report unknown parameters, and faults of nested components. Return whether there are any."""
         faults = parameter_faults(component, params, place)
         for fault_place, message in faults:
             self._file.report(fault_place, message)
         return bool(faults)
 
-    def _values_are_sound(
+    def _check_values(
         self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], default_place: Place
     ) -> bool:
         """Report each faulty parameter at its place in ``places``, or a fault of all together at ``default_place``.
@@ -218,7 +220,7 @@ class Section:
         With ``partial``, some parameters were left out. Then it is no fault if the component cannot be built.
         """
         try:
-            return wrong_value(self._kind.built(component, params))
+            return value_fault(self._kind.build(component, params))
         except ProbcalError as error:
             return None if partial else str(error)
 
@@ -246,7 +248,7 @@ def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: di
     return Component(
         name=f"{name}.{variant}" if variant else name,
         path=builtin.path,
-        params={**builtin.params, **resolved(params)},
+        params={**builtin.params, **resolve_names(params)},
         label=label,
         encoding=encoding,
         paper=paper,

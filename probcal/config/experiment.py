@@ -75,12 +75,12 @@ class Experiment:
             method = replace(method, params={**method.params, **override.method_params})
         return card, replace(column, learner=learner, method=method)
 
-    def cards_read(self) -> tuple[Card, ...]:
+    def used_cards(self) -> tuple[Card, ...]:
         """Return the cards that the cells read: those of the data sets and of exceptions."""
         pairs = [self.with_overrides(card, column) for card in self.cards for column in self.columns]
         return tuple(dict.fromkeys(card for card, _ in filter(None, pairs)))  # two cards may have the same name
 
-    def selected(
+    def select(
         self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
     ) -> Experiment:
         """Return the experiment with only the named data sets, learners and methods. No name selects all of its kind.

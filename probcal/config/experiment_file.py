@@ -24,10 +24,10 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from probcal.config.plugins import declarations, find_metric, known_learners, metric_names, refuse_rivals
-from probcal.config.validation import Faults, checked_by
-from probcal.config.yaml_file import one_or_more
+from probcal.config.validation import Faults, validator_of
+from probcal.config.yaml_file import as_list
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.card_split import FOR_ALL, Split
+from probcal.data.card_split import EXPERIMENT_KINDS, Split
 from probcal.errors import OF_A_PLUGIN, DataError, FileProblems, ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
@@ -58,7 +58,7 @@ def _check_folder_name(name: str) -> str:
 
 
 def _check_split_for_all(split: Split | None) -> Split | None:
-    if split is not None and split.kind not in FOR_ALL:
+    if split is not None and split.kind not in EXPERIMENT_KINDS:
         raise ValueError(f"split: a {split.kind} split belongs to one data set; write it on its card")
     return split
 
@@ -73,23 +73,23 @@ def _method_with_parameters(item: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class KnownNames:
-    """Annotate a text that must be one of ``known``. Editors offer these names, and what a built-in is."""
+    """Annotate a text that must be one of ``names``. Editors offer these names, and what a built-in is."""
 
-    what: str
-    known: Collection[str]
+    kind: str
+    names: Collection[str]
     """The built-in names, which editors offer."""
-    of_plugins: Callable[[], Collection[str]] = tuple
+    plugin_names: Callable[[], Collection[str]] = tuple
     """Return the names that plugins add. It is called only for a name that is not built in."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return names_schema(self.known)
+        return names_schema(self.names)
 
     def _check(self, name: str) -> str:
-        if name not in self.known and name not in (plugin_names := self.of_plugins()):
-            raise ValueError(unknown_name(self.what, name, [*self.known, *plugin_names]) + OF_A_PLUGIN)
+        if name not in self.names and name not in (plugin_names := self.plugin_names()):
+            raise ValueError(unknown_name(self.kind, name, [*self.names, *plugin_names]) + OF_A_PLUGIN)
         return name
 
 
@@ -126,7 +126,7 @@ def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
         if first_name != name:
             yield (index,), f'"{name}" and "{first_name}" are both called "{card_name(name)}"; rename one'
         yield from (((index,), fault) for _, fault in _card_faults(name, info))
-    yield from _repeated("data set", names)
+    yield from _duplicate_faults("data set", names)
 
 
 def _metric_faults(names: list[str], info: ValidationInfo) -> Faults:
@@ -151,17 +151,17 @@ def _metric_faults(names: list[str], info: ValidationInfo) -> Faults:
                 + OF_A_PLUGIN
             )
         yield (index,), message
-    yield from _repeated("metric", names)
+    yield from _duplicate_faults("metric", names)
 
 
 def _curve_faults(names: list[str], info: ValidationInfo) -> Faults:
     yield from (
         ((index,), unknown_name("curve", name, CURVES)) for index, name in enumerate(names) if name not in CURVES
     )
-    yield from _repeated("curve", names)
+    yield from _duplicate_faults("curve", names)
 
 
-def _repeated(kind: str, names: list[str]) -> Faults:
+def _duplicate_faults(kind: str, names: list[str]) -> Faults:
     earlier_names: set[str] = set()
     for index, name in enumerate(names):
         if name in earlier_names:
@@ -187,7 +187,7 @@ def _fill_empty(mapping: Any) -> Any:
 _Parameters = dict[str, Any]
 _Settings = Annotated[dict[str, _Parameters | None], Field(min_length=1)]
 _Several = Annotated[list[str], Field(min_length=1)]
-Names = Annotated[_Several, BeforeValidator(one_or_more, json_schema_input_type=str | _Several)]
+Names = Annotated[_Several, BeforeValidator(as_list, json_schema_input_type=str | _Several)]
 MethodEntries = Annotated[
     dict[str, _Parameters],
     BeforeValidator(
@@ -263,7 +263,7 @@ class OverrideEntry(_FilePart):
     """The learner of the exception, or several. A name stands for all of its variants."""
     method: Names | None = None
     """The methods of the exception. The default is all methods of the learners."""
-    card: Annotated[str, checked_by(_card_faults)] | None = None
+    card: Annotated[str, validator_of(_card_faults)] | None = None
     """Another card for these cells. Its split must be repeated as often as the data set's."""
     use: Annotated[str, KnownNames("learner", LEARNERS, known_learners)] | None = None
     """A learner with a short name that replaces the column's learner, with its own settings."""
@@ -313,7 +313,7 @@ class ExperimentFile(_FilePart):
     """Whether a fixed split is also run ``repeats`` times, each time with other seeds."""
     weka: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$", coerce_numbers_to_str=True)] | None = None
     """The release of Weka that its numbers are of, such as 3.4.1 or 3.9. PROBCAL_WEKA_JAR names the jar file."""
-    datasets: Annotated[list[str], Field(min_length=1), checked_by(_dataset_faults)]
+    datasets: Annotated[list[str], Field(min_length=1), validator_of(_dataset_faults)]
     """Names (``probcal list datasets``), or paths of your own cards, relative to this file."""
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
     """The base learners: a list of names, or a mapping from names of your choice to entries."""
@@ -326,11 +326,11 @@ class ExperimentFile(_FilePart):
     """
     exceptions: list[OverrideEntry] = []
     """Other settings for single data sets, with the reason."""
-    metrics: Annotated[list[str], Field(min_length=1), checked_by(_metric_faults)] = list(DEFAULT_METRICS)
+    metrics: Annotated[list[str], Field(min_length=1), validator_of(_metric_faults)] = list(DEFAULT_METRICS)
     """The metrics of the tables (``probcal list metrics``)."""
-    stages: Annotated[list[str], checked_by(_metric_faults)] = []
+    stages: Annotated[list[str], validator_of(_metric_faults)] = []
     """Metrics that are also measured after every stage of a method with stages, such as each probe of probing."""
-    curves: Annotated[list[str], checked_by(_curve_faults)] = []
+    curves: Annotated[list[str], validator_of(_curve_faults)] = []
     """Curves for figures, stored for the first repetition."""
 
     @field_validator("learners", "methods", mode="before")

@@ -22,7 +22,7 @@ from probcal.config.components import (
     refusal,
     takes_parameter,
     unknown_parameters,
-    wrong_value,
+    value_fault,
 )
 from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
@@ -41,25 +41,25 @@ def _has_type(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("type"), str)
 
 
-def resolved(value: Any) -> Any:
+def resolve_names(value: Any) -> Any:
     """Return ``value`` with every short name replaced by its import path and the parameters behind it.
 
     An unknown name stays. Without a component, the value is equal to what was given.
     """
     if is_component(value):
         try:
-            builtin = _named(value["type"])
+            builtin = _find_builtin(value["type"])
         except ProbcalError:  # several packages declare the name, which ``faults`` reports
             builtin = None
         path, defaults = (builtin.path, builtin.params) if builtin else (value["type"], {})
-        return {"type": path, "params": resolved({**defaults, **(value.get("params") or {})})}
+        return {"type": path, "params": resolve_names({**defaults, **(value.get("params") or {})})}
     if isinstance(value, dict):
-        return {name: resolved(item) for name, item in value.items()}
-    return [resolved(item) for item in value] if isinstance(value, list) else value
+        return {name: resolve_names(item) for name, item in value.items()}
+    return [resolve_names(item) for item in value] if isinstance(value, list) else value
 
 
 def paths(value: Any) -> list[str]:
-    """Return the import paths of all components in a ``resolved`` value, each once."""
+    """Return the import paths of all components in a resolved value, each once."""
     if not value:  # as for most learners, once for each cell
         return []
     types = dict.fromkeys(component["type"] for _, component in _components((), value))
@@ -73,7 +73,7 @@ def instances(value: Any) -> Any:
     checked: see ``faults``. Raises ProbcalError if a class cannot be imported or built.
     """
     if is_component(value):
-        component = resolved(value)
+        component = resolve_names(value)
         return build(import_class(component["type"]), **component["params"])
     if isinstance(value, dict):
         return {name: instances(item) for name, item in value.items()}
@@ -88,7 +88,7 @@ def faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
     Nothing is imported that is not trusted.
     """
-    for inner_place, message in _misspelt(place, value):
+    for inner_place, message in _spelling_faults(place, value):
         yield inner_place, message
     for inner_place, component in _components(place, value):
         yield from _faults_of(component, inner_place)
@@ -107,7 +107,7 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
     if messages or any(True for _ in faults(params, ())):  # those of its own components are reported at their places
         return
     try:
-        fault = wrong_value(instances(mapping))
+        fault = value_fault(instances(mapping))
     except ProbcalError as error:
         fault = str(error)
     if fault:
@@ -116,7 +116,7 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
 
 
 def _class(name: str) -> type:
-    builtin = _named(name)
+    builtin = _find_builtin(name)
     if builtin is None and "." not in name:
         components = {**known_learners(), **known_methods()}
         raise ProbcalError(unknown_name("learner or method", name, components, "; any other class by its import path"))
@@ -126,7 +126,7 @@ def _class(name: str) -> type:
     return import_class(path)
 
 
-def _named(name: str) -> Any:
+def _find_builtin(name: str) -> Any:
     return find_component("learners", name) or find_component("methods", name)
 
 
@@ -138,7 +138,7 @@ def _components(place: Place, value: Any) -> Iterator[tuple[Place, Mapping[str, 
         yield from _components(inner_place, part)
 
 
-def _misspelt(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
+def _spelling_faults(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
     """Yield mappings that would be components if one key were spelt right, or its value were right."""
     if _has_type(value):
         if set(value) == _KEYS and not is_component(value):
@@ -151,7 +151,7 @@ def _misspelt(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
     elif isinstance(value, Mapping) and "_target_" in value:
         yield (*place, "_target_"), 'a component has "type" and "params", not "_target_"'
     for inner_place, part in _parts(place, value):
-        yield from _misspelt(inner_place, part)
+        yield from _spelling_faults(inner_place, part)
 
 
 def _parts(place: Place, value: Any) -> Iterator[tuple[Place, Any]]:

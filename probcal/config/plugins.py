@@ -86,12 +86,12 @@ def declarations(kind: str) -> dict[str, Declaration]:
 
     A name that two packages declare means neither, and ``refuse_rivals`` says so.
     """
-    return {name: group[0] for name, group in _all(kind).items() if len(group) == 1}
+    return {name: group[0] for name, group in _all_declarations(kind).items() if len(group) == 1}
 
 
 def refuse_rivals(kind: str, name: str) -> None:
     """Raise ProbcalError if several packages declare this ``name``."""
-    rivals = _all(kind).get(name, ())
+    rivals = _all_declarations(kind).get(name, ())
     if len(rivals) > 1:
         packages = " and ".join(rival.package for rival in rivals)
         advice = f"; write an import path instead, such as {rivals[0].path}" if kind in ("learners", "methods") else ""
@@ -114,7 +114,7 @@ def _declaration_of(path: str) -> Declaration | None:
 def fault_of_plugin(path: str, fault: str) -> str | None:
     """Return the message about a declared class that cannot be imported, or None if no package declares it."""
     plugin = _declaration_of(path)
-    return None if plugin is None else _broken(plugin, fault)
+    return None if plugin is None else _import_fault(plugin, fault)
 
 
 def find_metric(name: str) -> Metric | None:
@@ -139,7 +139,7 @@ def metric_names() -> dict[str, str]:
     """Return name -> one line about it for the metrics of plugins."""
     from probcal.metrics import registry
 
-    return {name: _about(plugin) for name, plugin in declarations("metrics").items() if name not in registry.NAMED}
+    return {name: _about_text(plugin) for name, plugin in declarations("metrics").items() if name not in registry.NAMED}
 
 
 def paper_folder(name: str) -> Path | None:
@@ -148,7 +148,7 @@ def paper_folder(name: str) -> Path | None:
     plugin = declarations("papers").get(name)
     if plugin is None:
         return None
-    module = _imported(plugin, lambda: import_module(plugin.value))
+    module = _import_plugin(plugin, lambda: import_module(plugin.value))
     folders = [Path(folder) for folder in getattr(module, "__path__", ())]
     for folder in folders:
         if (folder / f"{name}.yaml").is_file():
@@ -169,7 +169,7 @@ def _metric(plugin: Declaration) -> Metric:
     from probcal.metrics import Metric
 
     module, _, attribute = plugin.value.partition(":")
-    metric = _imported(plugin, lambda: getattr(import_module(module), attribute))
+    metric = _import_plugin(plugin, lambda: getattr(import_module(module), attribute))
     if not isinstance(metric, Metric) or metric.name != plugin.name:
         fault = f'is the metric "{metric.name}"' if isinstance(metric, Metric) else "is no probcal.metrics.Metric"
         raise ProbcalError(f'{plugin.package} declares the metric "{plugin.name}", but {plugin.path} {fault}')
@@ -181,14 +181,14 @@ def _metric(plugin: Declaration) -> Metric:
     return metric
 
 
-def _imported(plugin: Declaration, load: Callable[[], Any]) -> Any:
+def _import_plugin(plugin: Declaration, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise ProbcalError(_broken(plugin, f"{error} ({type(error).__name__})")) from None
+        raise ProbcalError(_import_fault(plugin, f"{error} ({type(error).__name__})")) from None
 
 
-def _broken(plugin: Declaration, fault: str) -> str:
+def _import_fault(plugin: Declaration, fault: str) -> str:
     return (
         f'{plugin.package} declares the entry point "{plugin.name} = {plugin.value}", which cannot be imported: '
         f"{fault}; reinstall or upgrade {plugin.package.rpartition(' ')[0]}, or uninstall it"
@@ -197,18 +197,18 @@ def _broken(plugin: Declaration, fault: str) -> str:
 
 def _components(kind: str) -> dict[str, Builtin]:
     return {
-        name: Builtin(plugin.path, _about(plugin), label=name)
+        name: Builtin(plugin.path, _about_text(plugin), label=name)
         for name, plugin in declarations(kind).items()
         if name not in _BUILTIN[kind] and _CLASS.fullmatch(plugin.value)
     }
 
 
-def _about(plugin: Declaration) -> str:
+def _about_text(plugin: Declaration) -> str:
     return f"plugin of {plugin.package}"
 
 
-def _all(kind: str) -> Mapping[str, tuple[Declaration, ...]]:
-    return _found(_installed_folders())[kind]
+def _all_declarations(kind: str) -> Mapping[str, tuple[Declaration, ...]]:
+    return _find_declarations(_installed_folders())[kind]
 
 
 def _installed_folders() -> tuple[str, ...]:
@@ -221,12 +221,12 @@ def _installed_folders() -> tuple[str, ...]:
 
 
 @cache
-def _found(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[Declaration, ...]]]:
+def _find_declarations(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[Declaration, ...]]]:
     """Return kind -> name -> its declarations. Of a package that is found twice, the first counts."""
     groups: dict[str, dict[str, list[Declaration]]] = {kind: {} for kind in _KINDS}
     package_names: set[str] = set()
     for package in distributions(path=list(folders)):
-        metadata_name = package.metadata["Name"] if _declares(package.read_text("entry_points.txt")) else None
+        metadata_name = package.metadata["Name"] if _has_plugins(package.read_text("entry_points.txt")) else None
         if metadata_name is None or metadata_name in package_names:
             continue
         package_names.add(metadata_name)
@@ -241,7 +241,7 @@ def _found(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[Declaration, .
     }
 
 
-def _declares(text: str | None) -> bool:
+def _has_plugins(text: str | None) -> bool:
     return text is not None and "[probcal." in text
 
 

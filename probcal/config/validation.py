@@ -18,7 +18,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Faults = Iterator[tuple[Place, str]]
 """Place and message of each fault. A validator gives the place relative to its field."""
 
-_MUST_BE = {
+_EXPECTED_FORMS = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -37,10 +37,10 @@ _MUST_BE = {
     "less_than": "less than {lt}",
     "less_than_equal": "at most {le}",
 }
-_FORMS = {*_MUST_BE, "literal_error"}
+_FORM_ERRORS = {*_EXPECTED_FORMS, "literal_error"}
 
 
-def checked_by(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidator:
+def validator_of(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidator:
     """Return the annotation of a field whose faults ``check`` yields, each with its place in the field."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
@@ -94,7 +94,7 @@ class Validation(Generic[Model]):
         return FileProblems(file.path, [*file.problems, *problems])
 
 
-def validated(model: type[Model], file: YamlFile) -> Model:
+def validate_file(model: type[Model], file: YamlFile) -> Model:
     """Return ``file`` as a ``model``. Raise FileProblems with every fault of the file at once.
 
     Problems that the file has already are reported with the others.
@@ -108,9 +108,10 @@ def _faults(model: type[BaseModel], data: Any, error: ValidationError) -> Faults
     for detail in islice(error.errors(), MOST_REPORTED):
         details_by_place.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
     for place, details in details_by_place.items():
-        if all(detail["type"] in _FORMS and "[key]" not in detail["loc"] for detail in details):
+        if all(detail["type"] in _FORM_ERRORS and "[key]" not in detail["loc"] for detail in details):
             forms = " or ".join(dict.fromkeys(map(_form, details)))
-            yield place, f"{_named(place)} must be {forms}, not {_shown(details[0]['input'])}" + _hint(details)
+            value = _value_text(details[0]["input"])
+            yield place, f"{_place_name(place)} must be {forms}, not {value}" + _hint(details)
         else:
             yield from ((place, _message(model, place, detail)) for detail in details)
 
@@ -133,32 +134,33 @@ def _place(data: Any, loc: Place, kind: str) -> Place:
 def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) -> str:
     kind = detail["type"]
     if kind == "invalid_key" or "[key]" in detail["loc"]:
-        return f"the key {_shown(detail['input'])} must be text" + _hint([{**detail, "type": "string_type"}])
+        return f"the key {_value_text(detail['input'])} must be text" + _hint([{**detail, "type": "string_type"}])
     if kind == "extra_forbidden":
-        keys = _keys_around(model, place[:-1], detail["loc"])
+        keys = _known_keys(model, place[:-1], detail["loc"])
         hint = did_you_mean(str(place[-1]), keys)
         return f'unknown key "{place[-1]}"{hint}' + (f" (known here: {', '.join(keys)})" if keys and not hint else "")
     if kind == "missing":
-        return f'the key "{_named(place)}" is missing'
+        return f'the key "{_place_name(place)}" is missing'
     if kind.startswith("union_tag"):
-        key = _named((*place, str(detail["ctx"]["discriminator"]).strip("'")))
+        key = _place_name((*place, str(detail["ctx"]["discriminator"]).strip("'")))
         if kind == "union_tag_not_found":
             return f'the key "{key}" is missing'
         tags, tag = detail["ctx"]["expected_tags"], detail["ctx"]["tag"]
         alternatives = tags.replace("'", '"').replace(", ", " or ")
-        return f"{key} must be {alternatives}, not {_shown(tag)}" + _hint([{"input": tag, "ctx": {"expected": tags}}])
+        hint = _hint([{"input": tag, "ctx": {"expected": tags}}])
+        return f"{key} must be {alternatives}, not {_value_text(tag)}{hint}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])
     if kind == "too_short":
-        return f"{_named(place)} must not be empty"
+        return f"{_place_name(place)} must not be empty"
     text = detail["msg"][0].lower() + detail["msg"][1:]
-    return f"{_named(place)}: {text}, not {_shown(detail['input'])}"
+    return f"{_place_name(place)}: {text}, not {_value_text(detail['input'])}"
 
 
 def _form(detail: Mapping[str, Any]) -> str:
     if detail["type"] == "literal_error":
         return str(detail["ctx"]["expected"]).replace("'", '"')
-    return _MUST_BE[detail["type"]].format_map(detail.get("ctx", {}))
+    return _EXPECTED_FORMS[detail["type"]].format_map(detail.get("ctx", {}))
 
 
 def _hint(details: list[dict[str, Any]]) -> str:
@@ -172,13 +174,13 @@ def _hint(details: list[dict[str, Any]]) -> str:
     return "; put it in quotes" if wants_text and isinstance(value, int | float) else ""
 
 
-def _named(place: Place) -> str:
+def _place_name(place: Place) -> str:
     """Return ``learners.tree.params``, and ``datasets[1]`` for the first item of a list."""
     words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
     return words.lstrip(".") or "the file"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -186,7 +188,7 @@ def _shown(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def _keys_around(model: type[BaseModel], place: Place, loc: Place) -> list[str]:
+def _known_keys(model: type[BaseModel], place: Place, loc: Place) -> list[str]:
     """Return the keys that ``model`` knows at ``place``. Return none where the place is not one of our models.
 
     ``loc`` is the same place in pydantic's words, with the tags of its unions.

@@ -20,11 +20,11 @@ from probcal.errors import FileProblems, Problem
 
 Place = tuple[str | int, ...]
 
-_LARGEST = 1_000_000
+_LARGEST_FILE = 1_000_000
 """Largest file in bytes. Our largest has 13,000. The Python parser takes a minute for ten times this limit."""
 _MOST_VALUES = 20_000
 """Largest number of values of a file. Aliases of aliases can stand for billions in ten lines."""
-_DEEPEST = 50
+_DEEPEST_LEVEL = 50
 """Deepest nesting. A card takes six levels. Python's own limit is higher, but beyond it the program can crash."""
 _LONGEST_KEY = 1024
 """Longest plain key that YAML allows."""
@@ -57,8 +57,8 @@ class Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]  # PyYAML gives it no type
         mark, is_alias = event.start_mark, isinstance(event, yaml.AliasEvent)
         self._level += 1
-        if self._level > _DEEPEST:
-            raise ComposerError(None, None, f"it is nested more than {_DEEPEST} deep", mark)
+        if self._level > _DEEPEST_LEVEL:
+            raise ComposerError(None, None, f"it is nested more than {_DEEPEST_LEVEL} deep", mark)
         node = super().compose_node(parent, index)
         self._level -= 1
         if node is None:
@@ -73,8 +73,8 @@ class Loader(yaml.SafeLoader):
         values, depth = self._extents[node]
         if values > _MOST_VALUES or len(self._extents) > 2 * _MOST_VALUES:  # keys are nodes, too
             raise ComposerError(None, None, f"it has more than {_MOST_VALUES:,} values", mark)
-        if depth > _DEEPEST:
-            raise ComposerError(None, None, f"it is nested more than {_DEEPEST} deep", mark)
+        if depth > _DEEPEST_LEVEL:
+            raise ComposerError(None, None, f"it is nested more than {_DEEPEST_LEVEL} deep", mark)
         return node
 
     def _extent(self, node: yaml.Node) -> tuple[int, int]:
@@ -104,7 +104,7 @@ class Loader(yaml.SafeLoader):
                 value.encode()  # raises for half of a surrogate pair, which no file can hold
             return value
         except (ValueError, KeyError, IndexError):
-            fault = f'"{_short(node.value)}" cannot be read as {_KINDS.get(kind, "a value")}'
+            fault = f'"{_short_text(node.value)}" cannot be read as {_KINDS.get(kind, "a value")}'
             raise ConstructorError(None, None, fault, node.start_mark) from None
 
     def construct_whole_number(self, node: yaml.ScalarNode) -> int:
@@ -113,7 +113,7 @@ class Loader(yaml.SafeLoader):
 
     def refuse(self, node: yaml.Node) -> None:
         tag = node.tag.replace(_TAG, "!!")
-        raise ConstructorError(None, None, f'the tag "{_short(tag)}" is not allowed', node.start_mark)
+        raise ConstructorError(None, None, f'the tag "{_short_text(tag)}" is not allowed', node.start_mark)
 
 
 for _tag, _pattern, _letters in (
@@ -152,7 +152,7 @@ class YamlFile:
             self._root = loader.get_single_node()
             data = None if self._root is None else loader.construct_document(self._root)
         except yaml.YAMLError as error:
-            raise FileProblems(path, _tabs(text) or [_syntax_fault(text, error)]) from None
+            raise FileProblems(path, _tab_problems(text) or [_syntax_fault(text, error)]) from None
         if not isinstance(data, dict):
             state = {type(None): "is empty", list: "is a list"}.get(type(data), "is a single value")
             raise FileProblems(
@@ -167,7 +167,7 @@ class YamlFile:
         path = Path(path)
         try:
             with path.open("rb") as stream:
-                content = stream.read(_LARGEST + 1)
+                content = stream.read(_LARGEST_FILE + 1)
         except FileNotFoundError:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None
         except OSError as error:
@@ -189,7 +189,7 @@ class YamlFile:
         """
         node, line = self._root, 1
         for part in place:
-            match = _below(node, part)
+            match = _child(node, part)
             if match is None:
                 break
             line, node = match
@@ -202,7 +202,7 @@ class YamlFile:
             raise FileProblems(self.path, self.problems)
 
 
-def _below(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | None:
+def _child(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | None:
     """Return line and node of a key or item of ``node``. Of merged keys, the last one counts."""
     if isinstance(node, yaml.MappingNode):
         for key, value in reversed(node.value):
@@ -216,12 +216,12 @@ def _below(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | N
 
 
 def _refuse_too_large(path: Path, size: int) -> None:
-    if size > _LARGEST:
-        fault = f"has more than {_LARGEST:,} bytes, and no experiment or card has so many; is this the right file?"
+    if size > _LARGEST_FILE:
+        fault = f"has more than {_LARGEST_FILE:,} bytes, and no experiment or card has so many; is this the right file?"
         raise FileProblems(path, [Problem(0, fault)])
 
 
-def _tabs(text: str) -> list[Problem]:
+def _tab_problems(text: str) -> list[Problem]:
     """Return a problem for every line that is indented with a tab, the most frequent fault in YAML."""
     return [
         Problem(number, "the line is indented with a tab; use spaces")
@@ -252,15 +252,15 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
     return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {fault}")
 
 
-def _short(value: object) -> str:
+def _short_text(value: object) -> str:
     return shortened(str(value).encode("utf-8", "backslashreplace").decode(), 40)
 
 
-def one_or_more(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     """Return a list unchanged, and any other value in a list, for keys that take one name or several."""
     return value if isinstance(value, list) or value is None else [value]
 
 
 def texts(value: Any) -> list[str]:
     """Return the texts among one value or several."""
-    return [item for item in one_or_more(value) or [] if isinstance(item, str)]
+    return [item for item in as_list(value) or [] if isinstance(item, str)]

@@ -14,13 +14,13 @@ from probcal.config.components import (
     Builtin,
     build,
     import_class,
-    no_learner,
-    no_method,
+    learner_fault,
+    method_fault,
     parameter_names,
     takes_a_learner,
     unknown_parameters,
     unmet_need,
-    wrong_value,
+    value_fault,
 )
 from probcal.config.plugins import known_learners, known_methods
 from probcal.config.yaml_file import Loader
@@ -28,7 +28,7 @@ from probcal.contract.suite import CheckOutcome, contract_checks
 from probcal.errors import ProbcalError, unknown_name
 
 USUAL_LEARNER = "logistic"
-_FEW = {"n_probes": 15, "n_estimators": 10}
+_FEW_PARTS = {"n_probes": 15, "n_estimators": 10}
 """The guarantees hold for few parts as for many."""
 
 
@@ -55,23 +55,23 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
     builtin = _builtin(name, {**known_learners(), **known_methods()}, "learner or method", "my_module.MyMethod")
     cls = import_class(builtin.path)
     is_method = takes_a_learner(cls)
-    if misfit := (no_method if is_method else no_learner)(cls):
+    if misfit := (method_fault if is_method else learner_fault)(cls):
         raise ProbcalError(f"{name} is neither a learner nor a method: {misfit}")
     if not is_method and learner is not None:
         raise ProbcalError(f"{name} is a learner; --learner sets the learner of a method only")
-    small_params = {key: _FEW[key] for key in _FEW if key in parameter_names(cls)}
+    small_params = {key: _FEW_PARTS[key] for key in _FEW_PARTS if key in parameter_names(cls)}
     learners = [_learner(learner or USUAL_LEARNER)] if is_method else []
     if learners and (need := unmet_need(cls, learners[0])):
         raise ProbcalError(f"{learner} has only predict and {name} needs {need}; choose another learner")
-    return NamedComponent(name, _built(cls, {**small_params, **builtin.params, **(params or {})}, *learners), is_method)
+    return NamedComponent(name, _build(cls, {**small_params, **builtin.params, **(params or {})}, *learners), is_method)
 
 
 def _learner(name: str) -> Any:
     builtin = _builtin(name, known_learners(), "learner", "sklearn.ensemble.RandomForestClassifier")
     cls = import_class(builtin.path)
-    if misfit := no_learner(cls):
+    if misfit := learner_fault(cls):
         raise ProbcalError(misfit)
-    return _built(cls, builtin.params)
+    return _build(cls, builtin.params)
 
 
 def _builtin(name: str, table: Mapping[str, Builtin], kind: str, example: str) -> Builtin:
@@ -80,12 +80,12 @@ def _builtin(name: str, table: Mapping[str, Builtin], kind: str, example: str) -
     return table.get(name) or Builtin(name, about="")
 
 
-def _built(cls: type, params: Mapping[str, Any], *learners: Any) -> Any:
+def _build(cls: type, params: Mapping[str, Any], *learners: Any) -> Any:
     if faults := unknown_parameters(cls, params):
         raise ProbcalError("\n".join(faults.values()))
     estimator = build(cls, *learners, **params)
     _check_parameters(estimator)
-    if fault := wrong_value(estimator):
+    if fault := value_fault(estimator):
         raise ProbcalError(f"{cls.__name__}: {fault}")
     return estimator
 

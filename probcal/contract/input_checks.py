@@ -29,7 +29,7 @@ from probcal.contract.subject import (
     predictions_of,
     require_equal,
     sample,
-    seeded,
+    seeded_copy,
 )
 
 
@@ -40,11 +40,11 @@ def inputs_are_not_changed(subject: Subject) -> None:
     inputs: dict[str, Any] = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
     copies: dict[str, Any] = {name: None if values is None else values.copy() for name, values in inputs.items()}
     try:
-        model = subject.fitted(data, weights)
+        model = subject.fitted_copy(data, weights)
     except ValueError as error:
         if weights is None or "weight" not in str(error).lower():
             raise
-        model = subject.fitted(data)
+        model = subject.fitted_copy(data)
     predictions_of(model, data.X_test)
     names = [name for name, values in inputs.items() if not np.array_equal(values, copies[name])]
     if names:
@@ -53,8 +53,8 @@ def inputs_are_not_changed(subject: Subject) -> None:
 
 def the_given_learner_is_not_changed(subject: Subject) -> None:
     """Check that a method fits copies, so that ``estimator`` itself stays unfitted."""
-    _needs_a_method(subject)
-    data, method = sample(), seeded(subject.estimator, 0)
+    _require_method(subject)
+    data, method = sample(), seeded_copy(subject.estimator, 0)
     learner = method.get_params(deep=False)["estimator"]
     old_state = _state(learner)
     predictions_of(fit(method, data.X, data.y, data.X_test), data.X_test)
@@ -68,13 +68,13 @@ def frames_reach_the_learner_unchanged(subject: Subject) -> None:
 
     The method is built around the suite's own learner, which accepts only such frames.
     """
-    _needs_a_method(subject)
+    _require_method(subject)
     X, y, X_test = frames()
     method = clone(subject.estimator).set_params(estimator=FrameSpy(known=X.combine_first(X_test).astype(X.dtypes)))
-    predictions_of(fit(seeded(method, 0), X, y, X_test), X_test)
+    predictions_of(fit(seeded_copy(method, 0), X, y, X_test), X_test)
 
 
-def _needs_a_method(subject: Subject) -> None:
+def _require_method(subject: Subject) -> None:
     if not subject.is_method:
         raise DoesNotApply("it is a learner")
 
@@ -89,7 +89,7 @@ def missing_labels_are_rejected(subject: Subject) -> None:
     labels = data.y.astype(np.float64)
     labels[4] = np.nan
     _check_raises(
-        lambda: fit(seeded(subject.estimator, 0), data.X, labels, data.X_test),
+        lambda: fit(seeded_copy(subject.estimator, 0), data.X, labels, data.X_test),
         ValueError,
         "a missing label in y",
         "let fit raise it, for instance by sklearn.utils.check_X_y",
@@ -100,7 +100,7 @@ def rows_and_labels_of_different_lengths_are_rejected(subject: Subject) -> None:
     """Check that fewer labels than rows raise a ValueError."""
     data = sample()
     _check_raises(
-        lambda: fit(seeded(subject.estimator, 0), data.X, data.y[:-1], data.X_test),
+        lambda: fit(seeded_copy(subject.estimator, 0), data.X, data.y[:-1], data.X_test),
         ValueError,
         "fewer labels than rows",
         "let fit raise it, for instance by sklearn.utils.check_consistent_length",
@@ -112,7 +112,7 @@ def one_class_is_learned_or_rejected_clearly(subject: Subject) -> None:
     data = sample()
     try:
         p = predictions_of(
-            fit(seeded(subject.estimator, 0), data.X, np.zeros(len(data.y), int), data.X_test), data.X_test
+            fit(seeded_copy(subject.estimator, 0), data.X, np.zeros(len(data.y), int), data.X_test), data.X_test
         )
     except ValueError as error:
         if "class" not in str(error).lower():
@@ -128,7 +128,7 @@ def one_class_is_learned_or_rejected_clearly(subject: Subject) -> None:
 def a_different_number_of_columns_is_rejected(subject: Subject) -> None:
     """Check that one column less or more than in ``fit`` raises a ValueError."""
     data = sample()
-    model = subject.fitted(data)
+    model = subject.fitted_copy(data)
     for word, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
         _check_raises(
             partial(predictions_of, model, X),
@@ -142,7 +142,7 @@ def an_unfitted_component_raises_not_fitted(subject: Subject) -> None:
     """Check that ``predict`` and ``predict_proba`` raise scikit-learn's NotFittedError before ``fit``."""
     data = sample()
     for name in ("predict", "predict_proba"):
-        estimator = seeded(subject.estimator, 0)
+        estimator = seeded_copy(subject.estimator, 0)
         if hasattr(estimator, name):
             call = methodcaller(name, data.X_test)
             _check_raises(
@@ -163,8 +163,8 @@ def _check_raises(action: Callable[[], Any], error_type: type[Exception], case: 
     raise Failed(f"{error_type.__name__} for {case}", "nothing was raised", advice)
 
 
-_EXTREME = 50.0
-_SAME_MINIMUM = 1e-4
+_LARGE_WEIGHT = 50.0
+_MINIMUM_TOLERANCE = 1e-4
 """Tolerance between a fit to weights and one to repeated rows.
 
 Iterative fits stop near the same minimum, within the learner's own tolerance. An ignored weight shows in the second
@@ -187,7 +187,7 @@ def whole_weights_are_repeated_rows(subject: Subject) -> None:
     weights = integer_weights(len(data.y))
     counts = weights.astype(int)
     p_repeated = subject.predictions(replace(data, X=np.repeat(data.X, counts, axis=0), y=np.repeat(data.y, counts)))
-    tolerance = max(_SAME_MINIMUM, subject.tolerance)
+    tolerance = max(_MINIMUM_TOLERANCE, subject.tolerance)
     _check_equal(p_repeated, subject.predictions(data, weights), tolerance, "whole weights and repeated rows")
 
 
@@ -196,11 +196,11 @@ def a_heavier_class_gets_higher_probabilities(subject: Subject) -> None:
     subject.require_weights()
     data = contradictory_sample()
     plain_mean = subject.predictions(data)[:, -1].mean()
-    weighted_mean = subject.predictions(data, np.where(data.y == 1, _EXTREME, 1.0))[:, -1].mean()
+    weighted_mean = subject.predictions(data, np.where(data.y == 1, _LARGE_WEIGHT, 1.0))[:, -1].mean()
     if weighted_mean <= plain_mean:
         raise Failed(
             f"a mean probability of the class above {plain_mean:.4g}, its value without weights",
-            f"it is {weighted_mean:.4g} when the class weighs {_EXTREME:.0f} times as much",
+            f"it is {weighted_mean:.4g} when the class weighs {_LARGE_WEIGHT:.0f} times as much",
             "pass sample_weight to every part of fit that counts rows",
         )
 
@@ -213,7 +213,7 @@ def invalid_weights_are_rejected(subject: Subject) -> None:
         weights = np.ones(len(data.y))
         weights[::3] = weight
         try:
-            p = predictions_of(subject.fitted(data, weights), data.X_test)
+            p = predictions_of(subject.fitted_copy(data, weights), data.X_test)
         except ValueError:
             continue
         check_probabilities(p, f"raise ValueError for {word} weights")
@@ -233,7 +233,7 @@ def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> No
         raise DoesNotApply("it does not learn from a stream")
     subject.require_repeatable()
     for data in subject.samples():
-        model, labels = subject.fitted(data), _labels(data)
+        model, labels = subject.fitted_copy(data), _labels(data)
         p = _stream_predictions(model, data.X_test, labels)
         for row in range(len(labels)):
             other_labels = np.where(np.arange(len(labels)) < row, labels, (labels + 1) % len(np.unique(data.y)))

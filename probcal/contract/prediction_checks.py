@@ -19,7 +19,7 @@ from probcal.contract.subject import (
     require_equal,
     require_probabilities,
     sample,
-    seeded,
+    seeded_copy,
 )
 
 _TIE = 1e-9
@@ -28,7 +28,7 @@ _SUM = 1e-9
 
 def fit_returns_the_estimator_itself(subject: Subject) -> None:
     """Check that ``Method(learner).fit(X, y).predict_proba(X)`` works."""
-    data, copy = sample(), seeded(subject.estimator, 0)
+    data, copy = sample(), seeded_copy(subject.estimator, 0)
     options = {"X_test": data.X_test} if getattr(copy, "needs_test_rows", False) else {}
     result = copy.fit(data.X, data.y, **options)
     if result is not copy:
@@ -38,7 +38,7 @@ def fit_returns_the_estimator_itself(subject: Subject) -> None:
 def classes_are_sorted(subject: Subject) -> None:
     """Check that ``classes_`` holds every label of y once, sorted. It defines the order of the columns."""
     for data in subject.samples():
-        model, labels = subject.fitted(data), np.unique(data.y)
+        model, labels = subject.fitted_copy(data), np.unique(data.y)
         classes = getattr(model, "classes_", None)
         if classes is None or not np.array_equal(classes, labels):
             raise Failed(f"classes_ = {labels}", f"it is {classes}", "set self.classes_ = np.unique(y) in fit")
@@ -47,7 +47,7 @@ def classes_are_sorted(subject: Subject) -> None:
 def predict_returns_one_label_per_row(subject: Subject) -> None:
     """Check that ``predict`` returns (n_rows,) labels out of ``classes_``."""
     for data in subject.samples():
-        model = subject.fitted(data)
+        model = subject.fitted_copy(data)
         if not hasattr(model, "predict"):
             raise DoesNotApply("it has no predict")
         labels = np.asarray(model.predict(data.X_test))
@@ -63,7 +63,7 @@ def predict_returns_one_label_per_row(subject: Subject) -> None:
 def predict_proba_has_one_column_per_class(subject: Subject) -> None:
     """Check that ``predict_proba`` returns (n_rows, n_classes)."""
     for data in subject.samples():
-        model = subject.fitted(data)
+        model = subject.fitted_copy(data)
         require_probabilities(model)
         shape, expected_shape = np.shape(model.predict_proba(data.X_test)), (len(data.X_test), len(np.unique(data.y)))
         if shape != expected_shape:
@@ -77,7 +77,7 @@ def predict_proba_has_one_column_per_class(subject: Subject) -> None:
 def probabilities_are_in_0_1_and_sum_to_1(subject: Subject) -> None:
     """Check that all probabilities are finite, within [0, 1] and sum to 1."""
     for data in subject.samples():
-        model = subject.fitted(data)
+        model = subject.fitted_copy(data)
         require_probabilities(model)
         check_probabilities(model.predict_proba(data.X_test))
 
@@ -85,7 +85,7 @@ def probabilities_are_in_0_1_and_sum_to_1(subject: Subject) -> None:
 def the_predicted_label_is_the_most_probable(subject: Subject) -> None:
     """Check that ``predict`` returns the most probable class. Ties within 1e-9 may have either label."""
     for data in subject.samples():
-        model = subject.fitted(data)
+        model = subject.fitted_copy(data)
         require_probabilities(model)
         if not hasattr(model, "predict"):
             raise DoesNotApply("it has no predict")
@@ -114,7 +114,7 @@ def three_classes_are_learned_or_rejected_clearly(subject: Subject) -> None:
             "raise a ValueError for more than two classes",
         ) from fault
     data = sample(3)
-    model = subject.fitted(data)
+    model = subject.fitted_copy(data)
     lost_labels = np.sort(model.classes_)[predictions_of(model, data.X).max(axis=0) <= 0]
     if len(lost_labels):
         raise Failed(
@@ -155,7 +155,7 @@ def a_clone_of_a_fitted_component_learns_the_same(subject: Subject) -> None:
     """Check that ``clone`` of a fitted component keeps its parameters, and only them."""
     subject.require_repeatable()
     data = sample()
-    model = subject.fitted(data)
+    model = subject.fitted_copy(data)
     require_equal(
         predictions_of(model, data.X_test),
         predictions_of(fit(clone(model), data.X, data.y, data.X_test), data.X_test),
@@ -167,7 +167,7 @@ def a_clone_of_a_fitted_component_learns_the_same(subject: Subject) -> None:
 def a_pickled_copy_predicts_the_same(subject: Subject) -> None:
     """Check that a pickled copy predicts the same to the last bit, as another process does."""
     data = sample()
-    model = subject.fitted(data)
+    model = subject.fitted_copy(data)
     p = predictions_of(model, data.X_test)
     p_copy = predictions_of(pickle.loads(pickle.dumps(model)), data.X_test)
     require_equal(p, p_copy, "a pickled copy to predict the same", "let __getstate__ keep all that predict reads")
@@ -175,7 +175,7 @@ def a_pickled_copy_predicts_the_same(subject: Subject) -> None:
 
 def parameters_stay_as_given(subject: Subject) -> None:
     """Check that ``get_params``, ``set_params``, ``clone`` and ``fit`` change no parameter."""
-    copy = seeded(subject.estimator, 0)
+    copy = seeded_copy(subject.estimator, 0)
     hashes = _parameter_hashes(copy)
     for step, estimator in (("clone", clone(copy)), ("set_params", copy.set_params(**copy.get_params(deep=False)))):
         if estimator is None:
@@ -200,23 +200,23 @@ def _parameter_hashes(estimator: Any) -> dict[str, str]:
     return {name: joblib.hash(clone(value, safe=False)) for name, value in estimator.get_params(deep=True).items()}
 
 
-_EQUAL = 1e-12
+_SUM_TOLERANCE = 1e-12
 """A sum over many rows may be rounded differently than one over a single row."""
-_NAMES = ([1, 2], [-7, -3], [10, 2000], [False, True], ["no", "yes"], np.array(["a", "b"], dtype=object))
+_LABEL_NAMES = ([1, 2], [-7, -3], [10, 2000], [False, True], ["no", "yes"], np.array(["a", "b"], dtype=object))
 """Each is sorted, so that the first name stands for class 0."""
 
 
 def each_row_is_predicted_independently(subject: Subject) -> None:
     """Check that a row has the same prediction alone, in another order and among other rows."""
     data = sample()
-    model = subject.fitted(data)
+    model = subject.fitted_copy(data)
     p = predictions_of(model, data.X_test)
     p_reversed = predictions_of(model, data.X_test[::-1])[::-1]
     p_single = np.vstack([predictions_of(model, data.X_test[row : row + 1]) for row in range(len(data.X_test))])
     for order, p_other in (("in reverse order", p_reversed), ("one by one", p_single)):
         expectation = f"the same predictions for rows given {order}"
         advice = "let predict use only what fit has learned and the row itself"
-        require_equal(p, p_other, expectation, advice, tolerance=_EQUAL)
+        require_equal(p, p_other, expectation, advice, tolerance=_SUM_TOLERANCE)
 
 
 def the_order_of_training_rows_matters_no_more_than_a_seed(subject: Subject) -> None:
@@ -255,9 +255,9 @@ def the_names_of_the_labels_do_not_matter(subject: Subject) -> None:
     subject.require_repeatable()
     data = sample()
     p = subject.predictions(data)
-    for names in map(np.asarray, _NAMES):
+    for names in map(np.asarray, _LABEL_NAMES):
         try:
-            model = subject.fitted(replace(data, y=names[data.y]))
+            model = subject.fitted_copy(replace(data, y=names[data.y]))
         except Exception as error:
             raise Failed(
                 f"the labels {names.tolist()} to be learned like 0 and 1",

@@ -74,7 +74,7 @@ def integer_weights(n_rows: int) -> np.ndarray:
 _FOLDS = 5
 
 
-def seeded(estimator: Any, seed: int) -> Any:
+def seeded_copy(estimator: Any, seed: int) -> Any:
     """Return an unfitted copy with every ``random_state``, nested ones too, drawn from ``seed``.
 
     Folds that depend on the row order are random too, although no seed decides them. A component with a ``cv`` that is
@@ -139,13 +139,13 @@ class Subject:
         """Return whether it is a method: fitted around a learner, its parameter ``estimator``."""
         return hasattr(self.estimator.get_params(deep=False).get("estimator"), "fit")
 
-    def fitted(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> Any:
+    def fitted_copy(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> Any:
         """Return a fresh fitted copy."""
-        return fit(seeded(self.estimator, seed), data.X, data.y, data.X_test, weights)
+        return fit(seeded_copy(self.estimator, seed), data.X, data.y, data.X_test, weights)
 
     def predictions(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> np.ndarray:
         """Return the predictions of a fresh fit, (n_test, n_classes), see :func:`predictions_of`."""
-        return predictions_of(self.fitted(data, weights, seed=seed), data.X_test)
+        return predictions_of(self.fitted_copy(data, weights, seed=seed), data.X_test)
 
     @cached_property
     def noise(self) -> float:
@@ -178,7 +178,7 @@ class Subject:
     def three_class_error(self) -> Exception | None:
         """Return what a fit to three classes raises, or None."""
         try:
-            self.fitted(sample(3))
+            self.fitted_copy(sample(3))
         except Exception as error:  # the check of three classes reports it
             return error
         return None
@@ -193,7 +193,7 @@ class Subject:
             raise DoesNotApply("fit takes no sample_weight")
         data = sample()
         try:
-            self.fitted(data, np.ones(len(data.y)))
+            self.fitted_copy(data, np.ones(len(data.y)))
         except ValueError as error:
             if "weight" not in str(error).lower():
                 raise

@@ -35,7 +35,7 @@ from probcal.errors import DataError
 
 _COLUMNS = "X.npz"
 _EARLIER_COLUMNS = "X.parquet"
-_UNUSED = 30 * 24 * 3600
+_UNUSED_SECONDS = 30 * 24 * 3600
 """Seconds after which a data set without a note is removed. Until then a run may still use it."""
 
 
@@ -59,7 +59,7 @@ def cache_folder() -> Path:
     return Path(path) if path else user_cache_path("probcal", appauthor=False)
 
 
-def has(fingerprint: str) -> bool:
+def is_cached(fingerprint: str) -> bool:
     """Return whether a data set is in the cache, without checking its values. ``read_cached`` checks them."""
     folder = _folder_of(fingerprint)
     return (folder / "y.npy").is_file() and any((folder / name).is_file() for name in (_COLUMNS, _EARLIER_COLUMNS))
@@ -113,7 +113,7 @@ def _read_earlier(path: Path) -> pd.DataFrame:
     return X.astype(dict.fromkeys(empty_columns, pd.CategoricalDtype([])))
 
 
-def keep(dataset: Dataset, note: Note) -> None:
+def write_cached(dataset: Dataset, note: Note) -> None:
     """Write a data set and its note to the cache.
 
     ``note.fingerprint`` must be the fingerprint of the data set.
@@ -125,7 +125,7 @@ def keep(dataset: Dataset, note: Note) -> None:
         target = _folder_of(note.fingerprint)
         target.parent.mkdir(parents=True, exist_ok=True)
         if read_cached(dataset.card, note.fingerprint) is None:
-            _put(dataset, target)
+            _write_dataset(dataset, target)
         _write_note(dataset.card, note)
     except OSError as error:
         raise DataError(
@@ -135,7 +135,7 @@ def keep(dataset: Dataset, note: Note) -> None:
     _remove_unused()
 
 
-def discard(fingerprint: str) -> None:
+def remove_cached(fingerprint: str) -> None:
     """Remove a damaged data set."""
     shutil.rmtree(_folder_of(fingerprint), ignore_errors=True)
 
@@ -170,7 +170,7 @@ def _is_fingerprint(text: str) -> bool:
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
-def _put(dataset: Dataset, target: Path) -> None:
+def _write_dataset(dataset: Dataset, target: Path) -> None:
     """Write the data set to a temporary folder and move it into place, so that a kill never leaves a part of it."""
     temp_folder = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     try:
@@ -208,5 +208,5 @@ def _remove_unused() -> None:
             note.fingerprint for folder in (cache_folder() / "index").iterdir() for _, note in _notes_in(folder)
         }
         for folder in (cache_folder() / "data").iterdir():
-            if folder.name not in fingerprints and time.time() - folder.stat().st_mtime > _UNUSED:
+            if folder.name not in fingerprints and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True)

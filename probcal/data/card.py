@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from probcal._io import shipped
-from probcal.config.validation import validated
-from probcal.config.yaml_file import YamlFile, one_or_more
+from probcal.config.validation import validate_file
+from probcal.config.yaml_file import YamlFile, as_list
 from probcal.data.card_split import Split, read_row_numbers
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
 from probcal.data.prepared_rows import Preparation
@@ -38,7 +38,7 @@ _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
-_BELOW = TypeAdapter[str](Below)
+_FILE_PATH = TypeAdapter[str](Below)
 SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
 
@@ -47,7 +47,7 @@ class _CardPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
 
-def _name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f'name: "{name}" may hold only small letters, digits, - and _, at most 100')
     return name
@@ -69,7 +69,7 @@ class Expectation(_CardPart):
 class Card(_CardPart):
     """Describe one data set: its source, columns, labels, split and expected counts."""
 
-    name: Annotated[str, AfterValidator(_name)]
+    name: Annotated[str, AfterValidator(_check_name)]
     """Name of the data set, which must be the name of the file: small letters, digits, - and _, at most 100."""
     like: str | None = None
     """Shipped card whose keys this card inherits. Keys given here replace them."""
@@ -85,7 +85,7 @@ class Card(_CardPart):
     """``binary`` separates the positive labels from all others. ``multiclass`` makes every label a class.
     In a ``multilabel`` set a row has any number of labels, each predicted separately. Only a generator makes one.
     """
-    positive: Annotated[list[Label], BeforeValidator(one_or_more, json_schema_input_type=Label | list[Label])] = []
+    positive: Annotated[list[Label], BeforeValidator(as_list, json_schema_input_type=Label | list[Label])] = []
     """The labels that make y = 1. All other labels make y = 0. For a binary card only. ``majority`` is the most
     frequent label, the first in order of several. Stratified folds then keep the shares of all labels, not of two.
     """
@@ -120,7 +120,7 @@ class Card(_CardPart):
 
     @field_validator("positive")
     @classmethod
-    def _fits_the_task(cls, positive: list[str], info: ValidationInfo) -> list[str]:
+    def _check_positive(cls, positive: list[str], info: ValidationInfo) -> list[str]:
         task = info.data.get("task")
         if task == "binary" and not positive:
             raise ValueError(f"positive must not be empty{_NAME_POSITIVE}")
@@ -141,7 +141,7 @@ class Card(_CardPart):
 
     @field_validator("expect")
     @classmethod
-    def _counts_agree(cls, expect: Expectation, info: ValidationInfo) -> Expectation:
+    def _check_counts(cls, expect: Expectation, info: ValidationInfo) -> Expectation:
         classes, split = expect.classes, info.data.get("split")
         if classes is not None:
             if sum(classes.values()) != expect.rows:
@@ -150,9 +150,9 @@ class Card(_CardPart):
             _check_classes(
                 list(classes),
                 info.data.get("task"),
-                [most_frequent(classes)] if _by_majority(labels, expect) else labels,
+                [most_frequent(classes)] if _is_majority(labels, expect) else labels,
             )
-        elif _by_majority(info.data.get("positive", []), expect):
+        elif _is_majority(info.data.get("positive", []), expect):
             raise ValueError('expect: "positive: majority" needs "classes", the number of rows of each label')
         if split is not None and split.rows and (n_rows := len(split.rows.in_order)) != expect.rows:
             raise ValueError(
@@ -170,8 +170,8 @@ class Card(_CardPart):
 
     @field_validator("missing_codes")
     @classmethod
-    def _codes_have_columns(cls, codes: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
-        _known("missing_codes", codes, info)
+    def _check_codes(cls, codes: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        _check_known_columns("missing_codes", codes, info)
         for name, code in ((name, code) for name, column_codes in codes.items() for code in column_codes):
             if not NUMBER.fullmatch(code):
                 raise ValueError(f'missing_codes: "{code}" of {name} is not a number')
@@ -179,8 +179,8 @@ class Card(_CardPart):
 
     @field_validator("levels")
     @classmethod
-    def _levels_have_columns(cls, levels: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
-        _known("levels", levels, info)
+    def _check_levels(cls, levels: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        _check_known_columns("levels", levels, info)
         for name, column_levels in levels.items():
             if (kind := info.data.get("columns", {}).get(name, "nominal")) != "nominal":
                 raise ValueError(f"levels: {name} is {kind}; only a nominal column has levels")
@@ -198,7 +198,7 @@ class Card(_CardPart):
 
     @field_validator("sample")
     @classmethod
-    def _are_the_expected_rows(cls, sample: int | None, info: ValidationInfo) -> int | None:
+    def _check_sample(cls, sample: int | None, info: ValidationInfo) -> int | None:
         expect, split = info.data.get("expect"), info.data.get("split")
         if sample and split is not None and split.kind == "rows":
             raise ValueError("sample: would take rows from the split of a file; leave them out there")
@@ -208,9 +208,9 @@ class Card(_CardPart):
 
     @field_validator("files")
     @classmethod
-    def _sources_have_columns(cls, files: list[FileSource], info: ValidationInfo) -> list[FileSource]:
+    def _check_files(cls, files: list[FileSource], info: ValidationInfo) -> list[FileSource]:
         for source in files:
-            _source_fits("files", source, info)
+            _check_source("files", source, info)
             is_delimited = "delimited" in {file.format or source.format for file in source.files}
             if is_delimited and not source.header and "*" in info.data.get("columns", {}):
                 raise ValueError('files: the column "*" needs a file with a header')
@@ -218,16 +218,14 @@ class Card(_CardPart):
 
     @field_validator("openml")
     @classmethod
-    def _openml_has_columns(cls, openml: OpenMLSource | None, info: ValidationInfo) -> OpenMLSource | None:
+    def _check_openml(cls, openml: OpenMLSource | None, info: ValidationInfo) -> OpenMLSource | None:
         if openml is not None:
-            _source_fits("openml", openml, info)
+            _check_source("openml", openml, info)
         return openml
 
     @field_validator("generator")
     @classmethod
-    def _generates_what_is_expected(
-        cls, generator: GeneratorSource | None, info: ValidationInfo
-    ) -> GeneratorSource | None:
+    def _check_generator(cls, generator: GeneratorSource | None, info: ValidationInfo) -> GeneratorSource | None:
         expect, split = info.data.get("expect"), info.data.get("split")
         if generator is None or expect is None or split is None:
             return generator
@@ -248,7 +246,7 @@ class Card(_CardPart):
         return generator
 
     @property
-    def beside(self) -> Path | None:
+    def own_folder(self) -> Path | None:
         """Return the folder of a user's own card, where its files may lie too. None for a shipped card."""
         return self._beside
 
@@ -257,7 +255,7 @@ class Card(_CardPart):
         """Return the full fingerprint of the data set that this card is bound to. None for a card as it was read."""
         return self._values
 
-    def bound_to(self, fingerprint: str | None) -> Card:
+    def bind(self, fingerprint: str | None) -> Card:
         """Return a copy of the card that stands only for the data set with this ``fingerprint``.
 
         Cards that are bound to different data sets are not equal, so a cache never mixes them up.
@@ -269,7 +267,7 @@ class Card(_CardPart):
     @property
     def by_majority(self) -> bool:
         """Return whether the most frequent label is the positive one, so that folds keep the shares of all labels."""
-        return _by_majority(self.positive, self.expect)
+        return _is_majority(self.positive, self.expect)
 
     @property
     def positive_labels(self) -> list[str]:
@@ -303,11 +301,11 @@ class Card(_CardPart):
         return hash(self.digest)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Return the state for another process, without ``beside``: it may run on another machine."""
+        """Return the state for another process, without ``own_folder``: it may run on another machine."""
         return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
 
 
-def _by_majority(positive: list[str], expect: Expectation) -> bool:
+def _is_majority(positive: list[str], expect: Expectation) -> bool:
     """Return whether ``positive`` is the word ``majority``, and not a label of that name."""
     return positive == [MAJORITY] and MAJORITY not in (expect.classes or {})
 
@@ -335,17 +333,17 @@ def _range(name: str) -> list[str]:
     return [f"{stem}{number:0{len(first)}}" for number in numbers]
 
 
-def _source_fits(key: str, source: FileSource | OpenMLSource, info: ValidationInfo) -> None:
+def _check_source(key: str, source: FileSource | OpenMLSource, info: ValidationInfo) -> None:
     """Raise ValueError when the source renames a column that the card does not have."""
-    _known(f"{key}: rename", source.rename, info)
+    _check_known_columns(f"{key}: rename", source.rename, info)
     if isinstance(source.column_names, dict):
         names = list(source.column_names.values())
-        _known(f"{key}: column_names", names, info)
+        _check_known_columns(f"{key}: column_names", names, info)
         if duplicates := [name for name in names if names.count(name) > 1]:
             raise ValueError(f'{key}: column_names: two columns would be called "{duplicates[0]}"')
 
 
-def _known(key: str, names: Iterable[str], info: ValidationInfo) -> None:
+def _check_known_columns(key: str, names: Iterable[str], info: ValidationInfo) -> None:
     columns = info.data.get("columns", {})
     for name in names:
         if columns and "*" not in columns and name not in columns:
@@ -378,23 +376,23 @@ def read_card(path: Path) -> Card:
     Raises FileProblems with every fault and its line.
     """
     file = YamlFile.read(path)
-    if problems := list(_unknown_card(file, "like")):
+    if problems := list(_unknown_card_faults(file, "like")):
         raise FileProblems(file.path, [*file.problems, *problems])  # the card is not valid without the inherited keys
     if like := file.data.get("like"):
-        inherited_keys = _inherited(str(like))
+        inherited_keys = _inherited_keys(str(like))
         if file.data.get("task", "binary") != "binary":
             inherited_keys.pop("positive", None)
         file.data = {**inherited_keys, **file.data}
     if faults := list(_put_row_numbers(file)):
         raise FileProblems(file.path, [*file.problems, *faults])  # the card is not valid without the row numbers
-    file.problems += [*_unknown_card(file, "reading_of"), *_faults_between_keys(file)]
-    card = validated(Card, file)
+    file.problems += [*_unknown_card_faults(file, "reading_of"), *_faults_between_keys(file)]
+    card = validate_file(Card, file)
     if path.parent.resolve() != shipped("datasets").resolve():
         card._beside = path.parent
     return card
 
 
-def _inherited(like: str) -> dict[str, Any]:
+def _inherited_keys(like: str) -> dict[str, Any]:
     """Return the keys that a card passes on, with ``folder`` set to the folder of its files."""
     base = YamlFile.read(find_card(like)).data
     return {"folder": like, **{key: value for key, value in base.items() if key not in ("name", "like", "reading_of")}}
@@ -410,7 +408,7 @@ def _put_row_numbers(file: YamlFile) -> Iterator[Problem]:
     if split.get("file") is None:
         return
     try:
-        numbers = read_row_numbers(file.path.parent / _BELOW.validate_python(str(split["file"])))
+        numbers = read_row_numbers(file.path.parent / _FILE_PATH.validate_python(str(split["file"])))
     except ValidationError:
         return  # Split refuses the path and says why
     except DataError as error:
@@ -419,7 +417,7 @@ def _put_row_numbers(file: YamlFile) -> Iterator[Problem]:
         file.data["split"] = {**split, "rows": numbers.model_dump()}
 
 
-def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:
+def _unknown_card_faults(file: YamlFile, key: str) -> Iterator[Problem]:
     """Yield what is wrong with the name of another card under ``key``."""
     name = file.data.get(key)
     if name is None:

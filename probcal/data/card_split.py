@@ -39,9 +39,9 @@ KEYS: dict[Kind, tuple[str, ...]] = {
 """Kind -> the keys that it needs."""
 OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
 """Kind -> a key that it may have."""
-_NEWER = ("file", "rows", "folds", "group", "order")
+_NEWER_KEYS = ("file", "rows", "folds", "group", "order")
 """Keys that are newer than many caches and results, which must stay valid."""
-FOR_ALL: tuple[Kind, ...] = (
+EXPERIMENT_KINDS: tuple[Kind, ...] = (
     "holdout",
     "k_fold",
     "stratified_k_fold",
@@ -85,7 +85,7 @@ class Split(BaseModel):
     """The content of ``file``, which ``read_card`` puts here."""
 
     @model_validator(mode="after")
-    def _needs_its_own_keys(self) -> Split:
+    def _check_keys(self) -> Split:
         keys = {key for keys in KEYS.values() for key in keys} | set(OPTIONAL.values())
         present_keys = {key for key in keys if getattr(self, key) is not None}
         required_keys = set(KEYS[self.kind])
@@ -105,9 +105,9 @@ class Split(BaseModel):
         return self
 
     @model_serializer(mode="wrap")
-    def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _drop_unused_keys(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out the keys of another kind of split that are newer than many caches and results."""
-        return {key: value for key, value in dump(self).items() if key not in _NEWER or value is not None}
+        return {key: value for key, value in dump(self).items() if key not in _NEWER_KEYS or value is not None}
 
     @property
     def is_random(self) -> bool:

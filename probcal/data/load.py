@@ -16,7 +16,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from probcal.data.cache import Note, cache_folder, discard, has, keep, notes, read_cached
+from probcal.data.cache import Note, cache_folder, is_cached, notes, read_cached, remove_cached, write_cached
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import (
@@ -27,12 +27,12 @@ from probcal.data.sources.files import (
     place_of,
     read_original_files,
 )
-from probcal.data.sources.formats import hashed, largest_data
+from probcal.data.sources.formats import hash_files, largest_data
 from probcal.data.sources.generated import bundled_rows
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, RowError
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
-_obtained: dict[tuple[Path, Card], str] = {}
+_obtained_fingerprints: dict[tuple[Path, Card], str] = {}
 """(cache folder, unbound card) -> fingerprint that ``obtain`` found in this process."""
 
 
@@ -80,9 +80,9 @@ def find(card: Card, folder: Path | None = None) -> LocatedDataset:
     if card.bundled:
         return replace(location, fingerprint=_load(card).fingerprint())
     if location.source == _FILES and location.fingerprint is None:
-        dataset, note = _from_files(card, location.folder)
+        dataset, note = _read_files(card, location.folder)
         with suppress(DataError):  # the cache may be read-only, which ``obtain`` reports
-            keep(dataset, note)
+            write_cached(dataset, note)
         return replace(location, fingerprint=note.fingerprint)
     return location
 
@@ -117,7 +117,7 @@ def fetch_into_cache(card: Card, folder: Path | None = None) -> LocatedDataset:
         return LocatedDataset(_CACHE, card.values)
     location = _find(card, folder)
     if location.source == _CACHE and read_cached(card, str(location.fingerprint)) is None:
-        discard(str(location.fingerprint))  # damaged, so the next source is used
+        remove_cached(str(location.fingerprint))  # damaged, so the next source is used
         location = _find(card, folder)
     if card.generator:
         return location
@@ -127,16 +127,16 @@ def fetch_into_cache(card: Card, folder: Path | None = None) -> LocatedDataset:
         fingerprint = str(location.fingerprint)
     else:
         dataset, note = (
-            _from_files(card, location.folder) if location.source == _FILES else _from_openml(card, location.source)
+            _read_files(card, location.folder) if location.source == _FILES else _read_openml(card, location.source)
         )
-        keep(dataset, note)
+        write_cached(dataset, note)
         fingerprint = note.fingerprint
     if card.values not in (None, fingerprint):
         raise DataError(
             f"{card.name}: the data here are not those that the run was planned with (fingerprint {fingerprint[:16]}…, "
             f"planned {str(card.values)[:16]}…)"
         )
-    _obtained[cache_folder(), card.bound_to(None)] = fingerprint
+    _obtained_fingerprints[cache_folder(), card.bind(None)] = fingerprint
     return replace(location, fingerprint=fingerprint)
 
 
@@ -172,10 +172,10 @@ def load(card: Card) -> Dataset:
         raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
     if card.values or card.bundled:
         return _load(card)
-    fingerprint = _obtained.get((cache_folder(), card)) or _cached(card)
+    fingerprint = _obtained_fingerprints.get((cache_folder(), card)) or _cached_fingerprint(card)
     if fingerprint is None:
         raise MissingDataError(f'{card.name}: is not in the cache {cache_folder()}; "probcal fetch" brings it there')
-    return _load(card.bound_to(fingerprint))
+    return _load(card.bind(fingerprint))
 
 
 @lru_cache(maxsize=2)
@@ -204,8 +204,8 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
         return LocatedDataset(_BUNDLED)
     if card.generator:
         return LocatedDataset(_GENERATED)
-    if (folder or card.beside) and (paths := original_paths(card, folder)):
-        return _found_by_contents(card, folder, paths)
+    if (folder or card.own_folder) and (paths := original_paths(card, folder)):
+        return _find_by_contents(card, folder, paths)
     locations = {location.fingerprint or str(location.folder): location for location in _earlier_sources(card)}
     if len(locations) > 1:
         places = ", ".join(sorted(note.place for note in notes(card)))
@@ -220,13 +220,13 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
     return LocatedDataset(f"OpenML {card.openml.id}", card.expect.fingerprint)
 
 
-def _found_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
+def _find_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
     """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
-    digest = contents(hashed(paths))
+    digest = contents(hash_files(paths))
     fingerprints = [note.fingerprint for note in notes(card) if note.contents == digest]
     if not fingerprints:
         return LocatedDataset(_FILES, None, folder)
-    return LocatedDataset(_CACHE if has(fingerprints[0]) else _FILES, fingerprints[0], folder)
+    return LocatedDataset(_CACHE if is_cached(fingerprints[0]) else _FILES, fingerprints[0], folder)
 
 
 def _earlier_sources(card: Card) -> list[LocatedDataset]:
@@ -239,13 +239,13 @@ def _earlier_sources(card: Card) -> list[LocatedDataset]:
         folder = Path(note.folder) if note.folder else None
         paths = original_paths(card, folder) if folder else []
         if paths:
-            locations.append(_found_by_contents(card, folder, paths))
-        elif has(note.fingerprint):
+            locations.append(_find_by_contents(card, folder, paths))
+        elif is_cached(note.fingerprint):
             locations.append(LocatedDataset(_CACHE, note.fingerprint))
     return locations
 
 
-def _cached(card: Card) -> str | None:
+def _cached_fingerprint(card: Card) -> str | None:
     """Return the fingerprint of the cached data set that ``card`` stands for now, or None without one."""
     with suppress(MissingDataError):
         location = _find(card, data_folder())
@@ -255,12 +255,12 @@ def _cached(card: Card) -> str | None:
 
 def _missing_files_advice(card: Card, folder: Path | None) -> str:
     names = ", ".join(map(str, missing_files(card, folder)))
-    advice = "or name another folder" if card.beside else "name DATA_DIR"
+    advice = "or name another folder" if card.own_folder else "name DATA_DIR"
     hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"
     return f"Put these files in place: {names}{hint}."
 
 
-def _from_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
+def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
     """Return the data set of the original files, and a note with the digest of the very bytes that were read."""
     digests: dict[Path, str] = {}
     rows = read_original_files(card, folder, digests)
@@ -275,7 +275,7 @@ def _from_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
     return dataset, Note(str(place), contents(digests), dataset.fingerprint(), folder_name)
 
 
-def _from_openml(card: Card, source: str) -> tuple[Dataset, Note]:
+def _read_openml(card: Card, source: str) -> tuple[Dataset, Note]:
     from probcal.data.sources.openml import fetch_openml_rows
 
     dataset = assemble(card, fetch_openml_rows(card))

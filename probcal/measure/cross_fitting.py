@@ -14,14 +14,14 @@ from probcal._io import data_text, write_atomic
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, ProbcalError
 from probcal.measure.maps import new_map
-from probcal.measure.prediction_file import GivenPredictions
+from probcal.measure.prediction_file import FilePredictions
 
 FOLDS = 5
 
 Floats = npt.NDArray[np.float64]
 
 
-def cross_fitted(name: str, predictions: GivenPredictions, seed: int) -> Floats:
+def cross_fit(name: str, predictions: FilePredictions, seed: int) -> Floats:
     """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
 
     ``FOLDS`` folds are stratified by class and drawn with ``seed``. Raises DataError where a class has fewer rows.
@@ -36,18 +36,18 @@ def cross_fitted(name: str, predictions: GivenPredictions, seed: int) -> Floats:
     calibrated = np.empty((predictions.n_rows, len(predictions.classes)))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for train, test in folds.split(predictions.p, predictions.y):
-        calibrated[test] = _fitted(name, predictions, train).predict_proba(predictions.p[test])
+        calibrated[test] = _fit_map(name, predictions, train).predict_proba(predictions.p[test])
     return calibrated
 
 
-def calibrated_by_all_rows(name: str, predictions: GivenPredictions) -> Floats:
+def calibrate_all_rows(name: str, predictions: FilePredictions) -> Floats:
     """Return (n_rows, n_classes) probabilities from a map that was fitted on all rows."""
     rows = np.arange(predictions.n_rows)
-    return np.asarray(_fitted(name, predictions, rows).predict_proba(predictions.p), dtype=np.float64)
+    return np.asarray(_fit_map(name, predictions, rows).predict_proba(predictions.p), dtype=np.float64)
 
 
-def _fitted(name: str, predictions: GivenPredictions, rows: npt.NDArray[np.intp]) -> Any:
-    weight = predictions.weight[rows] if predictions.weighted else None
+def _fit_map(name: str, predictions: FilePredictions, rows: npt.NDArray[np.intp]) -> Any:
+    weight = predictions.weight[rows] if predictions.has_weights else None
     try:
         return new_map(name).fit(predictions.p[rows], predictions.y[rows], sample_weight=weight)
     except ValueError as error:
@@ -66,7 +66,7 @@ def refuse_path(option: str, path: Path, force: bool) -> None:
         raise ProbcalError(f"{option}: {path} already exists and is not overwritten; add --force or choose another")
 
 
-def new_columns(predictions: GivenPredictions, map: str) -> list[str]:
+def new_columns(predictions: FilePredictions, map: str) -> list[str]:
     """Return the names of the calibrated columns: ``p_beta`` for column ``p`` and the map ``beta``.
 
     Raises ProbcalError where the table has such a column already.
@@ -80,13 +80,13 @@ def new_columns(predictions: GivenPredictions, map: str) -> list[str]:
     return names
 
 
-def write_calibrated(path: Path, predictions: GivenPredictions, map: str, calibrated: npt.NDArray[np.float64]) -> None:
+def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibrated: npt.NDArray[np.float64]) -> None:
     """Write every row and column of the table and the ``calibrated`` probabilities, (n_rows, n_classes), to ``path``.
 
     The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.
     """
     table, frame = predictions.table, predictions.table.frame
-    columns = [_texts(table.with_words.get(place, frame.iloc[:, place])) for place in range(frame.shape[1])]
+    columns = [_texts(table.word_columns.get(place, frame.iloc[:, place])) for place in range(frame.shape[1])]
     p = calibrated[:, -len(predictions.columns) :]
     columns += [[repr(float(value)).replace(".", predictions.mark) for value in column] for column in p.T]
     header = [*(str(name) for name in frame.columns), *new_columns(predictions, map)]

@@ -8,7 +8,7 @@ from typing import Any
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.methods.registry import FAMILIES, METHODS
 
-_WITHOUT_PARAMETERS = "prior"
+_UNADJUSTED_MAP = "prior"
 """It changes nothing unless the true base rate is given."""
 
 
@@ -22,7 +22,7 @@ def map_paths() -> dict[str, str]:
     paths = {}
     for name, method in METHODS.items():
         for path in maps:
-            if name != _WITHOUT_PARAMETERS and method.path.startswith(path.removesuffix("Calibrator")):
+            if name != _UNADJUSTED_MAP and method.path.startswith(path.removesuffix("Calibrator")):
                 paths[name] = path
     return paths
 
@@ -31,9 +31,7 @@ def new_map(name: str) -> Any:
     """Return an unfitted map with its default parameters. Raise ProbcalError for an unknown name."""
     paths = map_paths()
     if name not in paths:
-        advice = (
-            "; it needs the true base rate, so use PriorCalibrator in Python" if name == _WITHOUT_PARAMETERS else ""
-        )
+        advice = "; it needs the true base rate, so use PriorCalibrator in Python" if name == _UNADJUSTED_MAP else ""
         hint = advice or did_you_mean(name, paths)
         raise ProbcalError(f'--calibrate: there is no map "{name}"{hint} (there are: {", ".join(sorted(paths))})')
     module, _, class_name = paths[name].rpartition(".")

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from probcal.errors import ProbcalError
 from probcal.measure.cross_fitting import (
-    calibrated_by_all_rows,
-    cross_fitted,
+    calibrate_all_rows,
+    cross_fit,
     new_columns,
     refuse_path,
     write_calibrated,
     write_file,
 )
 from probcal.measure.maps import new_map
-from probcal.measure.measurement import default_draws, measured
+from probcal.measure.measurement import default_draws, measure_sections
 from probcal.measure.prediction_file import PredictionsRequest, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines
 
-Say = Callable[[str], None]
+Printer = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,22 @@ class MeasureOptions:
     csv: bool = False
 
 
-def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Say) -> None:
+def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Printer) -> None:
     """Measure the predictions of a file, calibrate them if asked, and write the files of the options.
 
     ``print_line`` gets what the command prints. Raises ProbcalError for a file, a column or an option that cannot be
     used, before anything is printed or written.
     """
-    _refuse(options)
+    _refuse_options(options)
     predictions = read_predictions(request)
     draws = default_draws(predictions) if options.draws is None else options.draws
     calibrated, full_fit = None, None
     if options.map is not None:
         if options.output is not None:
             new_columns(predictions, options.map)
-        calibrated = cross_fitted(options.map, predictions, options.seed)
-        full_fit = calibrated_by_all_rows(options.map, predictions)
-    sections = measured(predictions, calibrated, draws, options.seed)
+        calibrated = cross_fit(options.map, predictions, options.seed)
+        full_fit = calibrate_all_rows(options.map, predictions)
+    sections = measure_sections(predictions, calibrated, draws, options.seed)
     measurement = Measurement(predictions, sections, options.map, draws, options.seed)
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
@@ -63,7 +63,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Sa
         print_line(line)
 
 
-def _refuse(options: MeasureOptions) -> None:
+def _refuse_options(options: MeasureOptions) -> None:
     """Raise ProbcalError for options that cannot be followed."""
     if options.map is not None:
         new_map(options.map)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.measure.measurement import MeasuredSection
-from probcal.measure.prediction_file import GivenPredictions, place_name
+from probcal.measure.prediction_file import FilePredictions, place_name
 from probcal.measure.text import Measurement, description, findings, legend, table
 from probcal.reporting.html.charts import NO_PICTURES, Picture, picture_in_look
 from probcal.reporting.html.page import render
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
-_RESAMPLED = 20_000_000
+_MOST_RESAMPLED_ROWS = 20_000_000
 """Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
@@ -55,13 +55,13 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
         about=list(description(predictions)),
         findings=findings(measurement),
         legend=legends,
-        top_label=not predictions.two_classes,
+        top_label=not predictions.is_binary,
         sections=sections,
     )
 
 
 def reliability_figure(
-    predictions: GivenPredictions, section: MeasuredSection, calibrated: Floats | None, map: str | None
+    predictions: FilePredictions, section: MeasuredSection, calibrated: Floats | None, map: str | None
 ) -> Figure:
     """Return the diagram of the given probabilities and, if any, of the ``calibrated`` ones, (n_rows, n_classes).
 
@@ -76,16 +76,16 @@ def reliability_figure(
     axes = figure.add_subplot()
     for number, (name, p) in enumerate(stages.items()):
         ReliabilityDisplay.from_predictions(
-            *_two_classes(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands="confidence",
-            n_resamples=min(200, max(40, _RESAMPLED // len(rows))), name=name, ax=axes, color=COLOURS[number],
+            *_binary_predictions(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands="confidence",
+            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(rows))), name=name, ax=axes, color=COLOURS[number],
         )  # fmt: skip
-    suffix = "" if predictions.two_classes else " of the likeliest class"
+    suffix = "" if predictions.is_binary else " of the likeliest class"
     axes.set_xlabel(f"Predicted probability{suffix}")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 
 
-def _two_classes(y: npt.NDArray[np.int64], p: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
+def _binary_predictions(y: npt.NDArray[np.int64], p: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
     """Return labels 0 and 1 and the probability of 1: of the second of two classes, or of the likeliest of several."""
     if p.ndim == 1 or p.shape[1] == 2:
         return y, p if p.ndim == 1 else p[:, 1]

@@ -12,26 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.labels import in_order
-from probcal.measure.prediction_file import MISSING_GROUP, GivenPredictions
+from probcal.measure.prediction_file import MISSING_GROUP, FilePredictions
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 
 Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
 MOST_DRAWS, FEWEST_DRAWS = 1000, 200
-_ROWS_DRAWN = 100_000_000
+_MOST_RESAMPLED_ROWS = 100_000_000
 """Number of rows in all draws, which takes about half a minute, and twice that with calibration."""
-_TABLES_DRAWN = 20_000
+_MOST_TABLE_DRAWS = 20_000
 """Number of draws of all tables, each of which takes a millisecond however small the group is."""
 _SUMS = ("errors", "log10_loss")
 """Metrics that grow with the number of rows, so that groups cannot be compared."""
-_OF_EXPERIMENTS = ("accuracy", "log_loss", "brier")
+_EXPERIMENT_METRICS = ("accuracy", "log_loss", "brier")
 """The forms that one paper's tables have. Here they would repeat the log loss and the Brier score."""
 FEW_DRAWS = 200
 """Most draws of the metrics that an experiment must ask for. Loess curves take a hundred times as long as an AUC."""
-_WITHOUT_INTERVAL = ("c_emp_p",)
+_P_VALUES = ("c_emp_p",)
 """A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make."""
-_TESTED = ("cxe", "rms")
+_LOSSES = ("cxe", "rms")
 """Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
 every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new rows.
 The AUC compares rows of different maps, which makes it a little too small.
@@ -47,9 +47,9 @@ class Quantity:
     label: str
     value: Callable[[Prediction], float]
     metric: Metric
-    calibrated: bool = True
+    has_calibration: bool = True
     """Whether it is shown for the calibrated probabilities, too."""
-    drawn: bool = True
+    has_interval: bool = True
     """Whether it has an interval."""
 
     @property
@@ -58,9 +58,9 @@ class Quantity:
         return 3 if self.metric.least < 0 else 4
 
     @property
-    def tested(self) -> bool:
+    def is_tested(self) -> bool:
         """Return whether the interval of a change says that calibration helps."""
-        return self.metric.name in _TESTED
+        return self.metric.name in _LOSSES
 
 
 def quantities(two_classes: bool) -> list[Quantity]:
@@ -69,18 +69,18 @@ def quantities(two_classes: bool) -> list[Quantity]:
     lines = []
     if two_classes:
         lines.append(
-            Quantity("base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, calibrated=False)
+            Quantity("base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, has_calibration=False)
         )
         lines.append(Quantity("mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base))
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
-        has_value = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_OF_EXPERIMENTS)
+        has_value = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_EXPERIMENT_METRICS)
         if has_value and metric.value and (two_classes or not metric.two_classes):
-            lines += _shown(metric, metric.value)
+            lines += _quantities_of(metric, metric.value)
     return lines
 
 
-def _shown(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
+def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
     if metric.name == "cxe":
         return [
             Quantity("log_loss_bits", "log loss (bits)", value, metric),
@@ -88,8 +88,8 @@ def _shown(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantit
         ]
     if metric.name == "rms":
         return [Quantity("brier", "Brier score", lambda prediction: value(prediction) ** 2, metric)]
-    estimate = metric.name not in _WITHOUT_INTERVAL
-    return [Quantity(metric.name, metric.short, value, metric, calibrated=estimate, drawn=estimate)]
+    estimate = metric.name not in _P_VALUES
+    return [Quantity(metric.name, metric.short, value, metric, has_calibration=estimate, has_interval=estimate)]
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class MeasuredSection:
     counts: tuple[int, ...]
     """Rows of each class."""
     lines: list[Line]
-    impossible: tuple[int, ...] = field(default=())
+    impossible_rows: tuple[int, ...] = field(default=())
     """Numbers of the rows whose observed class had predicted probability 0, in the given probabilities."""
 
     def line(self, name: str) -> Line | None:
@@ -137,22 +137,24 @@ class MeasuredSection:
         return next((line for line in self.lines if line.quantity.name == name), None)
 
 
-def measured(predictions: GivenPredictions, calibrated: Floats | None, draws: int, seed: int) -> list[MeasuredSection]:
+def measure_sections(
+    predictions: FilePredictions, calibrated: Floats | None, draws: int, seed: int
+) -> list[MeasuredSection]:
     """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None."""
-    table_quantities = quantities(predictions.two_classes)
+    table_quantities = quantities(predictions.is_binary)
     return [
         _section(predictions, calibrated, name, column, group, rows, table_quantities, draws, seed)
         for name, column, group, rows in _parts(predictions)
     ]
 
 
-def default_draws(predictions: GivenPredictions) -> int:
+def default_draws(predictions: FilePredictions) -> int:
     """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
     sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
-    return max(FEWEST_DRAWS, min(MOST_DRAWS, _ROWS_DRAWN // predictions.n_rows, _TABLES_DRAWN // sections))
+    return max(FEWEST_DRAWS, min(MOST_DRAWS, _MOST_RESAMPLED_ROWS // predictions.n_rows, _MOST_TABLE_DRAWS // sections))
 
 
-def _parts(predictions: GivenPredictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
+def _parts(predictions: FilePredictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
     """Yield name, column, group and rows of each section. Rows of weight 0 are in none."""
     has_weight = predictions.weight > 0
     yield "all rows", "", "", np.flatnonzero(has_weight)
@@ -163,19 +165,19 @@ def _parts(predictions: GivenPredictions) -> Iterator[tuple[str, str, str, npt.N
 
 
 def _section(
-    predictions: GivenPredictions, calibrated: Floats | None, name: str, column: str, group: str,
+    predictions: FilePredictions, calibrated: Floats | None, name: str, column: str, group: str,
     rows: npt.NDArray[np.intp], quantities: Sequence[Quantity], draws: int, seed: int,
 ) -> MeasuredSection:  # fmt: skip
     p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
     stages = [p] if calibrated is None else [p, calibrated[rows]]
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])  # so that no group changes another's draws
     values = [_values(y, stage, weight, quantities) for stage in stages]
-    samples = _drawn(y, stages, weight, quantities, draws, random)
+    samples = _bootstrap_values(y, stages, weight, quantities, draws, random)
     lines = []
     for place, quantity in enumerate(quantities):
         bounds = _bounds(quantity)
         intervals = [_interval(values[stage][place], samples[stage, :, place], *bounds) for stage in range(len(stages))]
-        if len(stages) == 1 or not quantity.calibrated:
+        if len(stages) == 1 or not quantity.has_calibration:
             lines.append(Line(quantity, intervals[0]))
             continue
         before, after = intervals
@@ -194,7 +196,7 @@ def _values(
     return [float(quantity.value(prediction)) for quantity in quantities]
 
 
-def _drawn(
+def _bootstrap_values(
     y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity], draws: int,
     random: np.random.Generator,
 ) -> Floats:  # fmt: skip
@@ -203,7 +205,7 @@ def _drawn(
     Slow metrics are NaN after ``FEW_DRAWS`` draws.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
-    all_places = [place for place, quantity in enumerate(quantities) if quantity.drawn]
+    all_places = [place for place, quantity in enumerate(quantities) if quantity.has_interval]
     fast_places = [place for place in all_places if quantities[place].metric.measured == "always"]
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     y, weight, stages = y[order], weight[order], [stage[order] for stage in stages]

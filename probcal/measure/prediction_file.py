@@ -20,7 +20,7 @@ from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, read_numbers
-from probcal.try_table.target import Target, labels_among_words, read_target, refuse_unknown_labels
+from probcal.try_table.target import Target, read_target, read_word_labels, refuse_unknown_labels
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,11 +30,11 @@ _ROUNDING = 1e-6
 """How far a probability may lie beyond 0 or 1: ten roundings of float32."""
 _SUM = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
-_MOSTLY = 0.5
+_PERCENT_SHARE = 0.5
 """Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
 _FEWEST_ROWS = 2
 """Fewest rows of a label in a table of a few rows."""
-_LISTED = 10
+_MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PredictionsRequest:
 
 
 @dataclass(frozen=True)
-class GivenPredictions:
+class FilePredictions:
     """Hold the checked rows of a file."""
 
     table: UserTable
@@ -69,7 +69,7 @@ class GivenPredictions:
     """(n_rows,) of the second class, or (n_rows, n_classes)."""
     weight: Floats
     """(n_rows,), not negative."""
-    weighted: bool
+    has_weights: bool
     groups: dict[str, npt.NDArray[np.object_]]
     """Column -> group of each row, (n_rows,) of text."""
     mark: Mark
@@ -77,7 +77,7 @@ class GivenPredictions:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def two_classes(self) -> bool:
+    def is_binary(self) -> bool:
         return len(self.classes) == 2
 
     @property
@@ -94,7 +94,7 @@ class GivenPredictions:
         return f"line {self.table.lines[row]}" if self.table.lines is not None else f"row {row + 1}"
 
 
-def read_predictions(request: PredictionsRequest) -> GivenPredictions:
+def read_predictions(request: PredictionsRequest) -> FilePredictions:
     """Read the file of a request. Raise DataError with the line for what is no probability, label, weight or group."""
     return _Reader(request, read_table(request.source)).read()
 
@@ -105,14 +105,14 @@ def place_name(table: UserTable) -> str:
 
 
 class _Reader:
-    """Read the columns of one table. ``where`` names it in messages."""
+    """Read the columns of one table. ``source`` names it in messages."""
 
     def __init__(self, request: PredictionsRequest, table: UserTable) -> None:
         self.request, self.table = request, table
-        self.where = place_name(table)
+        self.source = place_name(table)
         self.names = [str(name).strip() for name in table.frame.columns]
 
-    def read(self) -> GivenPredictions:
+    def read(self) -> FilePredictions:
         request = self.request
         target_place = self._place("--target", request.target)
         places = self._probability_places()
@@ -127,16 +127,16 @@ class _Reader:
         places = [places[index] for index in order]
         p = np.column_stack([self._probabilities(place, marks[place]) for place in places])
         notes = list(marks.notes({place: self.names[place] for place in numbers}))
-        matrix, about_sums = self._whole(p)
-        return GivenPredictions(
+        matrix, about_sums = self._normalise(p)
+        return FilePredictions(
             table=self.table,
             target=target.name,
             columns=tuple(self.names[place] for place in places),
             classes=classes,
-            y=_codes(target.labels, classes),
+            y=_class_codes(target.labels, classes),
             p=matrix,
             weight=self._weights(weight_place, marks),
-            weighted=weight_place is not None,
+            has_weights=weight_place is not None,
             groups={name: self._groups(place) for name, place in groups.items()},
             mark=marks[places[0]],
             notes=[*about_words, *notes, *about_sums],
@@ -144,15 +144,15 @@ class _Reader:
 
     def _place(self, option: str, column: str | None) -> int:
         """Return the place of the column that ``option`` names."""
-        listing = ", ".join(self.names[:_LISTED]) + (", …" if len(self.names) > _LISTED else "")
+        listing = ", ".join(self.names[:_MOST_NAMES]) + (", …" if len(self.names) > _MOST_NAMES else "")
         if column is None:
-            raise DataError(f"{self.where}: name a column with {option}; there are: {listing}")
+            raise DataError(f"{self.source}: name a column with {option}; there are: {listing}")
         places = [place for place, name in enumerate(self.names) if name == column.strip()]
         if len(places) > 1:
-            raise DataError(f'{option}: {len(places)} columns of {self.where} are called "{column}"; rename one')
+            raise DataError(f'{option}: {len(places)} columns of {self.source} are called "{column}"; rename one')
         if not places:
             hint = did_you_mean(column, self.names) or self.table.header_hint()
-            raise DataError(f'{option}: {self.where} has no column "{column}"{hint} (it has: {listing})')
+            raise DataError(f'{option}: {self.source} has no column "{column}"{hint} (it has: {listing})')
         return places[0]
 
     def _probability_places(self) -> list[int]:
@@ -162,19 +162,19 @@ class _Reader:
         places: list[int] = []
         for column in columns:
             if "*" in column and column not in self.names:
-                places += self._matching(column)
+                places += self._matching_places(column)
             else:
                 places.append(self._place("--probability", column))
         if repeats := [self.names[place] for place in places if places.count(place) > 1]:
             raise DataError(f'--probability: column "{repeats[0]}" is given twice')
         return places
 
-    def _matching(self, pattern: str) -> list[int]:
+    def _matching_places(self, pattern: str) -> list[int]:
         regex = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
         places = [place for place, name in enumerate(self.names) if regex.fullmatch(name)]
         if not places:
-            listing, hint = ", ".join(self.names[:_LISTED]), self.table.header_hint()
-            raise DataError(f"--probability: no column of {self.where} matches {pattern}{hint} (it has: {listing})")
+            listing, hint = ", ".join(self.names[:_MOST_NAMES]), self.table.header_hint()
+            raise DataError(f"--probability: no column of {self.source} matches {pattern}{hint} (it has: {listing})")
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:
@@ -183,19 +183,19 @@ class _Reader:
 
     def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
         """Return the target, and what words such as NA are read as."""
-        name, words = self.names[place], self.table.with_words.get(place)
+        name, words = self.names[place], self.table.word_columns.get(place)
         user_labels = [*self.request.label, *([self.request.positive] if self.request.positive else [])]
-        raw, notes = labels_among_words(name, self.table.frame.iloc[:, place], words, user_labels)
-        target = read_target(name, raw, self.where, marks[place], self.request.positive, _FEWEST_ROWS)
-        refuse_unknown_labels(self.request.label, target, self.where)
+        raw, notes = read_word_labels(name, self.table.frame.iloc[:, place], words, user_labels)
+        target = read_target(name, raw, self.source, marks[place], self.request.positive, _FEWEST_ROWS)
+        refuse_unknown_labels(self.request.label, target, self.source)
         advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
-        self._refuse(~target.labelled, name, lambda _: "has no value", advice)
+        self._refuse_rows(~target.label_mask, name, lambda _: "has no value", advice)
         return target, notes
 
     def _classes(self, target: Target, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
         """Return the labels in the order of the classes, and the order of ``columns`` that fits them."""
         labels, positive = list(target.counts), self.request.positive and target.positive
-        source = f'{self.where}: column "{target.name}"'
+        source = f'{self.source}: column "{target.name}"'
         if len(columns) == 1:
             positive = positive or positive_of(labels, source, columns[0])
             negatives = [label for label in labels if label != positive]
@@ -229,33 +229,33 @@ class _Reader:
         bad = (values < -_ROUNDING) | (values > 1 + _ROUNDING)
         low, high = values.min(), values.max()
         advice = f"the values reach from {low:.4g} to {high:.4g}"
-        if low >= 0 and high <= 100 and bad.mean() > _MOSTLY:
+        if low >= 0 and high <= 100 and bad.mean() > _PERCENT_SHARE:
             advice += ", like percent; divide the column by 100"
         else:
             advice += "; scores are no probabilities, but a calibrator of the library with input='score' reads them"
-        self._refuse(bad, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1", advice)
+        self._refuse_rows(bad, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1", advice)
         return np.clip(values, 0, 1)
 
     def _weights(self, place: int | None, marks: Marks) -> Floats:
         if place is None:
             return np.ones(len(self.table.frame))
         values, texts = self._read_numbers(place, marks[place], "a weight of at least 0")
-        self._refuse(
+        self._refuse_rows(
             ~(np.isfinite(values) & (values >= 0)),
             self.names[place],
             lambda row: f"holds the weight {texts[row]}",
             "give finite weights of at least 0",
         )
         if not values.any():
-            raise DataError(f'{self.where}: column "{self.names[place]}" is 0 in every row; give a weight above 0')
+            raise DataError(f'{self.source}: column "{self.names[place]}" is 0 in every row; give a weight above 0')
         return values
 
     def _read_numbers(self, place: int, mark: Mark, kind: str) -> tuple[Floats, npt.NDArray[np.object_]]:
         """Return what ``_numbers`` does. Raise DataError for a missing value or a text."""
         values, texts = self._numbers(place, mark)
         name, missing = self.names[place], np.array([text is None for text in texts])
-        self._refuse(missing, name, lambda _: "has no value", f"give every row {kind}, or remove such rows")
-        self._refuse(
+        self._refuse_rows(missing, name, lambda _: "has no value", f"give every row {kind}, or remove such rows")
+        self._refuse_rows(
             np.isnan(values),
             name,
             lambda row: f'holds "{texts[row]}", no number',
@@ -263,12 +263,12 @@ class _Reader:
         )
         return values, texts
 
-    def _whole(self, p: Floats) -> tuple[Floats, list[str]]:
+    def _normalise(self, p: Floats) -> tuple[Floats, list[str]]:
         """Return the probabilities with rows that sum to 1, and a note if they did not."""
         if p.shape[1] == 1:
             return p[:, 0], []
         sums = p.sum(axis=1)
-        self._refuse(
+        self._refuse_rows(
             np.abs(sums - 1) > _SUM,
             None,
             lambda row: f"the probabilities have the sum {sums[row]:.4g}, not 1",
@@ -285,29 +285,29 @@ class _Reader:
         groups = np.array([MISSING_GROUP if text is None else " ".join(text.split()) for text in texts], dtype=object)
         if (n := len(set(groups))) > _MOST_GROUPS:
             raise DataError(
-                f'--group: column "{self.names[place]}" of {self.where} has {n:,} different values, and at most '
+                f'--group: column "{self.names[place]}" of {self.source} has {n:,} different values, and at most '
                 f"{_MOST_GROUPS} groups are measured; join groups, or name another column"
             )
         return groups
 
-    def _refuse(self, bad: Any, column: str | None, fault: Callable[[int], str], advice: str) -> None:
+    def _refuse_rows(self, bad: Any, column: str | None, fault: Callable[[int], str], advice: str) -> None:
         """Raise DataError with the first row of ``bad``, (n_rows,) bool, and the number of such rows."""
         if not (n := int(np.count_nonzero(bad))):
             return
         row = int(np.argmax(bad))
         lines = self.table.lines
-        location = f"{self.where}:{lines[row]}" if lines is not None else f"{self.where}, row {row + 1}"
+        location = f"{self.source}:{lines[row]}" if lines is not None else f"{self.source}, row {row + 1}"
         prefix = "" if column is None else f'column "{column}" '
         suffix = f" (and {n - 1:,} more of {len(bad):,} rows)" if n > 1 else ""
         raise DataError(f"{location}: {prefix}{fault(row)}{suffix}; {advice}")
 
 
-def _codes(labels: npt.NDArray[np.object_], classes: Sequence[str]) -> npt.NDArray[np.int64]:
+def _class_codes(labels: npt.NDArray[np.object_], classes: Sequence[str]) -> npt.NDArray[np.int64]:
     number = {label: place for place, label in enumerate(classes)}
     return np.array([number.get(label, 0) for label in labels], dtype=np.int64)  # 0: all others than the positive one
 
 
-_PAIRS = (
+_LABEL_PAIRS = (
     ("0", "1"),
     ("-1", "1"),
     ("no", "yes"),
@@ -328,7 +328,7 @@ def positive_of(labels: Sequence[str], source: str, column: str, default: str | 
     """
     if len(labels) == 2:
         spellings = {label.casefold(): label for label in labels}
-        for negative, positive in _PAIRS:
+        for negative, positive in _LABEL_PAIRS:
             if spellings.keys() == {negative, positive}:
                 return spellings[positive]
     if default is not None:
@@ -347,7 +347,7 @@ def class_of_columns(columns: Sequence[str], labels: Sequence[str], source: str)
 
     ``p_cat``, ``p_dog`` belong to ``cat`` and ``dog``. Raises DataError if a label has no column.
     """
-    max_prefix, max_suffix = _shared(columns), _shared([name[::-1] for name in columns])
+    max_prefix, max_suffix = _prefix_length(columns), _prefix_length([name[::-1] for name in columns])
     shortest = min(map(len, columns))
     for prefix in range(max_prefix + 1):
         for suffix in range(min(max_suffix, shortest - prefix) + 1):
@@ -360,7 +360,7 @@ def class_of_columns(columns: Sequence[str], labels: Sequence[str], source: str)
     )
 
 
-def _shared(names: Sequence[str]) -> int:
+def _prefix_length(names: Sequence[str]) -> int:
     """Return how many letters all ``names`` begin with."""
     pairs = zip(min(names), max(names), strict=False)  # the first and the last in order share the least
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, printable
 from probcal.measure.measurement import FEW_DRAWS, BootstrapInterval, Line, MeasuredSection
-from probcal.measure.prediction_file import GivenPredictions, place_name
-from probcal.try_table.description import wrapped
-from probcal.try_table.target import count_words
+from probcal.measure.prediction_file import FilePredictions, place_name
+from probcal.try_table.description import wrap_line
+from probcal.try_table.target import class_lines
 
-_NONE = "\N{EN DASH}"
+_DASH = "\N{EN DASH}"
 _MOST_CLASSES = 12
 HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "high"]
 
@@ -21,28 +21,28 @@ HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "h
 class Measurement:
     """Hold what one call measured. ``map`` is the short name of the map, or None without calibration."""
 
-    predictions: GivenPredictions
+    predictions: FilePredictions
     sections: list[MeasuredSection]
     map: str | None
     draws: int
     seed: int
 
 
-def description(predictions: GivenPredictions) -> Iterator[str]:
+def description(predictions: FilePredictions) -> Iterator[str]:
     """Yield lines that say what was read."""
-    table, counts = predictions.table, count_words(predictions.counts())
-    yield from wrapped("; ".join([f"{place_name(table)}: {counted(predictions.n_rows)}", *table.notes]))
+    table, counts = predictions.table, class_lines(predictions.counts())
+    yield from wrap_line("; ".join([f"{place_name(table)}: {counted(predictions.n_rows)}", *table.notes]))
     columns = ", ".join(predictions.columns[:_MOST_CLASSES])
-    if predictions.two_classes:
+    if predictions.is_binary:
         label, words = counts[1]
-        yield from wrapped(f'target {predictions.target}: "{label}" is positive, {words}; its probability: {columns}')
+        yield from wrap_line(f'target {predictions.target}: "{label}" is positive, {words}; its probability: {columns}')
     else:
-        yield from wrapped(f"target {predictions.target}: {len(counts)} classes; their probabilities: {columns}")
+        yield from wrap_line(f"target {predictions.target}: {len(counts)} classes; their probabilities: {columns}")
         yield from (f"  {label}  {words}" for label, words in counts[:_MOST_CLASSES])
         if len(counts) > _MOST_CLASSES:
             yield f"  … {len(counts) - _MOST_CLASSES} more"
     for note in predictions.notes:
-        yield from wrapped(f"note: {note}")
+        yield from wrap_line(f"note: {note}")
 
 
 def table(section: MeasuredSection, map: str | None) -> tuple[list[str], list[list[str]]]:
@@ -81,24 +81,24 @@ def findings(measurement: Measurement) -> list[str]:
     """Return sentences on what the numbers of all rows mean."""
     section, predictions = measurement.sections[0], measurement.predictions
     lines = []
-    if section.impossible:
-        n, first = len(section.impossible), predictions.line(section.impossible[0])
+    if section.impossible_rows:
+        n, first = len(section.impossible_rows), predictions.line(section.impossible_rows[0])
         rows, location = counted(n), f"({first})" if n == 1 else f"(first: {first})"
         lines.append(
             f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {location}. "
             "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
-    if n_certain := _certain(section, predictions):
+    if n_certain := _certain_rows(section, predictions):
         rows = counted(n_certain, "row has", "rows have")
         lines.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
-    if baseline := _baseline(section, predictions):
+    if baseline := _baseline_text(section, predictions):
         lines.append(baseline)
     auc = section.line("auc")
-    if auc and predictions.two_classes and auc.before.high < 0.5:
+    if auc and predictions.is_binary and auc.before.high < 0.5:
         label = predictions.classes[1]
         lines.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
-        lines.append(_effect(measurement.map, loss))
+        lines.append(_effect_text(measurement.map, loss))
     return lines
 
 
@@ -113,7 +113,7 @@ def legend(measurement: Measurement) -> list[str]:
     }
     lines = [f"Smaller is better: {losses}; larger: {scores}."]
     lines.append("; ".join(f"{label}: {meaning}" for label, meaning in meanings.items()) + ".")
-    slow = [quantity.label for quantity in quantities if quantity.drawn and quantity.metric.measured == "asked"]
+    slow = [quantity.label for quantity in quantities if quantity.has_interval and quantity.metric.measured == "asked"]
     few_draws = f" ({FEW_DRAWS} for {slow[0]} and below)" if slow and measurement.draws > FEW_DRAWS else ""
     lines.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows{few_draws}, seed {measurement.seed}.")
     if measurement.map is not None:
@@ -134,7 +134,7 @@ def text_lines(measurement: Measurement) -> Iterator[str]:
     for sentences in (findings(measurement), legend(measurement)):
         yield ""
         for sentence in sentences:
-            yield from wrapped(printable(sentence), hang=0)
+            yield from wrap_line(printable(sentence), hang=0)
 
 
 def csv_text_of(measurement: Measurement) -> str:
@@ -161,18 +161,18 @@ def _cells(interval: BootstrapInterval, decimals: int) -> list[str]:
 def _change(line: Line) -> str:
     if line.change is None or not math.isfinite(line.change.value):
         return ""
-    mark = "*" if line.quantity.tested and line.change.excludes_zero else " "
+    mark = "*" if line.quantity.is_tested and line.change.excludes_zero else " "
     return f"{line.change.value:+.{line.quantity.decimals}f}{mark}"
 
 
 def number(value: float, decimals: int = 4) -> str:
     """Return a number as the tables show it, a dash where it is undefined."""
     if math.isnan(value):
-        return _NONE
+        return _DASH
     return f"{value:.{decimals}f}" if abs(value) < 10 else f"{value:.4g}"
 
 
-def _certain(section: MeasuredSection, predictions: GivenPredictions) -> int:
+def _certain_rows(section: MeasuredSection, predictions: FilePredictions) -> int:
     """Return the number of rows with a predicted probability of 0 or 1, or 0 where no slope is shown."""
     if section.line("slope") is None:
         return 0
@@ -181,7 +181,7 @@ def _certain(section: MeasuredSection, predictions: GivenPredictions) -> int:
     return int(is_certain.sum())
 
 
-def _baseline(section: MeasuredSection, predictions: GivenPredictions) -> str | None:
+def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> str | None:
     """Return the log loss of predicting the base rates for every row, beside that of the predictions."""
     loss = section.line("log_loss_bits")
     if loss is None:
@@ -189,13 +189,13 @@ def _baseline(section: MeasuredSection, predictions: GivenPredictions) -> str | 
     weight = predictions.weight[section.rows]
     sums = [weight[predictions.y[section.rows] == label].sum() for label in range(len(predictions.classes))]
     constant = -sum(total / weight.sum() * math.log2(total / weight.sum()) for total in sums if total)
-    baseline = "the base rate" if predictions.two_classes else "the share of each class"
+    baseline = "the base rate" if predictions.is_binary else "the share of each class"
     prefix = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""
     better = ", which is better" if loss.before.value > constant else ""
     return f"{prefix}Predicting {baseline} for every row would give {number(constant)} bits{better}."
 
 
-def _effect(map: str, loss: Line) -> str:
+def _effect_text(map: str, loss: Line) -> str:
     if loss.change is None or loss.after is None:
         return ""
     if math.isinf(loss.before.value):

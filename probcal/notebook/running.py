@@ -19,7 +19,7 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.load import data_folder
 from probcal.errors import FileProblems, ProbcalError, Problem
 from probcal.notebook.results import ExperimentResults
-from probcal.runner.run import RunOptions, quick, run_experiment
+from probcal.runner.run import RunOptions, run_experiment, small_experiment
 
 _AS_FILE = "config"
 """Name of the file that a mapping stands for, in messages and in the results folder."""
@@ -101,11 +101,11 @@ def run(
         if seed is not None:
             experiment = replace(experiment, seed=seed)
         if small:
-            experiment = quick(experiment)
-        selection = experiment.selected(tuple(datasets), tuple(learners), tuple(methods))
+            experiment = small_experiment(experiment)
+        selection = experiment.select(tuple(datasets), tuple(learners), tuple(methods))
         folder = Path(output) if output else Path("results") / experiment.name
         originals = data_folder(None if data_dir is None else str(data_dir))
-        options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, again="the same call")
+        options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, command="the same call")
         run_experiment(experiment, selection, options, print_line)
     return ExperimentResults(folder)
 

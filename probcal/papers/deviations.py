@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from probcal.config.validation import validated
-from probcal.config.yaml_file import YamlFile, one_or_more
+from probcal.config.validation import validate_file
+from probcal.config.yaml_file import YamlFile, as_list
 from probcal.errors import FileProblems, Problem, did_you_mean
 from probcal.papers.published import DEVIATIONS_END, Published, folder_of
 
 Kind = Literal["number", "difference", "digits", "claim", "misprint"]
-Names = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
 class Deviation(BaseModel):
@@ -30,7 +30,7 @@ class Deviation(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Annotated[tuple[Kind, ...], BeforeValidator(one_or_more)]
+    kind: Annotated[tuple[Kind, ...], BeforeValidator(as_list)]
     reason: str
     datasets: Names = ()
     learner: Names = ()
@@ -80,7 +80,7 @@ def known_deviations(paper: str, folder: Path | None = None) -> list[Deviation]:
     if not path.is_file():
         return []
     file = YamlFile.read(path)
-    deviations = validated(_DeviationsFile, file).deviations
+    deviations = validate_file(_DeviationsFile, file).deviations
     if problems := list(_unknown_names(file, deviations, Published.read(paper))):
         raise FileProblems(path, problems)
     return deviations

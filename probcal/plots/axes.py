@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
+def ensure_axes(ax: Axes | None) -> Axes:
     """Return ``ax``, or the axes of a new figure if it is None."""
     if ax is not None:
         return ax

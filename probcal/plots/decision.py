@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probcal.metrics.decision_curve import DecisionCurve, decision_curve
-from probcal.plots.axes import axes_or_new, positive_class_text, predictions_of
+from probcal.plots.axes import ensure_axes, positive_class_text, predictions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ALL, _NONE = "Treat all", "Treat none"
+_TREAT_ALL, _TREAT_NONE = "Treat all", "Treat none"
 
 
 class DecisionCurveDisplay:
@@ -189,12 +189,12 @@ class DecisionCurveDisplay:
         MissingPackage
             If ``ax`` is None and matplotlib is not installed.
         """
-        ax = axes_or_new(ax)
+        ax = ensure_axes(ax)
         thresholds, benefit, treat_all = self.curve
         first = not ax.has_data()
-        if ref_line and _ALL not in ax.get_legend_handles_labels()[1]:
-            ax.plot(thresholds, treat_all, "--", color="grey", linewidth=1, label=_ALL, zorder=1)
-            ax.axhline(0, linestyle=":", color="black", linewidth=1, label=_NONE, zorder=1)
+        if ref_line and _TREAT_ALL not in ax.get_legend_handles_labels()[1]:
+            ax.plot(thresholds, treat_all, "--", color="grey", linewidth=1, label=_TREAT_ALL, zorder=1)
+            ax.axhline(0, linestyle=":", color="black", linewidth=1, label=_TREAT_NONE, zorder=1)
         self.line_ = ax.plot(thresholds, benefit, label=self.estimator_name if name is None else name, **kwargs)[0]
         # harmful models fall without end: show what lies above "Treat none", and a little below
         top = max(1.1 * float(benefit.max()), 1.1 * float(treat_all.max()), 0.01, 0 if first else ax.get_ylim()[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probcal.metrics.reliability import ReliabilityCurve, reliability_curve
-from probcal.plots.axes import axes_or_new, positive_class_text, predictions_of
+from probcal.plots.axes import ensure_axes, positive_class_text, predictions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -269,7 +269,7 @@ class ReliabilityDisplay:
         MissingPackage
             If ``ax`` is None and matplotlib is not installed.
         """
-        ax = axes_or_new(ax)
+        ax = ensure_axes(ax)
         label = self.estimator_name if name is None else name
         if ref_line and _REFERENCE not in ax.get_legend_handles_labels()[1]:
             ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1, label=_REFERENCE, zorder=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
-from probcal.plots.axes import axes_or_new, positive_class_text, predictions_of
+from probcal.plots.axes import ensure_axes, positive_class_text, predictions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,7 +180,7 @@ class ScoreHistogramDisplay:
         MissingPackage
             If ``ax`` is None and matplotlib is not installed.
         """
-        ax = axes_or_new(ax)
+        ax = ensure_axes(ax)
         edges, negative, positive = self.histogram
         bar_style: dict[str, Any] = {"align": "edge", "linewidth": 0.6, **kwargs}
         positive_style: dict[str, Any] = {"color": _COLOURS[0], **bar_style}

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
 LOSSES = 3  # times that a cell may lose all workers that it could run on
 _fingerprints, _obtain_once = cache(fingerprint.Fingerprints), cache(obtain_once)
-_idle: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
-Finalize(None, lambda: list(map(Worker.end, _idle)), exitpriority=1)  # multiprocessing would wait for them
+_pool: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
+Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)  # multiprocessing would wait for them
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def find_fault(
 
 
 def _end_process(process: Worker) -> None:
-    if process.seconds >= IDLE_SECONDS and _idle.pop(process, ""):
+    if process.seconds >= IDLE_SECONDS and _pool.pop(process, ""):
         process.end()
 
 
@@ -98,11 +98,11 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     from distributed import get_worker
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
-    process = next((worker for worker, owner in list(_idle.items()) if owner == run and _idle.pop(worker, "")), None)
+    process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
     process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
     steps, reusable = [partial(check, entry), partial(execute_alone, entry)], False
     try:
-        for step in steps if process.busy else [None, *steps]:  # a new process first reports its start
+        for step in steps if process.entry else [None, *steps]:  # a new process first reports its start
             if step:
                 process.give(entry, step)
             while not (has_answer := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
@@ -115,10 +115,10 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
         outcome, reusable = worker_outcome(process, run, None if has_answer else limit, last_try=True)
         return dask_worker.contact_address, outcome
     except WorkerDied as death:
-        return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_printed()}"
+        return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_output()}"
     finally:
         if reusable:
-            _idle[process] = run
+            _pool[process] = run
             dask_worker.loop.add_callback(dask_worker.loop.call_later, IDLE_SECONDS, _end_process, process)
         else:
             process.end()

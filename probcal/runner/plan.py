@@ -18,8 +18,8 @@ from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA_PACKAGE
 from probcal.metrics.registry import METRICS
-from probcal.runner.data_step import DataStep, data_now
-from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, has_same_metrics
+from probcal.runner.data_step import DataStep, current_data
+from probcal.runner.fingerprint import Fingerprints, changed_parts, has_same_metrics, stored_reading
 from probcal.runner.heartbeat import TimeEstimates, duration
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
@@ -40,7 +40,7 @@ class Cell:
     seed: int
     max_rows: int | None = None
     stages: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    extra_metrics: tuple[str, ...] = ()
     """Metrics that are measured only where an experiment asks for them."""
     curves: tuple[str, ...] = ()
     split: Split | None = None
@@ -82,7 +82,7 @@ def cells_of(experiment: Experiment) -> list[Cell]:
             seed=experiment.seed,
             max_rows=experiment.max_rows,
             stages=experiment.stages,
-            asked=metrics,
+            extra_metrics=metrics,
             curves=() if repetition else experiment.curves,
             split=experiment.split,
         )
@@ -108,15 +108,15 @@ class PlannedCell:
     cell: Cell
     key: dict[str, str]
     state: State
-    why: str = ""
+    reason: str = ""
     expected_seconds: float | None = None
-    kept: CellResult | None = None
+    old_result: CellResult | None = None
     """Its result, where only metrics changed since. Its stored predictions are measured again."""
-    lacking: frozenset[str] = frozenset()
+    missing_metrics: frozenset[str] = frozenset()
     """The metrics that the experiment asks for and its result lacks."""
 
     @property
-    def runs(self) -> bool:
+    def needs_run(self) -> bool:
         return self.state in ("stale", "to run")
 
 
@@ -128,27 +128,27 @@ def make_plan(
     ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
     Raises DataError when they cannot be used.
     """
-    data = data_now(experiment.cards_read(), data_folder()) if data is None else data
+    data = current_data(experiment.used_cards(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
     fingerprints = Fingerprints(experiment.weka)
-    seconds = {_kind(result): result.seconds for result in results.values() if result.status == "done"}
+    seconds = {_timing_key(result): result.seconds for result in results.values() if result.status == "done"}
     plan = []
-    for cell in cells_of(data.bound(experiment)):
+    for cell in cells_of(data.bind_cards(experiment)):
         result = results.get(cell.id)
         run = {} if result is None else runs.get(result.run, {})
         absent_weka = fingerprints.absent_weka(cell, run)
         key = fingerprints.key(cell, absent_weka)
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
-        is_local = result is None or cell.card.bound_to(None) in data.local_cards
-        doubt = None if is_local or result is None else reason_maybe_stale(cell.card, result, runs)
+        is_local = result is None or cell.card.bind(None) in data.local_cards
+        doubt = None if is_local or result is None else staleness_doubt(cell.card, result, runs)
         if result is not None and state == "failed":
-            reason = _why_failed(result)
+            reason = _failure_text(result)
         elif result is not None and state == "stale":
-            reason = fingerprints.why_stale(cell, key, result, run)
+            reason = fingerprints.staleness_reason(cell, key, result, run)
             reason = reason or f"{result.status} before and runs again"
         elif result is not None and state == "done" and not has_same_metrics(key, result):
-            missing_metrics = lacking_metrics(cell, key, result)
+            missing_metrics = find_missing_metrics(cell, key, result)
             if store.has_predictions(result):
                 state, old_result, reason = "stale", result, "metrics changed or were added; no fit is needed"
             elif missing_metrics:
@@ -164,30 +164,31 @@ def make_plan(
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
             reason = doubt
-        plan.append(PlannedCell(cell, key, state, reason, seconds.get(_kind(cell)), old_result, missing_metrics))
+        plan.append(PlannedCell(cell, key, state, reason, seconds.get(_timing_key(cell)), old_result, missing_metrics))
     return plan
 
 
 CARD_CHANGED = "the card changed, and its data are not at hand"
 
 
-def lacking_metrics(cell: Cell, key: Mapping[str, str], result: CellResult) -> frozenset[str]:
+def find_missing_metrics(cell: Cell, key: Mapping[str, str], result: CellResult) -> frozenset[str]:
     """Return the metrics that the experiment asks for now, and that ``result`` was not asked for and lacks."""
-    return frozenset() if result.key.get("asked") == key["asked"] else frozenset(cell.asked) - result.metrics.keys()
+    has_same_request = result.key.get("asked") == key["asked"]
+    return frozenset() if has_same_request else frozenset(cell.extra_metrics) - result.metrics.keys()
 
 
-def reason_maybe_stale(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+def staleness_doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return why a result whose data set is not at hand may be stale, or None where the card names the values."""
-    if card_before(card, runs.get(result.run, {})) not in (None, card.reading):
+    if stored_reading(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
     return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
 
-def without_data(plan: list[PlannedCell], missing: Mapping[str, str]) -> list[PlannedCell]:
+def mark_missing_data(plan: list[PlannedCell], missing: Mapping[str, str]) -> list[PlannedCell]:
     """Return the plan with ``missing`` data sets (data set -> reason) marked."""
     return [
-        replace(entry, state="no data", why=missing[entry.cell.card.name])
-        if entry.runs and entry.cell.card.name in missing
+        replace(entry, state="no data", reason=missing[entry.cell.card.name])
+        if entry.needs_run and entry.cell.card.name in missing
         else entry
         for entry in plan
     ]
@@ -199,18 +200,20 @@ def count_states(plan: list[PlannedCell]) -> Counter[str]:
 
 def expected_seconds(plan: list[PlannedCell]) -> tuple[float, int]:
     """Return the seconds that the cells to fit took before, and the number of cells never timed."""
-    times = [entry.expected_seconds for entry in plan if entry.runs and entry.kept is None]
+    times = [entry.expected_seconds for entry in plan if entry.needs_run and entry.old_result is None]
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
-def guessed_seconds(plan: list[PlannedCell]) -> float:
+def guess_seconds(plan: list[PlannedCell]) -> float:
     """Return the seconds that the cells never timed may take, judged by others of their learner and method.
 
     These are cells of the plan on other data sets, in proportion to their rows. The result is 0 if no cell was timed.
     """
     estimates = TimeEstimates(plan)
-    untimed_cells = [entry for entry in plan if entry.runs and entry.kept is None and entry.expected_seconds is None]
-    return sum(estimates.of(entry.cell.id) or 0.0 for entry in untimed_cells)
+    untimed_cells = [
+        entry for entry in plan if entry.needs_run and entry.old_result is None and entry.expected_seconds is None
+    ]
+    return sum(estimates.expected_seconds(entry.cell.id) or 0.0 for entry in untimed_cells)
 
 
 _LONGEST_LINE = 200
@@ -233,13 +236,13 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
     return "stale" if retry_failed else "failed"
 
 
-def _why_failed(result: CellResult) -> str:
+def _failure_text(result: CellResult) -> str:
     failure = result.failed_since or result
     note = "; its last finished result, which is stale, is kept" if result.failed_since else ""
     return f"{first_line(failure.error_type)}: {first_line(failure.message)}{note}"
 
 
-def _kind(item: Cell | CellResult) -> tuple[str, str, str]:
+def _timing_key(item: Cell | CellResult) -> tuple[str, str, str]:
     """Return what decides the run time of a cell: data set, learner and method."""
     if isinstance(item, CellResult):
         return item.dataset, item.learner, item.method
@@ -250,7 +253,7 @@ class RequirementError(ProbcalError):
     """Report a package that a learner or method needs and that is not installed."""
 
 
-def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
+def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) -> None:
     """Raise RequirementError with a line for each thing that the components of ``cells`` need and that is missing.
 
     A line names the learners or methods that need it and the command that installs it. ``weka`` is the release that the
@@ -270,15 +273,15 @@ def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
         if need:
             users_by_need.setdefault(" ".join(need.split()), {}).setdefault(word, []).append(name)
     if users_by_need:
-        raise RequirementError("\n".join(f"{_named(users)}: {need}" for need, users in users_by_need.items()))
+        raise RequirementError("\n".join(f"{_users_text(users)}: {need}" for need, users in users_by_need.items()))
 
 
 def cells_to_fit(plan: list[PlannedCell]) -> list[Cell]:
     """Return the cells of a plan that will be fitted. Done cells, and those only measured again, are left out."""
-    return [entry.cell for entry in plan if entry.runs and entry.kept is None]
+    return [entry.cell for entry in plan if entry.needs_run and entry.old_result is None]
 
 
-def _named(users: dict[str, list[str]]) -> str:
+def _users_text(users: dict[str, list[str]]) -> str:
     return ", ".join(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in users.items())
 
 
@@ -290,36 +293,38 @@ def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
 
     With ``every_cell``, one line for each cell comes first.
     """
-    lines = [f"{entry.state:8} {entry.cell.id}{_reason(entry)}" for entry in plan if every_cell]
+    lines = [f"{entry.state:8} {entry.cell.id}{_reason_text(entry)}" for entry in plan if every_cell]
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells_text(len(plan))}: {', '.join(counts)}")
     for state in () if every_cell else ("failed", "stale", "done"):
-        reasons = Counter(entry.why for entry in plan if entry.state == state and (entry.why or state != "done"))
+        reasons = Counter(entry.reason for entry in plan if entry.state == state and (entry.reason or state != "done"))
         lines += [f"  {state}: {cells_text(n)}: {reason}" for reason, n in reasons.items()]
     lines += [
-        f"  no data: {reason}" for reason in dict.fromkeys(entry.why for entry in plan if entry.state == "no data")
+        f"  no data: {reason}" for reason in dict.fromkeys(entry.reason for entry in plan if entry.state == "no data")
     ]
-    n_remeasured = sum(entry.kept is not None for entry in plan)
+    n_remeasured = sum(entry.old_result is not None for entry in plan)
     if n_remeasured:
         lines.append(f"  {cells_text(n_remeasured)} need no fit: the stored predictions are measured again")
     seconds, n_untimed = expected_seconds(plan)
     if seconds:
         lines.append(
-            f"  {_about(seconds)} of work" + (f", and {cells_text(n_untimed)} never timed" if n_untimed else "")
+            f"  {_duration_text(seconds)} of work" + (f", and {cells_text(n_untimed)} never timed" if n_untimed else "")
         )
-    if guess := guessed_seconds(plan):
-        lines.append(f"  {cells_text(n_untimed)} never timed may take {_about(guess)}, judged by other data sets")
+    if guess := guess_seconds(plan):
+        lines.append(
+            f"  {cells_text(n_untimed)} never timed may take {_duration_text(guess)}, judged by other data sets"
+        )
     return lines
 
 
-def _about(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     return "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
 
 
-def _reason(entry: PlannedCell) -> str:
+def _reason_text(entry: PlannedCell) -> str:
     """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
-    return f"  ({entry.why})" if entry.why and entry.state != "no data" else ""
+    return f"  ({entry.reason})" if entry.reason and entry.state != "no data" else ""
 
 
 def summary(plan: list[PlannedCell], n_finished: int, n_failures: int, folder: Path) -> str:

@@ -17,16 +17,16 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome, exit_reason, failed_outcome, with_output
+from probcal.runner.execute import Outcome, append_output, exit_reason, failed_outcome
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import one_thread_each
-from probcal.runner.interruption import handled_signals, held
+from probcal.runner.interruption import block_signals, handled_signals
 from probcal.runner.plan import PlannedCell
 from probcal.runner.worker_process import (
     Output,
     execute_alone,
     flush,
-    print_into,
+    redirect_output,
     restore_signals_in_forks,
     start_server,
     start_tracker,
@@ -38,18 +38,18 @@ if sys.platform == "linux":
 
 # Workers are forked from a process that has imported the libraries once and has no threads. A fork of this
 # process would inherit the locks of its numeric libraries as they are at that moment.
-_METHOD = "spawn" if sys.platform == "win32" else "forkserver"
-_CONTEXT: Any = multiprocessing.get_context(_METHOD)
+_START_METHOD = "spawn" if sys.platform == "win32" else "forkserver"
+_CONTEXT: Any = multiprocessing.get_context(_START_METHOD)
 _F_SETSIG = 10  # from <fcntl.h> of Linux, because Python 3.11 and 3.12 do not name it
 
 
-def load_beforehand(modules: Iterable[str]) -> None:
+def preload_modules(modules: Iterable[str]) -> None:
     """Import ``modules`` once for all workers. This has no effect after the first worker has started."""
-    if _METHOD == "forkserver":
+    if _START_METHOD == "forkserver":
         _CONTEXT.set_forkserver_preload(["probcal.runner.fork_server", *modules])
 
 
-_GRACE = 10.0
+_GRACE_SECONDS = 10.0
 """Seconds from the end of a worker's connection, or from SIGKILL, to the end of its process."""
 
 
@@ -58,7 +58,7 @@ class WorkerDied(Exception):
 
 
 class Worker:
-    """Run one cell after another in a process. ``busy`` is its present cell, None before the first.
+    """Run one cell after another in a process. ``entry`` is its present cell, None before the first.
 
     ``work`` is called with each given item and with ``run``. It returns an answer, and whether the process can take
     another item.
@@ -67,14 +67,14 @@ class Worker:
     def __init__(
         self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = execute_alone, context: Any = _CONTEXT
     ) -> None:
-        self._ours, child_end = context.Pipe()
+        self._connection, child_end = context.Pipe()
         self._output = Output(context)
-        arguments = (child_end, self._output.theirs, run, work, dict(os.environ))
+        arguments = (child_end, self._output.write_end, run, work, dict(os.environ))
         self._process = context.Process(target=_serve, args=arguments)
         _start(self._process, context)
         child_end.close()
-        self._output.theirs.close()
-        self.busy: PlannedCell | None = None
+        self._output.write_end.close()
+        self.entry: PlannedCell | None = None
         self._since = time.monotonic()
 
     @property
@@ -84,12 +84,12 @@ class Worker:
 
     def waitables(self) -> list[Any]:
         """Return what ``multiprocessing.connection.wait`` can wait for: a message, the process's end, its output."""
-        return [self._ours, self._process.sentinel, *self._output.waitables()]
+        return [self._connection, self._process.sentinel, *self._output.waitables()]
 
     def has_messages(self) -> bool:
         """Return whether ``receive`` has something to return. Also read what was printed meanwhile."""
-        self._output.take()
-        return bool(wait([self._ours, self._process.sentinel], 0))
+        self._output.read()
+        return bool(wait([self._connection, self._process.sentinel], 0))
 
     def receive(self) -> tuple[Any, bool]:
         """Return the answer to the given item, None after the start, and whether the worker can take another.
@@ -97,22 +97,22 @@ class Worker:
         Raises WorkerDied.
         """
         with suppress(Exception):  # the process ended, or its learner wrote into this connection
-            if self._ours.poll():
-                answer: tuple[Any, bool] = self._ours.recv()
+            if self._connection.poll():
+                answer: tuple[Any, bool] = self._connection.recv()
                 return answer
-        self._process.join(_GRACE)  # a process can close its connection and still run
+        self._process.join(_GRACE_SECONDS)  # a process can close its connection and still run
         raise WorkerDied(self._process.exitcode)
 
-    def last_printed(self) -> str:
+    def last_output(self) -> str:
         """Return the end of what its cell has printed so far."""
-        return self._output.last()
+        return self._output.last_text()
 
     def give(self, entry: PlannedCell, item: Any = None) -> None:
         """Give it one more cell, or an ``item`` about it. If it has died meanwhile, the next ``receive`` reports it."""
-        self._output.forget()
-        self.busy, self._since = entry, time.monotonic()
+        self._output.clear()
+        self.entry, self._since = entry, time.monotonic()
         with suppress(OSError):
-            self._ours.send(item or entry)
+            self._connection.send(item or entry)
 
     def kill(self) -> None:
         """Kill it and everything it started. Call ``end`` afterwards."""
@@ -124,20 +124,20 @@ class Worker:
     def end(self) -> None:
         """Kill it and everything it started, and wait until it has ended."""
         self.kill()
-        self._process.join(_GRACE)  # a disk or network that does not answer can delay its end
-        self._ours.close()
+        self._process.join(_GRACE_SECONDS)  # a disk or network that does not answer can delay its end
+        self._connection.close()
         self._output.close()
 
 
 def _start(process: Any, context: Any) -> None:
     """Start a worker with the signals of an interruption blocked, until it has its own handlers."""
-    if context is _CONTEXT and _METHOD == "forkserver":
+    if context is _CONTEXT and _START_METHOD == "forkserver":
         start_server()
         process.start()  # signals may interrupt this, because loading the libraries takes the server seconds
     else:
         if sys.platform != "win32":
             start_tracker()
-        with held():
+        with block_signals():
             process.start()
 
 
@@ -160,7 +160,7 @@ def _serve(
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see _start
     _end_with_parent()
-    print_into(output)
+    redirect_output(output)
     faulthandler.enable(2)  # prints where a crash happened
     one_thread_each()
     try:
@@ -193,7 +193,7 @@ def _wait_for_end(parent: Any) -> None:
         os._exit(1)
 
 
-_STARTS = 3
+_MOST_STARTS = 3
 """Number of workers in a row that may end before they have a cell. After that, the fault is permanent."""
 
 
@@ -212,22 +212,25 @@ def outcomes(
     """
     queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
-    load_beforehand(_shipped_modules(plan))
+    preload_modules(_shipped_modules(plan))
     try:
         workers += [Worker(run) for _ in range(min(jobs, len(plan)))]
         while workers:
-            wait([waitable for worker in workers for waitable in worker.waitables()], _patience(workers, timeout))
+            wait(
+                [waitable for worker in workers for waitable in worker.waitables()],
+                _seconds_to_timeout(workers, timeout),
+            )
             for worker in list(workers):
-                is_late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
+                is_late = timeout is not None and worker.entry is not None and worker.seconds >= timeout
                 has_news = worker.has_messages()  # after ``is_late``, so that a cell that has just ended is not late
                 if not has_news and not is_late:
                     continue
                 outcome, is_alive = worker_outcome(
-                    worker, run, None if has_news else timeout, last_try=lost_starts + 1 >= _STARTS
+                    worker, run, None if has_news else timeout, last_try=lost_starts + 1 >= _MOST_STARTS
                 )
-                lost_starts = 0 if is_alive or worker.busy else lost_starts + 1
+                lost_starts = 0 if is_alive or worker.entry else lost_starts + 1
                 if is_alive and queue:
-                    entry = take_next(queue, worker.busy, [peer.busy for peer in workers if peer is not worker])
+                    entry = take_next(queue, worker.entry, [peer.entry for peer in workers if peer is not worker])
                     notify(entry)
                     worker.give(entry)
                 else:
@@ -243,7 +246,7 @@ def outcomes(
             worker.end()
 
 
-_AHEAD = 200
+_LOOKAHEAD = 200
 """Number of waiting cells among which a worker looks for its own."""
 
 
@@ -257,7 +260,7 @@ def take_next(
     other worker makes. All other cells are taken in their order.
     """
     own_fits, peer_fits = _shared_fits(last_entry), {_shared_fits(entry) for entry in peer_entries} - {None}
-    next_fits = [_shared_fits(entry) for entry in islice(queue, _AHEAD if own_fits or peer_fits else 1)]
+    next_fits = [_shared_fits(entry) for entry in islice(queue, _LOOKAHEAD if own_fits or peer_fits else 1)]
     place = next_fits.index(own_fits) if own_fits and own_fits in next_fits else 0
     if next_fits[place] in peer_fits and next_fits[place] != own_fits:
         place = next((number for number, fits in enumerate(next_fits) if fits not in peer_fits), 0)
@@ -285,11 +288,11 @@ def _shipped_modules(plan: list[PlannedCell]) -> list[str]:
     return sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn"))
 
 
-def _patience(workers: list[Worker], timeout: float | None) -> float | None:
+def _seconds_to_timeout(workers: list[Worker], timeout: float | None) -> float | None:
     """Return the seconds until the first of the running cells is over its time."""
     if timeout is None:
         return None
-    return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.busy), default=None)
+    return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.entry), default=None)
 
 
 def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
@@ -297,11 +300,11 @@ def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: b
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.
     """
-    entry = worker.busy
+    entry = worker.entry
     if overtime is not None and entry is not None:
         message = f"took longer than {overtime:g} s"
         timeout_outcome = failed_outcome(entry, run, worker.seconds, "timeout", "TimeoutError", message)
-        return with_output(timeout_outcome, worker.last_printed()), False
+        return append_output(timeout_outcome, worker.last_output()), False
     try:
         outcome, is_alive = worker.receive()
     except WorkerDied as death:
@@ -309,9 +312,9 @@ def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: b
         if entry is None and not last_try:
             return None, False
         if entry is None:
-            output = worker.last_printed().strip() or "its output is above"
+            output = worker.last_output().strip() or "its output is above"
             raise ProbcalError(f"a worker process cannot start: {reason}; {output}") from None
         outcome, is_alive = failed_outcome(entry, run, worker.seconds, "failed", "WorkerDied", reason), False
     if outcome is not None and outcome.result.status != "done":
-        outcome = with_output(outcome, worker.last_printed())
+        outcome = append_output(outcome, worker.last_output())
     return outcome, is_alive

@@ -18,11 +18,11 @@ from probcal.runner.heartbeat import HeartbeatFile, RunningCell, RunState, TimeE
 from probcal.runner.plan import PlannedCell, first_line
 from probcal.store.cell_result import CellResult
 
-_TICK = 1.0
+_TICK_SECONDS = 1.0
 """Seconds between two updates of the bar, and of the file if there is news."""
-_HEARTBEAT = 15.0
+_HEARTBEAT_SECONDS = 15.0
 """Seconds between two writes of the file without news, by which another machine knows that the run lives."""
-_QUIET, _SILENT = 5.0, 300.0
+_QUIET_SECONDS, _SILENCE_SECONDS = 5.0, 300.0
 """Without a terminal: seconds between lines when cells have ended, and when none has."""
 _SMALLEST_BAR = 4
 
@@ -46,39 +46,39 @@ class RunProgress:
         self._bar = self._new_bar() if self._stream.isatty() else None
         self._news = True
         self._update()
-        self._clock = threading.Thread(target=self._ticking, daemon=True)
+        self._clock = threading.Thread(target=self._tick, daemon=True)
         self._clock.start()
 
     @property
-    def ended(self) -> int:
+    def n_ended(self) -> int:
         return self.done + self.failed
 
-    def started(self, entry: PlannedCell) -> None:
+    def record_start(self, entry: PlannedCell) -> None:
         """Record that a worker has begun a cell."""
         with self._lock:
             self._waiting.discard(entry.cell.id)
             self._running[entry.cell.id] = time.monotonic(), time.time()
             self._news = True
 
-    def finished(self, result: CellResult) -> None:
+    def record_end(self, result: CellResult) -> None:
         """Record that a cell has ended."""
         with self._lock:
             start, _ = self._running.pop(result.id, (None, None))
             self._waiting.discard(result.id)
             if result.status == "done":
                 self.done += 1
-                self._estimates.ended(result.id, result.seconds if start is None else time.monotonic() - start)
+                self._estimates.record_end(result.id, result.seconds if start is None else time.monotonic() - start)
             else:
                 self.failed += 1
                 self._last_error = (
                     f"{result.id}: {result.status}: {first_line(result.error_type)}: {first_line(result.message)}"
                 )
-                self._say(self._last_error)
+                self._print_line(self._last_error)
             self._news = True
             if self._bar is not None:
                 self._bar.update()
-            elif self.ended == self._total or time.monotonic() - self._last_line >= _QUIET:
-                self._say_line()
+            elif self.n_ended == self._total or time.monotonic() - self._last_line >= _QUIET_SECONDS:
+                self._print_state()
 
     def close(self) -> None:
         """Stop the display and remove ``running.json``."""
@@ -91,8 +91,8 @@ class RunProgress:
             if self._file is not None:
                 self._file.remove()
 
-    def _ticking(self) -> None:
-        while not self._over.wait(_TICK):
+    def _tick(self) -> None:
+        while not self._over.wait(_TICK_SECONDS):
             with self._lock:
                 self._update()
 
@@ -102,14 +102,14 @@ class RunProgress:
         if self._bar is not None:
             state = self._run_state()
             self._draw(state)
-        elif now - self._last_line >= _SILENT:
-            self._say_line()
-        if self._file is not None and (self._news or now - self._last_write >= _HEARTBEAT):
+        elif now - self._last_line >= _SILENCE_SECONDS:
+            self._print_state()
+        if self._file is not None and (self._news or now - self._last_write >= _HEARTBEAT_SECONDS):
             self._news, self._last_write = False, now
             self._file.write(state or self._run_state())
 
     def _run_state(self) -> RunState:
-        times = [self._estimates.of(cell) for cell in self._waiting]
+        times = [self._estimates.expected_seconds(cell) for cell in self._waiting]
         known_times = [seconds for seconds in times if seconds is not None]
         return RunState(
             since=self._since,
@@ -117,24 +117,26 @@ class RunProgress:
             total=self._total,
             done=self.done,
             failed=self.failed,
-            running={cell: (start, self._estimates.of(cell)) for cell, (_, start) in self._running.items()},
+            running={
+                cell: (start, self._estimates.expected_seconds(cell)) for cell, (_, start) in self._running.items()
+            },
             waiting_seconds=sum(known_times) if len(known_times) == len(times) else None,
             longest_waiting=max(known_times, default=0.0),
             last_error=self._last_error,
         )
 
     def _new_bar(self) -> Any:
-        return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_columns(self._stream))
+        return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_terminal_width(self._stream))
 
     def _draw(self, state: RunState) -> None:
         """Draw the bar and the words. The bar takes the remaining width, and the last words are dropped first."""
-        columns, now = _columns(self._stream), time.time()
-        head = f"{100 * self.ended // max(self._total, 1):3d}%|"
-        words = [[f"{self.ended}/{self._total} cells"], [live_text.left(state, now)]]
+        columns, now = _terminal_width(self._stream), time.time()
+        head = f"{100 * self.n_ended // max(self._total, 1):3d}%|"
+        words = [[f"{self.n_ended}/{self._total} cells"], [live_text.left_text(state, now)]]
         words += [[f"{self.failed} failed"]] if self.failed else []
         tail = "| "
         room = columns - len(head) - _SMALLEST_BAR
-        for choices in filter(any, [*words, _current(state.under_way(now))]):
+        for choices in filter(any, [*words, _running_texts(state.running_cells(now))]):
             texts = [f"{tail}{', ' if len(tail) > 2 else ''}{word}" for word in choices]
             short_texts = [text for text in texts if len(text) < room]
             if not short_texts:
@@ -144,25 +146,25 @@ class RunProgress:
             self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # cell names have no braces
             self._bar.refresh()
 
-    def _say_line(self) -> None:
+    def _print_state(self) -> None:
         self._last_line = time.monotonic()
-        self._say(live_text.line(self._run_state(), time.time()))
+        self._print_line(live_text.state_line(self._run_state(), time.time()))
 
-    def _say(self, line: str) -> None:
+    def _print_line(self, line: str) -> None:
         if self._bar is not None:
             self._bar.write(line, file=self._stream)
         else:
             print(line, file=self._stream, flush=True)
 
 
-def _current(cells: list[RunningCell]) -> list[str]:
+def _running_texts(cells: list[RunningCell]) -> list[str]:
     """Return descriptions of the running cells, each one shorter than the last."""
     if not cells:
         return []
-    first, n_more = live_text.under_way(cells[0]), len(cells) - 1
+    first, n_more = live_text.running_text(cells[0]), len(cells) - 1
     return [*([f"{first} and {n_more} more"] if n_more else []), first, cells[0].cell]
 
 
-def _columns(stream: TextIO) -> int:
+def _terminal_width(stream: TextIO) -> int:
     """Return the present width of the terminal, or 80 if it is unknown."""
     return os.get_terminal_size(stream.fileno()).columns or shutil.get_terminal_size().columns or 80

@@ -52,7 +52,7 @@ def provenance(
                 "fingerprint": known_fingerprint(card),
                 "card": card.reading,
             }
-            for card in experiment.cards_read()
+            for card in experiment.used_cards()
             if card.name in sources
         },
         "probcal": probcal.__version__,

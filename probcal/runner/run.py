@@ -19,7 +19,7 @@ from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.errors import StoreError
 from probcal.runner import dask
-from probcal.runner.data_step import changed_since, data_now
+from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.execute import Outcome, remeasure
 from probcal.runner.fingerprint import Fingerprints, changed_parts
 from probcal.runner.heartbeat import useful_worker_count
@@ -28,12 +28,12 @@ from probcal.runner.plan import (
     cells_of,
     cells_to_fit,
     count_states,
-    lacking_metrics,
+    find_missing_metrics,
     make_plan,
+    mark_missing_data,
     plan_lines,
-    refuse_unmet,
+    refuse_unmet_requirements,
     summary,
-    without_data,
 )
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import RunProgress
@@ -61,11 +61,11 @@ class RunOptions:
     """Address of the Dask scheduler that runs the cells, instead of ``jobs`` processes."""
     workers: int | None = None
     """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
-    again: str = "the same command"
+    command: str = "the same command"
     """The command that runs it once more."""
 
 
-def quick(experiment: Experiment) -> Experiment:
+def small_experiment(experiment: Experiment) -> Experiment:
     """Return a small version of the experiment.
 
     It has one repetition, at most 1,000 training and test rows, and 10 probes or bags.
@@ -80,7 +80,7 @@ def quick(experiment: Experiment) -> Experiment:
         max_rows=_QUICK_ROWS,
         columns=columns,
         overrides=tuple(
-            replace(override, method_params=_fewer(override.method_params, override.method_params))
+            replace(override, method_params=_limit_params(override.method_params, override.method_params))
             for override in experiment.overrides
         ),
     )
@@ -95,26 +95,26 @@ def run_experiment(
     runs, nothing is written. Raises ProbcalError before anything is written when the folder, the data, or a requirement
     of a learner or method is missing or unusable.
     """
-    store, cards = Store(options.folder), selection.cards_read()
+    store, cards = Store(options.folder), selection.used_cards()
     store.refuse_others(experiment.name)
-    data = data_now(cards, options.data_folder, say)
-    if new_cards := data.unfetched(cards):  # check requirements before anything is fetched, if possible
-        refuse_unmet(
+    data = current_data(cards, options.data_folder, say)
+    if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible
+        refuse_unmet_requirements(
             cells_to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka
         )
         data.obtain(new_cards, options.data_folder, say)  # their values are part of the fingerprints
     old_state = store.state()
     plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
-    refuse_unmet(cells_to_fit(plan), experiment.weka)
-    needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.runs)
+    refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
+    needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.needs_run)
     data.obtain((card for card in needed_cards if card.name not in data.missing), options.data_folder, say)
-    experiment = data.bound(experiment)
-    plan, n_finished, n_failures = without_data(plan, data.missing), 0, 0
-    if any(entry.runs for entry in plan):
+    experiment = data.bind_cards(experiment)
+    plan, n_finished, n_failures = mark_missing_data(plan, data.missing), 0, 0
+    if any(entry.needs_run for entry in plan):
         with store.writing(experiment.name):
             if store.state() != old_state:  # another run has ended meanwhile
                 plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
-                plan = without_data(plan, data.missing)
+                plan = mark_missing_data(plan, data.missing)
             _print_plan(plan, say)
             sources = {card.name: data.sources[card.name] for card in needed_cards if card.name in data.sources}
             n_finished, n_failures = _run(experiment, plan, store, sources, options, say)
@@ -123,8 +123,8 @@ def run_experiment(
         if not any(entry.state == "no data" for entry in plan):
             _update_description(experiment, store, say)
     say(summary(plan, n_finished, n_failures, options.folder))
-    for change in changed_since(needed_cards, options.data_folder) if n_finished else ():
-        say(f"warning: {change}; to run the present content, type: {options.again}")
+    for change in data_changes(needed_cards, options.data_folder) if n_finished else ():
+        say(f"warning: {change}; to run the present content, type: {options.command}")
     states = count_states(plan)
     return 1 if n_failures or states["failed"] or states["no data"] else 0
 
@@ -193,7 +193,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "paper_method": column.method.paper,
                 "encoding": column.learner.encoding,
                 "settings": _json_settings({"type": column.method.path, "params": column.method.params}),
-                **({"before_and_after": True} if experiment.stages and _calibrates(column.method) else {}),
+                **({"before_and_after": True} if experiment.stages and _is_calibrator(column.method) else {}),
             }
             for column in experiment.columns
         ],
@@ -202,7 +202,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "datasets": override.datasets,
                 "columns": override.columns,
                 "skip": override.skip,
-                "what": override.what,
+                "what": override.description,
                 "why": override.why,
             }
             for override in experiment.overrides
@@ -240,7 +240,7 @@ def _class_counts(card: Card) -> dict[str, Any]:
     return {"class_counts": sorted(counts.values())} if is_complete else {}
 
 
-def _calibrates(method: Component) -> bool:
+def _is_calibrator(method: Component) -> bool:
     return getattr(import_class(method.path), "before_and_after", False)
 
 
@@ -279,7 +279,7 @@ def _keys_of_earlier_metrics(
         key = fingerprints.key(cell)
         if "data" not in key or changed_parts(key, result) or store.has_predictions(result):
             continue
-        if not lacking_metrics(cell, key, result):
+        if not find_missing_metrics(cell, key, result):
             old_keys[cell.id] = key_digest(result.key)
     return old_keys
 
@@ -297,7 +297,7 @@ def experiment_of(store: Store) -> Experiment:
             )
     path = store.folder / description["config_path"]
     experiment = replace(parse_experiment(YamlFile(path, description["config"])), seed=description["seed"])
-    return quick(experiment) if description["quick"] else experiment
+    return small_experiment(experiment) if description["quick"] else experiment
 
 
 def _run(
@@ -309,7 +309,7 @@ def _run(
     say: Callable[[str], None],
 ) -> tuple[int, int]:
     """Return the number of cells that ended, and how many of them failed."""
-    entries = [entry for entry in plan if entry.runs]
+    entries = [entry for entry in plan if entry.needs_run]
     if not entries:
         return 0, 0
     description = _description(experiment, store)
@@ -318,24 +318,24 @@ def _run(
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
         progress, run_times = RunProgress(entries, runner.jobs, store.folder), RunTimes()
-        results = _outcomes(entries, store, record["run"], partial(runner.outcomes, notify=progress.started))
+        results = _outcomes(entries, store, record["run"], partial(runner.outcomes, notify=progress.record_start))
         try:
             for outcome in results:
-                if not progress.ended:  # written late, so that a run that is interrupted before changes nothing
+                if not progress.n_ended:  # written late, so that a run that is interrupted before changes nothing
                     store.write_experiment(description)
                     store.add_run(record)
                 store.add(outcome.result, outcome.y, outcome.p)
                 run_times.add(outcome.result)
-                progress.finished(outcome.result)
+                progress.record_end(outcome.result)
                 if progress.failed and options.fail_fast:
                     break
         finally:
             results.close()
             progress.close()
-            if progress.ended:
+            if progress.n_ended:
                 with suppress(StoreError):  # a full disk was already reported
                     store.add_run({**record, **run_times.record()})
-    return progress.ended, progress.failed
+    return progress.n_ended, progress.failed
 
 
 class _Runner(NamedTuple):
@@ -375,10 +375,10 @@ def _outcomes(
 def _small_method(method: Component) -> Component:
     parameters = inspect.signature(import_class(method.path)).parameters
     defaults = {name: parameters[name].default for name in _ROUNDS if name in parameters}
-    return replace(method, params=_fewer(method.params, {**defaults, **method.params}))
+    return replace(method, params=_limit_params(method.params, {**defaults, **method.params}))
 
 
-def _fewer(params: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _limit_params(params: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``params`` with limited rounds and held-out rows. ``settings`` also has the defaults."""
     limits = {**dict.fromkeys(_ROUNDS, _QUICK_ROUNDS), "holdout_size": _QUICK_HELD_OUT}
     return {

@@ -12,8 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-_IMPORTERS = ("import_module", "__import__")
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+_IMPORT_FUNCTIONS = ("import_module", "__import__")
+_PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -28,7 +28,7 @@ class Source:
     def __init__(self, path: Path, package: str) -> None:
         essence, self.imports = path.read_bytes(), []
         if path.suffix == ".py":
-            with suppress(*_UNREADABLE):
+            with suppress(*_PARSE_ERRORS):
                 tree = ast.parse(essence)
                 self.imports = sorted(set(_imports(tree, package, path.name == "__init__.py")))
                 essence = _essence(tree).encode()
@@ -46,12 +46,12 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
     for node in nodes:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-            aliases |= dict(_bound(alias) for alias in node.names)
+            aliases |= dict(_bound_name(alias) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = _absolute("." * node.level + (node.module or ""), package)
+            base = _absolute_name("." * node.level + (node.module or ""), package)
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORTERS:
-            names += [_absolute(text, package) for text in map(_text, node.args[:1]) if text]
+        elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORT_FUNCTIONS:
+            names += [_absolute_name(text, package) for text in map(_text, node.args[:1]) if text]
         elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
             names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # for ``import *``
     names += [_dotted(node, aliases) for node in nodes if isinstance(node, ast.Attribute)]
@@ -84,7 +84,7 @@ def _is_for_type_checkers(node: Any) -> bool:
     return isinstance(node, ast.If) and _name_of(node.test) == "TYPE_CHECKING"
 
 
-def _absolute(name: str, package: str) -> str:
+def _absolute_name(name: str, package: str) -> str:
     """Return the full name, or an empty string where ``name`` goes above the topmost package."""
     with suppress(ImportError, ValueError):
         return importlib.util.resolve_name(name, package)
@@ -107,7 +107,7 @@ def _essence(node: Any, in_function: bool = False) -> str:
     if not isinstance(node, ast.AST):
         return repr(node)
     is_plain = isinstance(node, _FUNCTIONS) and not node.decorator_list
-    exclusions = _unread(node, in_function)
+    exclusions = _unread_fields(node, in_function)
     if is_plain:
         in_function = True
     elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):  # a class, or a decorator, may read annotations
@@ -120,7 +120,7 @@ def _essence(node: Any, in_function: bool = False) -> str:
     return f"{type(node).__name__}({', '.join(fields)})"
 
 
-def _unread(node: ast.AST, in_function: bool) -> tuple[str, ...]:
+def _unread_fields(node: ast.AST, in_function: bool) -> tuple[str, ...]:
     """Return the fields of ``node`` that no running program reads."""
     if isinstance(node, _FUNCTIONS) and not node.decorator_list:
         return ("returns",)
@@ -147,14 +147,14 @@ def _sorted_imports(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
                 bindings[alias.asname or alias.name].add(target)
             else:
                 target = alias.name
-                name, module = _bound(alias)
+                name, module = _bound_name(alias)
                 bindings[name].add(module)
             texts.append(f"Import({target} as {alias.asname})")
     is_hidden = "*" in bindings or any(len(targets) > 1 for targets in bindings.values())
     return texts if is_hidden else sorted(set(texts))
 
 
-def _bound(alias: ast.alias) -> tuple[str, str]:
+def _bound_name(alias: ast.alias) -> tuple[str, str]:
     """Return the name that ``import`` binds, and its module."""
     return (alias.asname, alias.name) if alias.asname else (_top(alias.name), _top(alias.name))
 

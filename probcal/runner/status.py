@@ -15,10 +15,10 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, ProbcalError
-from probcal.runner.data_step import data_now
+from probcal.runner.data_step import current_data
 from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
-from probcal.runner.plan import CARD_CHANGED, cells_text, make_plan, plan_lines, reason_maybe_stale, without_data
+from probcal.runner.plan import CARD_CHANGED, cells_text, make_plan, mark_missing_data, plan_lines, staleness_doubt
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -45,10 +45,10 @@ def status_lines(
         yield from heartbeat_lines(heartbeat)
     try:
         experiment = experiment_of(store)
-        data = data_now(experiment.cards_read(), originals)
+        data = current_data(experiment.used_cards(), originals)
         plan = [
             entry
-            for entry in without_data(make_plan(experiment, store, data), data.missing)
+            for entry in mark_missing_data(make_plan(experiment, store, data), data.missing)
             if takes(entry.cell.dataset, entry.cell.column.learner.name, entry.cell.column.method.name)
         ]
     except ProbcalError:
@@ -61,7 +61,7 @@ def status_lines(
     yield from plan_lines(plan, every_cell=every_cell)
     path = store.folder / description["config_path"]
     if _has_changed(path, description["config"]):
-        name = _short(path)
+        name = _short_path(path)
         yield f"  {name} has changed since it was run: probcal run {name} --dry-run shows what that makes stale"
 
 
@@ -77,7 +77,7 @@ def _has_changed(path: Path, text: str) -> bool:
         return True
 
 
-def _short(path: Path) -> str:
+def _short_path(path: Path) -> str:
     path = path.resolve()
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
@@ -116,9 +116,9 @@ class CurrentResults(Store):
         cards = _Cards(content, (self.folder / config).parent, originals)
         for row in outline.datasets:
             reasons = {
-                cell: cards.why_outdated(card, results[cell], runs)
+                cell: cards.outdated_reason(card, results[cell], runs)
                 for column in outline.columns
-                for card in [cards.of(row.name, column.learner, column.method, full_outline)]
+                for card in [cards.card_of(row.name, column.learner, column.method, full_outline)]
                 for cell in planned_ids(outline, row, column)
                 if cell in results
             }
@@ -136,34 +136,36 @@ class _Cards:
 
     def __init__(self, content: Any, folder: Path, originals: Path | None) -> None:
         self._content = content if isinstance(content, Mapping) else {}
-        self._beside, self._originals = folder, originals
+        self._folder, self._originals = folder, originals
         self._read: dict[str, Card | None] = {}
-        self._now: dict[Card, tuple[str | None, bool, str]] = {}
+        self._current_data: dict[Card, tuple[str | None, bool, str]] = {}
         self.faults: list[str] = []
 
-    def of(self, dataset: str, learner: str, method: str, outline: Outline) -> Card | None:
+    def card_of(self, dataset: str, learner: str, method: str, outline: Outline) -> Card | None:
         """Return the card that a cell reads, by its exception if there is one. None if the card cannot be read."""
-        paths = {card_name(path): path for path in _list(self._content.get("datasets")) if isinstance(path, str)}
+        paths = {card_name(path): path for path in _as_list(self._content.get("datasets")) if isinstance(path, str)}
         name = paths.get(dataset)
-        for override, entry in zip(outline.exceptions, _list(self._content.get("exceptions")), strict=False):
+        for override, entry in zip(outline.exceptions, _as_list(self._content.get("exceptions")), strict=False):
             if dataset in override.datasets and (learner, method) in override.columns and isinstance(entry, Mapping):
                 name = entry.get("card") or name
         return self._card(name) if isinstance(name, str) else None
 
-    def why_outdated(self, card: Card | None, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+    def outdated_reason(
+        self, card: Card | None, result: CellResult, runs: Mapping[str, Mapping[str, Any]]
+    ) -> str | None:
         """Return why a result is not of the card's present data, or None if nothing speaks against it."""
         if card is None:
             return None
-        if card not in self._now:
-            self._now[card] = self._look(card)
-        fingerprint, local_cards, fault = self._now[card]
+        if card not in self._current_data:
+            self._current_data[card] = self._find_data(card)
+        fingerprint, local_cards, fault = self._current_data[card]
         if fault:
             return fault
         if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
             return data_change(card, runs.get(result.run, {}))
-        return CARD_CHANGED if not local_cards and reason_maybe_stale(card, result, runs) == CARD_CHANGED else None
+        return CARD_CHANGED if not local_cards and staleness_doubt(card, result, runs) == CARD_CHANGED else None
 
-    def _look(self, card: Card) -> tuple[str | None, bool, str]:
+    def _find_data(self, card: Card) -> tuple[str | None, bool, str]:
         """Return the fingerprint if known, whether the values are at hand, and the fault of the data."""
         try:
             location = find(card, self._originals)
@@ -179,12 +181,12 @@ class _Cards:
     def _card(self, name: str) -> Card | None:
         if name not in self._read:
             try:
-                self._read[name] = read_card(find_card(name, folder=self._beside))
+                self._read[name] = read_card(find_card(name, folder=self._folder))
             except (ProbcalError, OSError):
                 self._read[name] = None
                 self.faults.append(f"{name}: the card cannot be read, so whether its data changed is unknown")
         return self._read[name]
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -87,18 +87,18 @@ def verify(
     ``progress`` yields the rows one by one, and may show the progress. Raises StoreError for a folder that cannot be
     read.
     """
-    return _Verification(store).of(selection or Selection(), progress)
+    return _Verification(store).verify(selection or Selection(), progress)
 
 
 class _Verification:
     def __init__(self, store: Store) -> None:
         self.store, self.outline = store, Outline.of(store)
-        self.found = FolderVerification(store, self.outline.title)
+        self.report = FolderVerification(store, self.outline.title)
         self.differences_of: dict[str, list[Difference]] = {}
         self.labels: dict[tuple[Any, ...], list[tuple[CellResult, str]]] = {}
         self.places: dict[int, CellResult] = {}
 
-    def of(
+    def verify(
         self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]
     ) -> FolderVerification:
         results = self.store.results_as_written().values()
@@ -106,21 +106,21 @@ class _Verification:
         recomputed_ids = set()
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
-                self.found.n_stale += 1
+                self.report.n_stale += 1
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed_ids.add(row.id)
-        for cell, difference in self._other_labels():
+        for cell, difference in self._label_differences():
             self.differences_of[cell].append(difference)
         for row in rows:
-            self.found.differences += self.differences_of[row.id]
+            self.report.differences += self.differences_of[row.id]
             if self.differences_of[row.id]:
-                self.found.n_differ += 1
+                self.report.n_differ += 1
             elif row.id in recomputed_ids:
-                self.found.n_agree += 1
+                self.report.n_agree += 1
             elif row.status == "done":
-                self.found.not_verified[NO_PREDICTIONS] += 1
-        return self.found
+                self.report.not_verified[NO_PREDICTIONS] += 1
+        return self.report
 
     def _recompute(self, row: CellResult) -> bool:
         """Recompute a row. Return whether there are predictions for that."""
@@ -141,7 +141,7 @@ class _Verification:
             same_rows = (row.dataset, row.repetition, row.key["data"], row.key["split"])
             self.labels.setdefault(same_rows, []).append((row, hashlib.sha256(y.tobytes()).hexdigest()))
         try:
-            metrics = measure(y, p, self._truth(row), self._asked(row))
+            metrics = measure(y, p, self._truth(row), self._extra_metrics(row))
         except (ValueError, IndexError) as error:  # labels or probabilities that no run stores
             differences.append(_difference(row, "predictions", "probabilities", str(error)))
             return True
@@ -176,7 +176,7 @@ class _Verification:
             if "split" in row.key and row.repetition < repetitions.get(row.dataset, 0)
         }
 
-    def _asked(self, row: CellResult) -> tuple[str, ...]:
+    def _extra_metrics(self, row: CellResult) -> tuple[str, ...]:
         names = dict.fromkeys([*row.metrics, *row.stages, *self.outline.metrics])
         return tuple(name for name in names if name not in METRICS)
 
@@ -186,7 +186,7 @@ class _Verification:
             stored_value, new_value = row.metrics.get(name), metrics.get(name)
             if new_value is None:
                 if stored_value is not None:
-                    self.found.not_recomputed[_reason_not_recomputed(name)] += 1
+                    self.report.not_recomputed[_reason_not_recomputed(name)] += 1
             elif stored_value is None or not _agree(stored_value, new_value):
                 yield _difference(row, name, stored_value, new_value)
 
@@ -197,20 +197,20 @@ class _Verification:
             if course and new_value is not None and not (math.isnan(course[-1]) or _agree(course[-1], new_value)):
                 yield _difference(row, f"{name} after the last stage", course[-1], new_value)
             if len(course) > 1:
-                self.found.not_recomputed["stages before the last, which have no stored predictions"] += 1
+                self.report.not_recomputed["stages before the last, which have no stored predictions"] += 1
 
     def _curve_differences(self, row: CellResult, y: np.ndarray, p: np.ndarray) -> Iterator[Difference]:
         for name, lines in row.curves.items():
             positive = _positive_probability(y, p)
             if name != "roc" or positive is None:
-                self.found.not_recomputed[f"the curve {name}, which only the fitted method provides"] += 1
+                self.report.not_recomputed[f"the curve {name}, which only the fitted method provides"] += 1
                 continue
             curve = np.array(roc_curve(y, positive))
             curves = [np.array([line["x"], line["y"]]) for line in lines]
             if len(curves) != 1 or curves[0].shape != curve.shape or np.abs(curves[0] - curve).max() > _CURVE_TOLERANCE:
                 yield _difference(row, "curve roc", f"{sum(line.shape[1] for line in curves)} points", "other points")
 
-    def _other_labels(self) -> Iterator[tuple[str, Difference]]:
+    def _label_differences(self) -> Iterator[tuple[str, Difference]]:
         """Yield rows whose labels differ from those of most rows of the same data and split."""
         for rows in self.labels.values():
             [(usual_digest, _)] = Counter(digest for _, digest in rows).most_common(1)
@@ -220,7 +220,7 @@ class _Verification:
 
     def _truth(self, row: CellResult) -> np.ndarray | None:
         """Return the true probabilities, drawn again where the row has a metric that needs them."""
-        if not any(map(_needs_the_truth, [*row.metrics, *self.outline.metrics])) or row.id not in self._cells:
+        if not any(map(_needs_truth, [*row.metrics, *self.outline.metrics])) or row.id not in self._cells:
             return None
         return truth_of(self._cells[row.id])
 
@@ -241,7 +241,7 @@ def _status_faults(row: CellResult) -> Iterator[Difference]:
         yield _difference(row, "status", row.status, "done: it has numbers")
 
 
-def _needs_the_truth(name: str) -> bool:
+def _needs_truth(name: str) -> bool:
     metric = find_metric(name)
     return metric is not None and metric.of_the_truth
 
@@ -249,7 +249,7 @@ def _needs_the_truth(name: str) -> bool:
 def _reason_not_recomputed(name: str) -> str:
     if name in METHOD_METRICS:
         return f"{name}, which only the fitted method provides"
-    if _needs_the_truth(name):
+    if _needs_truth(name):
         return f"{name}, because the true probabilities cannot be drawn again"
     return name if find_metric(name) else f"{name}, which this version does not know"
 

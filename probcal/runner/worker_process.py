@@ -20,10 +20,10 @@ import numpy as np
 import sklearn
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome, bounded, execute, failed_outcome, rows_of
+from probcal.runner.execute import Outcome, execute, failed_outcome, limit_texts, rows_of
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import seed_shared_generators
-from probcal.runner.interruption import SIGNALS, handled_signals, held
+from probcal.runner.interruption import SIGNALS, block_signals, handled_signals
 from probcal.runner.plan import Cell, PlannedCell
 
 try:
@@ -33,54 +33,54 @@ except ImportError:  # Windows
 
 _MOST_BYTES, _MOST_CHARACTERS = 16_000, 4_000
 """Largest output that is stored in memory, and in a result."""
-_OMITTED = "Extension modules: "
+_OMITTED_PREFIX = "Extension modules: "
 """Beginning of a line with thousands of characters at the end of Python's crash report."""
-_AT_ONCE = 64 * 1024
-_VISIT = 64
+_PIECE_BYTES = 64 * 1024
+_MOST_PIECES = 64
 """Largest number of pieces read before other workers have their turn."""
 
 
 class Output:
-    """Read the output of a worker, whose end of the pipe (``theirs``) goes to ``print_into``."""
+    """Read the output of a worker, whose end of the pipe (``write_end``) goes to ``redirect_output``."""
 
     def __init__(self, context: Any) -> None:
-        self._ours, self.theirs = context.Pipe(duplex=False)
+        self._read_end, self.write_end = context.Pipe(duplex=False)
         self._tail = b""
         self._open = True
         if sys.platform != "win32":
-            os.set_blocking(self._ours.fileno(), False)
+            os.set_blocking(self._read_end.fileno(), False)
 
     def waitables(self) -> list[Connection]:
-        return [self._ours] if self._open and sys.platform != "win32" else []
+        return [self._read_end] if self._open and sys.platform != "win32" else []
 
-    def take(self) -> None:
+    def read(self) -> None:
         """Read what has been printed so far."""
-        for _ in range(_VISIT):
+        for _ in range(_MOST_PIECES):
             if not self.waitables():
                 return
             try:
-                piece = os.read(self._ours.fileno(), _AT_ONCE)
+                piece = os.read(self._read_end.fileno(), _PIECE_BYTES)
             except BlockingIOError:
                 return
             self._open = bool(piece)  # empty when no process can print into the pipe any more
             self._tail = (self._tail + piece)[-_MOST_BYTES:]
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Forget the output so far, because another cell begins."""
-        self.take()
+        self.read()
         self._tail = b""
 
-    def last(self) -> str:
+    def last_text(self) -> str:
         """Return the last output of the cell, to stdout or stderr."""
-        self.take()
+        self.read()
         lines = self._tail.decode("utf-8", "replace").splitlines(keepends=True)
-        return "".join(line for line in lines if not line.startswith(_OMITTED))[-_MOST_CHARACTERS:]
+        return "".join(line for line in lines if not line.startswith(_OMITTED_PREFIX))[-_MOST_CHARACTERS:]
 
     def close(self) -> None:
-        self._ours.close()
+        self._read_end.close()
 
 
-def print_into(connection: Connection) -> None:
+def redirect_output(connection: Connection) -> None:
     """Send everything that this process and its programs print into ``connection``."""
     if sys.platform != "win32":
         for stream in (1, 2):
@@ -97,26 +97,26 @@ def flush() -> None:
 
 
 class _Mask(threading.local):
-    before: frozenset[int] | set[int] = frozenset()
+    old_mask: frozenset[int] | set[int] = frozenset()
 
 
-_ENDING = SIGNALS
+_ENDING_SIGNALS = SIGNALS
 _mask = _Mask()
 
 
 def restore_signals_in_forks() -> None:
-    """Give every process that this one forks the default handlers for ``_ENDING``, which this process ignores."""
+    """Give every process that this one forks the default handlers for ``_ENDING_SIGNALS``, which this one ignores."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals, after_in_child=_restore_handlers)
 
 
 def _block_signals() -> None:
     """Block signals until the new process has its own handlers, so that no signal is lost."""
-    _mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
 
 
 def _unblock_signals() -> None:
-    signal.pthread_sigmask(signal.SIG_SETMASK, _mask.before)
+    signal.pthread_sigmask(signal.SIG_SETMASK, _mask.old_mask)
 
 
 def _restore_handlers() -> None:
@@ -125,9 +125,9 @@ def _restore_handlers() -> None:
     _unblock_signals()
 
 
-_LONGEST = 60
+_LONGEST_FOLDER = 60
 """Largest length of a folder in bytes. A socket's name may have 103, and multiprocessing adds some 35 to the folder."""
-_SHORT = ("/tmp", "/var/tmp", "/dev/shm")
+_SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 
 def start_server() -> None:
@@ -139,7 +139,7 @@ def start_server() -> None:
 
     _choose_folder()
     start_tracker()
-    with held():
+    with block_signals():
         forkserver.ensure_running()
 
 
@@ -153,9 +153,9 @@ def start_tracker() -> None:
 def _choose_folder() -> None:
     """Use another folder for the sockets of multiprocessing where the name of the user's TMPDIR is too long."""
     folder = tempfile.gettempdir()
-    if len(os.fsencode(folder)) <= _LONGEST:
+    if len(os.fsencode(folder)) <= _LONGEST_FOLDER:
         return
-    for candidate in _SHORT:
+    for candidate in _SHORT_FOLDERS:
         if os.access(candidate, os.W_OK | os.X_OK):
             tempfile.tempdir = candidate
             try:
@@ -164,20 +164,20 @@ def _choose_folder() -> None:
                 tempfile.tempdir = folder
             return
     raise ProbcalError(
-        f"the name of the temporary folder is too long for a socket, and none of {', '.join(_SHORT)} is writable:"
-        f" {folder}; set TMPDIR to a folder of at most {_LONGEST} characters"
+        f"the name of the temporary folder is too long for a socket, and none of {', '.join(_SHORT_FOLDERS)} is "
+        f"writable: {folder}; set TMPDIR to a folder of at most {_LONGEST_FOLDER} characters"
     )
 
 
 # The cells of a worker
 
-_USUAL = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
-_SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(signal, f"SIG{name}")]
+_SIGNAL_NAMES = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
+_SIGNALS = [getattr(signal, f"SIG{name}") for name in _SIGNAL_NAMES.split() if hasattr(signal, f"SIG{name}")]
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _handler_of = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
 """Return the handler of a signal, without the search for a member of an enumeration, which takes most of the time."""
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
-_WAITING = ("joblib.", "loky.", "multiprocessing.queues")
+_WAITING_MODULES = ("joblib.", "loky.", "multiprocessing.queues")
 """Modules whose threads wait for other processes, and draw nothing."""
 
 
@@ -194,13 +194,13 @@ def _process_state() -> dict[str, Any]:
     }
 
 
-_left: list[tuple[int, dict[str, Any]]] = []
+_last_state: list[tuple[int, dict[str, Any]]] = []
 """The number of imported modules and the state at the end of the last cell."""
 
 
-def _state_before() -> dict[str, Any]:
+def _initial_state() -> dict[str, Any]:
     """Return the state before a cell: that at the end of the last one, unless a module was imported meanwhile."""
-    return _left[0][1] if _left and _left[0][0] == len(sys.modules) else _process_state()
+    return _last_state[0][1] if _last_state and _last_state[0][0] == len(sys.modules) else _process_state()
 
 
 def _limits() -> dict[int, tuple[int, int]]:
@@ -227,7 +227,7 @@ def _remaining_threads(old_threads: list[threading.Thread]) -> list[threading.Th
 
 def _waits_for_processes(thread: threading.Thread) -> bool:
     modules = (getattr(getattr(thread, "_target", None), "__module__", None), type(thread).__module__)
-    return any(module is not None and module.startswith(_WAITING) for module in modules)
+    return any(module is not None and module.startswith(_WAITING_MODULES) for module in modules)
 
 
 _OPEN_FILES = "/proc/self/fd"
@@ -257,20 +257,20 @@ def execute_alone(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
-    limits, old_state, threads = _limits(), _state_before(), threading.enumerate()
+    limits, old_state, threads = _limits(), _initial_state(), threading.enumerate()
     try:
         seed_shared_generators(cell)
-        outcome = bounded(execute(cell, entry.key, run))
+        outcome = limit_texts(execute(cell, entry.key, run))
     except BaseException as error:
         seconds, message = time.perf_counter() - start, _describe_error(str, error)
         text = _describe_error(traceback.format_exc)
-        outcome = bounded(failed_outcome(entry, run, seconds, "failed", type(error).__name__, message, text))
+        outcome = limit_texts(failed_outcome(entry, run, seconds, "failed", type(error).__name__, message, text))
     if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
         os._exit(0)
     try:
         _reset(limits)  # first, because the other steps may need memory
-        _left[:] = [(len(sys.modules), _process_state())]
-        is_unchanged = _left[0][1] == old_state and not _remaining_threads(threads)
+        _last_state[:] = [(len(sys.modules), _process_state())]
+        is_unchanged = _last_state[0][1] == old_state and not _remaining_threads(threads)
         is_reusable = is_unchanged and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
     except Exception:
         is_reusable = False

@@ -15,7 +15,7 @@ BASELINE = "shares"
 """Always predicts the share of each class among the training rows. Every learner has to beat it."""
 _MOST_LEVELS_OF_BOOSTING = 255
 
-OWN: dict[str, Entry] = {
+TRIAL_LEARNERS: dict[str, Entry] = {
     BASELINE: {"type": "sklearn.dummy.DummyClassifier", "params": {"strategy": "prior"}, "label": "Shares"},
     # with the default penalty, because small and wide tables separate the classes (the papers' has almost none)
     "logistic": {"type": "sklearn.linear_model.LogisticRegression", "params": {"max_iter": 2000}, "label": "Log"},
@@ -43,21 +43,21 @@ _TREE_METHODS = ("bagging", "probing")
 """In ``results/arena`` both beat every map of a tree. They need a hundred fits, which only a tree makes quickly."""
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
 _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
-_MOST_ROWS_CROSSED = 10_000
+_MOST_CROSS_VAL_ROWS = 10_000
 """Largest number of rows for cross-validated calibration. Maps gain most if every row trains and calibrates, but three
 more fits of many rows take long."""
-_FEWEST_CROSSED = 20
+_FEWEST_CROSS_VAL_ROWS = 20
 _FOLDS = 3
 _BOUND = 0.001
 """The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0."""
-_RARE = 0.01
+_RARE_SHARE = 0.01
 """The probabilities of a class with a smaller share of the rows lie too near to ``_BOUND``, so it gets a lower one."""
-_WIDE = 500
-_SLOW_WHEN_WIDE = ("nb", "boosting")
+_WIDE_TABLE = 500
+_SLOW_LEARNERS = ("nb", "boosting")
 """They process each column separately, so that many columns are slow even with few rows."""
 _TWO_CLASSES = ("nb",)
 """They accept only two classes."""
-_SCORES_ONLY = ("svm", "linear_svm")
+_SCORE_LEARNERS = ("svm", "linear_svm")
 """They give scores but no probabilities, so they need a method."""
 
 
@@ -67,8 +67,8 @@ def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str
     ``width`` counts the columns of the table, with one for each level of a category.
     """
     reasons: dict[str, str] = {}
-    if width > _WIDE:
-        reasons |= dict.fromkeys(_SLOW_WHEN_WIDE, f"slow on {width:,} columns, levels counted")
+    if width > _WIDE_TABLE:
+        reasons |= dict.fromkeys(_SLOW_LEARNERS, f"slow on {width:,} columns, levels counted")
     if n_classes > 2:
         reasons |= dict.fromkeys(_TWO_CLASSES, "takes two classes only")
     return [name for name in _USUAL_LEARNERS if name not in reasons], reasons
@@ -83,13 +83,13 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
     """
     entries: dict[str, Entry] = {}
     for name in (BASELINE, *names):
-        if name in OWN:
-            entry = dict(OWN[name])
+        if name in TRIAL_LEARNERS:
+            entry = dict(TRIAL_LEARNERS[name])
             if name == "boosting" and most_levels > _MOST_LEVELS_OF_BOOSTING:
                 entry = {**entry, "encoding": "numeric", "params": {"max_iter": 100}}
             entries[name] = entry
         else:
-            entries |= _by_name(name, "learner", {**OWN, **known_learners()})
+            entries |= _registry_entry(name, "learner", {**TRIAL_LEARNERS, **known_learners()})
     return entries
 
 
@@ -99,7 +99,7 @@ def bound(counts: Collection[int]) -> float:
     It is .001. Where a class has less than 1 % of the n rows, it is 1 / 2n.
     """
     n_rows = sum(counts)
-    return _BOUND if min(counts) >= _RARE * n_rows else 0.5 / n_rows
+    return _BOUND if min(counts) >= _RARE_SHARE * n_rows else 0.5 / n_rows
 
 
 def methods(user_methods: Sequence[str], has_learners: bool, width: int, counts: Collection[int]) -> dict[str, Entry]:
@@ -111,7 +111,7 @@ def methods(user_methods: Sequence[str], has_learners: bool, width: int, counts:
     # several classes need a hundred fits for each pair of classes
     small = n_rows <= _MOST_ROWS_OF_SMALL_TABLES and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_OF_SMALL_TABLES
     default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
-    cross_val = n_rows <= _MOST_ROWS_CROSSED and min_rows >= _FEWEST_CROSSED
+    cross_val = n_rows <= _MOST_CROSS_VAL_ROWS and min_rows >= _FEWEST_CROSS_VAL_ROWS
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
     eps = bound(counts)
     clip: Entry = {"clip": [eps, 1 - eps]}
@@ -124,14 +124,15 @@ def methods(user_methods: Sequence[str], has_learners: bool, width: int, counts:
     entries: dict[str, Entry] = {}
     for name in ("direct", *(user_methods or default_names)):
         entries |= {
-            key: {**entry, **settings.get(key, {})} for key, entry in _by_name(name, "method", known_methods()).items()
+            key: {**entry, **settings.get(key, {})}
+            for key, entry in _registry_entry(name, "method", known_methods()).items()
         }
     return entries
 
 
-def refuse_scores_alone(user_learners: Sequence[str], user_methods: Sequence[str]) -> None:
+def refuse_direct_scores(user_learners: Sequence[str], user_methods: Sequence[str]) -> None:
     """Raise ProbcalError where ``direct`` is the only method for learners that give no probabilities."""
-    scoring = [name for name in user_learners if name in _SCORES_ONLY]
+    scoring = [name for name in user_learners if name in _SCORE_LEARNERS]
     if scoring and user_methods and set(user_methods) == {"direct"}:
         raise ProbcalError(
             f"{', '.join(scoring)} by itself gives scores and no probabilities, and direct is the only method; add "
@@ -148,7 +149,7 @@ def combinations(
         names = [name for name in method_names if name != "direct" or not user_methods or "direct" in user_methods]
         if learner == BASELINE:
             names = ["direct"]
-        elif learner in _SCORES_ONLY:
+        elif learner in _SCORE_LEARNERS:
             names = [name for name in names if name != "direct"]
         elif not user_methods:
             names = [name for name in names if learner == "tree" or name not in _TREE_METHODS]
@@ -157,7 +158,7 @@ def combinations(
     return combined
 
 
-def _by_name(name: str, kind: str, registry: dict[str, Any]) -> dict[str, Entry]:
+def _registry_entry(name: str, kind: str, registry: dict[str, Any]) -> dict[str, Entry]:
     if name in registry:
         return {name: {}}
     if "." not in name:

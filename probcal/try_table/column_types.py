@@ -23,7 +23,7 @@ Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
-_FEW = 20
+_FEW_ROWS = 20
 _LARGEST_EXACT = 2.0**53
 """From here on, different integers can be equal as floats."""
 """Number of rows. In a smaller table a column can have a different value in every row by chance."""
@@ -67,7 +67,9 @@ class ColumnChoices:
     drop: Collection[str] = ()
 
 
-def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", declared: bool = False) -> TableColumn:
+def infer_column(
+    name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", declared: bool = False
+) -> TableColumn:
     """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
 
     ``mark`` is the decimal mark of its numbers. With ``declared``, text stays text, whatever it looks like. Raises
@@ -81,19 +83,21 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
     if missing == len(raw):
         return TableColumn(name, "left out", "empty", missing)
     if name in choices.category:
-        return _category(name, as_text_column(raw))
+        return _category_column(name, as_text_column(raw))
     if pd.api.types.is_datetime64_any_dtype(raw):
-        return _date(name, pd.Series(days(raw)))
+        return _date_column(name, pd.Series(days(raw)))
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
-        return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
+        return _number_column(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
     if raw.dtype == object and _are_numbers(raw):
-        return _number(name, pd.Series([np.nan if pd.isna(value) else float(value) for value in raw]), choices)
+        return _number_column(name, pd.Series([np.nan if pd.isna(value) else float(value) for value in raw]), choices)
     text = as_text_column(raw)
     is_category = declared or pd.api.types.is_bool_dtype(raw)
-    return _guess_text(name, text, choices, is_category, mark)
+    return _infer_text_column(name, text, choices, is_category, mark)
 
 
-def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark) -> TableColumn:
+def _infer_text_column(
+    name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark
+) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
     stray_words: tuple[str, ...] = ()
     if name in choices.number or not is_category:
@@ -101,23 +105,23 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
         numbers, words, marks = read_numbers(levels, mark)
         dates = parse_dates(levels) if len(words) == len(levels) and name in choices.number else None
         if isinstance(dates, np.ndarray):
-            return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
+            return _date_column(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if len(words) == len(levels) and name in choices.number:
-            raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
+            raise DataError(f'--number: column "{name}" holds no number, but {_values_text(levels)}')
         if name in choices.number or holds_numbers(words, counts):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
             notes = marks + (f"; {join_first(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
-            return _number(name, values, choices, notes)
+            return _number_column(name, values, choices, notes)
         stray_words = _words_between_numbers(words, counts)
     if not is_category:
         dates = parse_dates(levels)
         if isinstance(dates, np.ndarray):
-            return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
+            return _date_column(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if dates == AMBIGUOUS:
             return TableColumn(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
-    if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
+    if reason := _category_fault(len(levels), int(text.notna().sum()), is_category):
         return TableColumn(name, "left out", reason, missing, words=stray_words)
-    return replace(_category(name, text), words=stray_words)
+    return replace(_category_column(name, text), words=stray_words)
 
 
 def _words_between_numbers(words: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -131,26 +135,26 @@ def _words_between_numbers(words: Sequence[str], counts: Mapping[str, int]) -> t
     return tuple(words) if has_numbers and len(words) <= _MOST_WORDS_BETWEEN else ()
 
 
-def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
+def _category_fault(levels: int, rows: int, is_category: bool) -> str | None:
     """Return why a text with so many different values in so many rows is not a category, or None."""
-    if rows >= _FEW and levels == rows:
+    if rows >= _FEW_ROWS and levels == rows:
         return "a different value in every row, like an id or free text"
-    if rows >= _FEW and levels > rows / 2 and not is_category:
+    if rows >= _FEW_ROWS and levels > rows / 2 and not is_category:
         return f"{levels:,} different values in {rows:,} rows, like ids or free text"
     if levels > MOST_LEVELS:
         return f"{levels:,} different values, more than {MOST_LEVELS}; --category keeps it"
     return None
 
 
-def _category(name: str, text: pd.Series) -> TableColumn:
+def _category_column(name: str, text: pd.Series) -> TableColumn:
     missing, levels = int(text.isna().sum()), list(text.cat.categories)
     if len(levels) < 2:
-        return _constant(name, levels[0], missing)
+        return _constant_column(name, levels[0], missing)
     common = [str(level) for level in text.value_counts().index[:4]]
-    return TableColumn(name, "category", f"{len(levels):,} values: {_listed(common)}", missing, text)
+    return TableColumn(name, "category", f"{len(levels):,} values: {_values_text(common)}", missing, text)
 
 
-def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> TableColumn:
+def _number_column(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> TableColumn:
     if infinite := int(np.isinf(values).sum()):
         values, notes = values.where(np.isfinite(values)), f"{notes}; {infinite:,} infinite values read as missing"
     present = values.dropna()
@@ -160,15 +164,17 @@ def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "
     if present.nunique() < 2:
         if abs(present.iloc[0]) >= _LARGEST_EXACT:
             return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
-        return _constant(name, as_text(present.iloc[0]), missing)
-    if name not in choices.number and (reason := _row_number(name, present)):
+        return _constant_column(name, as_text(present.iloc[0]), missing)
+    if name not in choices.number and (reason := _identifier_reason(name, present)):
         return TableColumn(name, "left out", reason, missing)
-    return TableColumn(name, "number", f"{_short(present.min())} to {_short(present.max())}{notes}", missing, values)
+    return TableColumn(
+        name, "number", f"{_number_text(present.min())} to {_number_text(present.max())}{notes}", missing, values
+    )
 
 
-def _row_number(name: str, numbers: pd.Series) -> str | None:
+def _identifier_reason(name: str, numbers: pd.Series) -> str | None:
     """Return why a number only identifies rows, or None."""
-    if len(numbers) < _FEW or numbers.nunique() < len(numbers) or not (numbers == numbers.round()).all():
+    if len(numbers) < _FEW_ROWS or numbers.nunique() < len(numbers) or not (numbers == numbers.round()).all():
         return None
     if numbers.max() - numbers.min() == len(numbers) - 1:
         return "a running number of the rows"
@@ -177,15 +183,15 @@ def _row_number(name: str, numbers: pd.Series) -> str | None:
     return None
 
 
-def _date(name: str, values: pd.Series) -> TableColumn:
+def _date_column(name: str, values: pd.Series) -> TableColumn:
     present = values.dropna()
     if present.nunique() < 2:
-        return _constant(name, as_date(present.iloc[0]), len(values) - len(present))
+        return _constant_column(name, as_date(present.iloc[0]), len(values) - len(present))
     description = f"{as_date(present.min())} to {as_date(present.max())}, as days since 1970"
     return TableColumn(name, "date", description, len(values) - len(present), values)
 
 
-def _constant(name: str, value: str, missing: int) -> TableColumn:
+def _constant_column(name: str, value: str, missing: int) -> TableColumn:
     description = f"constant: {shortened(value, 20)}{' or missing' if missing else ''}"
     return TableColumn(name, "left out", description, missing)
 
@@ -211,17 +217,17 @@ def _are_numbers(raw: pd.Series) -> bool:
     return all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna())
 
 
-def _listed(values: list[str]) -> str:
+def _values_text(values: list[str]) -> str:
     return join_first([shortened(value, 20) for value in values], 3)
 
 
-def _short(number: float) -> str:
+def _number_text(number: float) -> str:
     is_whole = float(number).is_integer() or abs(number) >= 1e4
     return f"{number:,.0f}" if is_whole and abs(number) < 1e12 else f"{number:.4g}"
 
 
-def _quoted(names: Sequence[str]) -> str:
-    return join_first((f'"{name}"' for name in names), _NAMED)
+def _names_text(names: Sequence[str]) -> str:
+    return join_first((f'"{name}"' for name in names), _MOST_NAMES)
 
 
 _MOST_VALUES = 20
@@ -230,10 +236,10 @@ _MISSING_CODE = re.compile(r"-9|-?9{2,}(\.9+)?")
 """Numbers that surveys and laboratories write for a missing value."""
 _REFUSED_CODE = re.compile(r"9+[678]")
 """Numbers beside 99 and 999 that surveys write where nobody answered."""
-_FEWEST = 3
+_FEWEST_CODE_ROWS = 3
 _FEWEST_RANGES = 2.0
 """Such a number lies this many times the range of all other values away from them."""
-_NAMED = 5
+_MOST_NAMES = 5
 _MOST_WORDS_SHOWN = 50
 _FEWEST_NUMBERS = 5
 _MOST_WORDS_BETWEEN = 10
@@ -245,31 +251,31 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
         if column.kind == "number" and (codes := _missing_codes(column)):
             listing = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in codes)
             yield (
-                f"{_quoted([column.name])} is {listing}, far from all others, and read as a number; if it stands for a "
-                "missing value, make those fields empty"
+                f"{_names_text([column.name])} is {listing}, far from all others, and read as a number; if it stands "
+                "for a missing value, make those fields empty"
             )
         if len(column.units) > 1:
             yield (
-                f"{_quoted([column.name])} mixes the units {' and '.join(column.units)}, and its numbers are read as "
-                "they stand, so they are not comparable; write them in one unit"
+                f"{_names_text([column.name])} mixes the units {' and '.join(column.units)}, and its numbers are read "
+                "as they stand, so they are not comparable; write them in one unit"
             )
         if column.words:
             treatment = "left out" if column.kind == "left out" else f"read as a {column.kind}"
             yield (
-                f"{_quoted([column.name])} holds numbers and {join_first(map(repr, column.words), _NAMED)}, and is "
-                f'{treatment}; --number "{column.name}" reads the numbers and takes all else as missing'
+                f"{_names_text([column.name])} holds numbers and {join_first(map(repr, column.words), _MOST_NAMES)}, "
+                f'and is {treatment}; --number "{column.name}" reads the numbers and takes all else as missing'
             )
     spellings: dict[str, list[str]] = {}
     for label in sorted(set(labels)):
         spellings.setdefault(label.casefold(), []).append(label)
     for group in spellings.values():
         if len(group) > 1:
-            yield f"labels that differ only in capitals are read as different classes: {_quoted(group)}"
+            yield f"labels that differ only in capitals are read as different classes: {_names_text(group)}"
 
 
-def determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
     """Return whether each of the column's few values, a missing one too, occurs with only one label."""
-    if column.values is None or len(labels) < _FEW:
+    if column.values is None or len(labels) < _FEW_ROWS:
         return False
     codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
     if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
@@ -283,8 +289,8 @@ def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
     present = column.values.dropna().to_numpy(np.float64)
     numbers, rows = np.unique(present, return_counts=True)
     texts = [as_text(number) for number in numbers]
-    is_code = np.array([bool(_MISSING_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
-    is_refusal = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
+    is_code = np.array([bool(_MISSING_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST_CODE_ROWS)
+    is_refusal = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST_CODE_ROWS)
     plain_numbers = numbers[~is_code & ~is_refusal]
     if not len(plain_numbers):
         return []

@@ -13,8 +13,8 @@ from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import PreparedTable
-from probcal.try_table.split_choice import RARE
-from probcal.try_table.target import FEW_ROWS, count_words
+from probcal.try_table.split_choice import RARE_SHARE
+from probcal.try_table.target import FEW_ROWS, class_lines
 
 _SECONDS = {
     "shares": (0.005, 0.0),
@@ -26,19 +26,19 @@ _SECONDS = {
     "boosting": (0.25, 0.05),
 }
 """Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026."""
-_OTHERS = (0.5, 0.2)
+_DEFAULT_SECONDS = (0.5, 0.2)
 _FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabelling": 100, "weight_sweep": 20}
-_CROSSED = 4
+_CROSS_VAL_FITS = 4
 """Three folds, and all rows."""
 _USUAL_WIDTH = 100
 """Number of columns, with one for each level. Fits of wider tables take longer in proportion."""
 
 
-_EACH_CLASS = ("boosting", "logistic")
+_PER_CLASS_LEARNERS = ("boosting", "logistic")
 """They need about one more fit for every class."""
 
 
-_EACH_COLUMN = ("boosting", "nb")
+_PER_COLUMN_LEARNERS = ("boosting", "nb")
 """Every column makes them slower, even with few rows."""
 
 
@@ -49,19 +49,19 @@ def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
     """
     wide = max(1.0, width / _USUAL_WIDTH)
     per_split = sum(
-        _seconds_per_fit(learner, plan.split.train_share * n_rows / 1000, wide, n_classes) * _all_fits(plan, methods)
+        _seconds_per_fit(learner, plan.split.train_share * n_rows / 1000, wide, n_classes) * _total_fits(plan, methods)
         for learner, methods in plan.pairs.items()
     )
     return plan.split.n_splits * per_split
 
 
 def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int) -> float:
-    base, slope = _SECONDS.get(learner, _OTHERS)
-    seconds = base * (wide if learner in _EACH_COLUMN else 1) + slope * thousands * wide
-    return seconds * (n_classes - 1 if learner in _EACH_CLASS else 1)
+    base, slope = _SECONDS.get(learner, _DEFAULT_SECONDS)
+    seconds = base * (wide if learner in _PER_COLUMN_LEARNERS else 1) + slope * thousands * wide
+    return seconds * (n_classes - 1 if learner in _PER_CLASS_LEARNERS else 1)
 
 
-def _all_fits(plan: Plan, methods: Sequence[str]) -> int:
+def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
     """Return the number of fits of one learner. Methods with a shared seed share theirs."""
     fits = {"shared" if plan.methods[method].get("shared_seed") else method: _fits(plan, method) for method in methods}
     return sum(fits.values())
@@ -69,15 +69,15 @@ def _all_fits(plan: Plan, methods: Sequence[str]) -> int:
 
 def _fits(plan: Plan, method: str) -> int:
     cross_val = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
-    return _FITS.get(method, _CROSSED if cross_val else 1)
+    return _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
 
 
 _WIDTH = 80
 _LONGEST_NAME = 24
 _LONGEST_REASON = 150
-_MOST_LISTED = 40
+_MOST_LISTED_COLUMNS = 40
 _MOST_CLASSES = 12
-_WORDS: dict[Kind, tuple[str, str]] = {
+_KIND_NAMES: dict[Kind, tuple[str, str]] = {
     "number": ("number", "numbers"),
     "category": ("category", "categories"),
     "date": ("date", "dates"),
@@ -92,14 +92,14 @@ def table_lines(prepared: PreparedTable) -> Iterator[str]:
     table = prepared.table
     rows, width = table.frame.shape
     name = table.place if table.place.startswith("openml:") else Path(table.place).name
-    yield from wrapped(printable("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
+    yield from wrap_line(printable("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
     yield ""
     yield from _target_lines(prepared)
     yield ""
     yield from _column_lines(prepared.columns)
     if prepared.notes:
         yield ""
-        yield from (line for note in prepared.notes for line in wrapped(f"note: {printable(note)}"))
+        yield from (line for note in prepared.notes for line in wrap_line(f"note: {printable(note)}"))
 
 
 def plan_lines(prepared: PreparedTable, plan: Plan, custom_rows: bool = False) -> Iterator[str]:
@@ -108,17 +108,17 @@ def plan_lines(prepared: PreparedTable, plan: Plan, custom_rows: bool = False) -
     if n < prepared.n_labelled:
         note = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
         hint = "" if custom_rows else f", {note}; --rows uses more"
-        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{hint}")
-    if prepared.enriched:
-        yield from wrapped(_sentence_on_rare_classes(prepared))
-    yield from wrapped(printable(plan.split.sentence(n)))
+        yield from wrap_line(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{hint}")
+    if prepared.enriched_classes:
+        yield from wrap_line(_sentence_on_rare_classes(prepared))
+    yield from wrap_line(printable(plan.split.sentence(n)))
     learner_groups: dict[tuple[str, ...], list[str]] = {}
     for learner, methods in plan.pairs.items():
         learner_groups.setdefault(tuple(methods), []).append(learner)
     for group_methods, learners in learner_groups.items():
-        yield from wrapped(printable(f"  {', '.join(learners)}: {', '.join(group_methods)}"))
-    for note in dict.fromkeys(plan.left_out.values()):
-        names = ", ".join(name for name, reason in plan.left_out.items() if reason == note)
+        yield from wrap_line(printable(f"  {', '.join(learners)}: {', '.join(group_methods)}"))
+    for note in dict.fromkeys(plan.exclusions.values()):
+        names = ", ".join(name for name, reason in plan.exclusions.items() if reason == note)
         yield f"  without {names} ({note})"
     estimate = duration(max(1.0, seconds(plan, n, prepared.width, len(prepared.target.class_counts))))
     yield f"{plan.n_cells} cells (split, learner, method): roughly {estimate} with one job"
@@ -130,22 +130,22 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
         yield ""
         yield "Before you trust these results:"
         for trap in traps:
-            yield from wrapped(printable(f"- {trap}."))
+            yield from wrap_line(printable(f"- {trap}."))
 
 
 def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
     counts = replace(prepared.target, counts=prepared.counts).class_counts
     parts = (
         f'all {rows:,} rows of "{name}"' if rows == counts[name] else f'{rows:,} of {counts[name]:,} rows of "{name}"'
-        for name, rows in prepared.enriched.items()
+        for name, rows in prepared.enriched_classes.items()
     )
     return printable(
-        f"it keeps {join_first(parts, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected "
-        "and rows weighted for the shares of the whole table"
+        f"it keeps {join_first(parts, 5)}, because a class under {100 * RARE_SHARE:.0f} % is rare; predictions are "
+        "corrected and rows weighted for the shares of the whole table"
     )
 
 
-def wrapped(line: str, hang: int = 2) -> list[str]:
+def wrap_line(line: str, hang: int = 2) -> list[str]:
     """Return ``line`` in lines of at most 80 letters. Lines after the first are indented by ``hang`` more blanks."""
     indent = " " * (len(line) - len(line.lstrip()) + hang)
     return wrap(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
@@ -153,38 +153,38 @@ def wrapped(line: str, hang: int = 2) -> list[str]:
 
 def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     target = prepared.target
-    counts = count_words(prepared.counts)
+    counts = class_lines(prepared.counts)
     yield printable(f"target: {target.name}, {len(counts)} classes")
     width = min(_LONGEST_NAME, max(len(label) for label, _ in counts))
     for label, words in counts[:_MOST_CLASSES]:
         mark = ""
         if label == target.positive:
-            mark = "  <- positive" + ("" if target.chosen else ", the rarer" if _is_rarer(prepared) else "")
+            mark = "  <- positive" + ("" if target.has_choice else ", the rarer" if _has_rarer_class(prepared) else "")
         yield f"  {_cell(label, width)}  {words}{mark}"
     if len(counts) > _MOST_CLASSES:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
     rare_labels = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
     if rare_labels:
         names = join_first((f'"{label}"' for label in rare_labels), 5)
-        yield from wrapped(printable(f"note: few rows of {names}, so results for them are rough"))
+        yield from wrap_line(printable(f"note: few rows of {names}, so results for them are rough"))
 
 
-def _is_rarer(prepared: PreparedTable) -> bool:
+def _has_rarer_class(prepared: PreparedTable) -> bool:
     return len(set(prepared.counts.values())) > 1
 
 
 def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     kinds = Counter(column.kind for column in columns)
-    yield f"columns: {', '.join(counted(kinds[kind], *words) for kind, words in _WORDS.items() if kinds[kind])}"
+    yield f"columns: {', '.join(counted(kinds[kind], *words) for kind, words in _KIND_NAMES.items() if kinds[kind])}"
     used_columns = [column for column in columns if column.kind != "left out"]
     unused_columns = [column for column in columns if column.kind == "left out"]
-    listing = [*used_columns[:_MOST_LISTED], *unused_columns[:_MOST_LISTED]]
+    listing = [*used_columns[:_MOST_LISTED_COLUMNS], *unused_columns[:_MOST_LISTED_COLUMNS]]
     name_width = min(_LONGEST_NAME, max(len(printable(column.name)) for column in listing))
     for group in (used_columns, unused_columns):
-        for column in group[:_MOST_LISTED]:
+        for column in group[:_MOST_LISTED_COLUMNS]:
             yield from _column_lines_of(column, name_width)
-        if len(group) > _MOST_LISTED:
-            yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is unused_columns else ''}"
+        if len(group) > _MOST_LISTED_COLUMNS:
+            yield f"  … {len(group) - _MOST_LISTED_COLUMNS:,} more{' left out' if group is unused_columns else ''}"
 
 
 def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:

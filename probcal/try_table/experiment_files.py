@@ -57,7 +57,7 @@ class Plan:
     combinations: Mapping[str, Sequence[str]]
     split: SplitChoice
     seed: int
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    exclusions: Mapping[str, str] = field(default_factory=dict)
     """Default learner that does not run here -> the reason."""
 
     @property
@@ -89,7 +89,7 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
     return f"# {heading}\n{yaml_text({name: value for name, value in content.items() if value or name == 'seed'})}"
 
 
-_LISTED = 150
+_MOST_LISTED_COLUMNS = 150
 """A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
 _KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
 
@@ -97,20 +97,20 @@ _KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category":
 def rows_text(prepared: PreparedTable) -> str:
     """Return the used rows as CSV: the input columns, and the target last."""
     target = prepared.target
-    columns = [_texts(column, prepared) for column in prepared.stored]
-    labels = target.labels[target.labelled][prepared.rows]
-    header = [*(column.name for column in prepared.stored), target.name]
+    columns = [_texts(column, prepared) for column in prepared.stored_columns]
+    labels = target.labels[target.label_mask][prepared.rows]
+    header = [*(column.name for column in prepared.stored_columns), target.name]
     return data_text([header, *zip(*columns, labels, strict=True)])
 
 
 def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | None = None) -> str:
     """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
-    checks = {"rows": len(prepared.rows), "columns": len(prepared.stored), "classes": dict(target.counts)}
+    checks = {"rows": len(prepared.rows), "columns": len(prepared.stored_columns), "classes": dict(target.counts)}
     content = {
         "name": name,
         "title": table.name,
-        "about": _about(prepared),
+        "about": _about_text(prepared),
         "columns": _kinds(prepared),
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
         "split": prepared.split.card_entry(),
@@ -128,15 +128,15 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
     return yaml_text(content)
 
 
-def _about(prepared: PreparedTable) -> str:
+def _about_text(prepared: PreparedTable) -> str:
     suffix = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
     return f"{len(prepared.rows):,}{suffix} rows of {prepared.table.name}, as probcal try read them."
 
 
 def _kinds(prepared: PreparedTable) -> dict[str, str]:
-    kinds = {column.name: _KINDS[column.kind] for column in prepared.stored}
+    kinds = {column.name: _KINDS[column.kind] for column in prepared.stored_columns}
     default_kind, _ = Counter(kinds.values()).most_common(1)[0]
-    if len(kinds) > _LISTED:
+    if len(kinds) > _MOST_LISTED_COLUMNS:
         kinds = {name: kind for name, kind in kinds.items() if kind != default_kind} | {"*": default_kind}
     return kinds | {prepared.target.name: "target"}
 
@@ -174,7 +174,7 @@ def table_files(prepared: PreparedTable, name: str) -> TableFiles:
 
 def write(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
     """Write the experiment to ``path``, and card and rows into a folder beside it. Return the files written."""
-    card, rows = _beside(path, table_files.name)
+    card, rows = _data_paths(path, table_files.name)
     experiment = experiment_text(plan, path.stem, title, card.relative_to(path.parent).as_posix(), heading)
     texts = {rows: table_files.rows, card: table_files.card, path: experiment}
     for file, text in texts.items():
@@ -183,16 +183,16 @@ def write(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: 
     return list(texts)
 
 
-def refuse_others(path: Path, name: str) -> None:
+def refuse_overwriting(path: Path, name: str) -> None:
     """Raise ProbcalError when ``write`` would overwrite a file."""
     if path.suffix not in (".yaml", ".yml"):
         raise ProbcalError(f"--save {path}: an experiment is a YAML file; end its name in .yaml")
-    for file in (path, *_beside(path, name)):
+    for file in (path, *_data_paths(path, name)):
         if file.exists():
             raise ProbcalError(f"--save: {file} already exists and is not overwritten; remove it or choose another")
 
 
-def refuse_unsound(table_files: TableFiles, plan: Plan, name: str) -> None:
+def refuse_faulty_plan(table_files: TableFiles, plan: Plan, name: str) -> None:
     """Raise ProbcalError with the faults that an experiment of this ``plan`` would have, without line numbers."""
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
@@ -212,6 +212,6 @@ def heading_of(path: Path) -> str | None:
         return None
 
 
-def _beside(path: Path, name: str) -> tuple[Path, Path]:
+def _data_paths(path: Path, name: str) -> tuple[Path, Path]:
     folder = path.with_name(f"{path.stem}-data")
     return folder / f"{name}.yaml", folder / f"{name}.csv"

@@ -114,7 +114,7 @@ def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the input columns of all labelled rows, and their class numbers, (n_rows,)."""
     X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
     places = {name: place for place, name in enumerate(classes_of(prepared))}
-    y = np.array([places[label] for label in prepared.target.classes[prepared.target.labelled]])
+    y = np.array([places[label] for label in prepared.target.classes[prepared.target.label_mask]])
     return X, y
 
 
@@ -122,7 +122,7 @@ def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tupl
     """Return how the table was read, for new rows."""
     target = prepared.target
     places = {name: place for place, name in enumerate(classes_of(prepared))}
-    labels = dict(zip(target.labels[target.labelled], target.classes[target.labelled], strict=True))
+    labels = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
     raw = prepared.raw
     return TableReading(
         inputs=tuple(_input(column, raw[column.name], column.name in number_columns) for column in prepared.inputs),

@@ -20,32 +20,32 @@ import pandas as pd
 
 from probcal._io import join_first
 from probcal.data.sources.formats import (
-    UNPACK,
+    OPENERS,
     csv_rows,
-    hashed,
+    hash_files,
     read_all,
     read_arff,
     read_parquet,
+    read_unpacked,
     text_frame,
-    unpacked,
 )
 from probcal.errors import DataError
 from probcal.try_table.numbers_in_text import number
 
-_USUAL = (";", "\t", "|", ",")
+_COMMON_DELIMITERS = (";", "\t", "|", ",")
 """Delimiters in order of preference for a tie.
 
 A comma comes last, because it can be a decimal mark or part of a name.
 """
-_UNUSUAL = (" ", ":", "^", "~", "!", "#")
+_RARE_DELIMITERS = (" ", ":", "^", "~", "!", "#")
 """Used only where every line agrees, because they are also part of times and prose."""
-_NAMES = {"\t": "tabs", " ": "blanks"}
+_DELIMITER_NAMES = {"\t": "tabs", " ": "blanks"}
 MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"))
 """Texts that programs write for a missing value. The word "none" is not one, because it is often an answer."""
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
 """The line with which Excel names the delimiter."""
-_LOOKED_AT = 1 << 20
-_RECORDS_LOOKED_AT = 200
+_EXAMINED_LENGTH = 1 << 20
+_EXAMINED_RECORDS = 200
 _MOST_COLUMNS = 19_000
 """A card with more columns is rejected as too large."""
 STANDARD_INPUT = "-"
@@ -53,10 +53,10 @@ _OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
 _HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 
 
-class Delimited(NamedTuple):
+class DelimitedTable(NamedTuple):
     """Hold a table, what was inferred in words (``notes``), and the ``separator`` of fields, None for one column.
 
-    ``lines``, (n_rows,), are the numbers of the lines on which the rows begin, counted from 1. ``with_words`` has the
+    ``lines``, (n_rows,), are the numbers of the lines on which the rows begin, counted from 1. ``word_columns`` has the
     columns that hold words such as NA, by their places, with these words. In ``frame`` they are missing values.
     """
 
@@ -64,20 +64,22 @@ class Delimited(NamedTuple):
     notes: list[str]
     separator: str | None
     lines: np.ndarray[Any, Any]
-    with_words: dict[int, pd.Series]
+    word_columns: dict[int, pd.Series]
 
 
-def read_delimited_text(content: bytes, path: Path) -> Delimited:
+def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
     """Return columns of categorical text under the names of the first line.
 
     Text has no blanks around it, and a missing value is NaN. Names are unchanged, so two may be the same. Raises
     DataError, with the line, for what is no text, has no rows, or has lines with different numbers of fields.
     """
-    text, notes = _decoded(content, path)
+    text, notes = _decode(content, path)
     separator_line = _SEPARATOR_LINE.match(text)
     delimiter = separator_line[1] if separator_line else _delimiter(text)
     text = text[separator_line.end() :] if separator_line else text
-    notes.append("one column" if delimiter is None else f"separated by {_NAMES.get(delimiter, repr(delimiter))}")
+    notes.append(
+        "one column" if delimiter is None else f"separated by {_DELIMITER_NAMES.get(delimiter, repr(delimiter))}"
+    )
     records = _records(text, delimiter or ",", path, lines_before=1 if separator_line else 0)
     _, header = next(records, (0, None))
     if header is None:
@@ -85,7 +87,7 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
     if len(header) > _MOST_COLUMNS:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     lines: list[int] = []
-    frame, _ = text_frame(_without_lines(records, lines), {""})
+    frame, _ = text_frame(_record_fields(records, lines), {""})
     if frame is None:
         raise DataError(f"{path}: has 0 rows: only a line of names ({join_first(header, 3)})")
     word_columns = {}
@@ -94,20 +96,20 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
         if words := MISSING.intersection(column.cat.categories):
             word_columns[place], frame[place] = column, column.cat.remove_categories(sorted(words))
     frame = frame.set_axis([name.strip() for name in header], axis=1)
-    return Delimited(frame, notes, delimiter, np.array(lines), word_columns)
+    return DelimitedTable(frame, notes, delimiter, np.array(lines), word_columns)
 
 
-def _without_lines(records: Iterator[tuple[int, list[str]]], lines: list[int]) -> Iterator[list[str]]:
+def _record_fields(records: Iterator[tuple[int, list[str]]], lines: list[int]) -> Iterator[list[str]]:
     """Yield the fields of each record, and add its line to ``lines``."""
     for line, record in records:
         lines.append(line)
         yield record
 
 
-def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
+def _decode(content: bytes, path: Path) -> tuple[str, list[str]]:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", "replace"), ["UTF-16 text"]
-    if b"\0" in content[:_LOOKED_AT]:
+    if b"\0" in content[:_EXAMINED_LENGTH]:
         hint = " (an Excel file or another archive; save the table as CSV)" if content.startswith(b"PK") else ""
         raise DataError(f"{path}: is not a table of text{hint}; CSV, TSV, ARFF and Parquet files are read")
     try:
@@ -118,10 +120,12 @@ def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
 
 def _delimiter(text: str) -> str | None:
     """Return the delimiter by which most lines have the same number of fields, or None for one column."""
-    choices = [choice for choice in map(lambda mark: (*_agreement(text, mark), mark), _USUAL) if choice[1] > 1]
+    choices = [
+        choice for choice in map(lambda mark: (*_agreement(text, mark), mark), _COMMON_DELIMITERS) if choice[1] > 1
+    ]
     if choices:
         return max(choices, key=lambda choice: choice[:2])[2]
-    marks = [mark for mark in _UNUSUAL if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]
+    marks = [mark for mark in _RARE_DELIMITERS if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]
     return marks[0] if marks else None
 
 
@@ -129,8 +133,8 @@ def _agreement(text: str, mark: str) -> tuple[float, int]:
     """Return the share of the first lines that have the most frequent number of fields, and that number."""
     widths: Counter[int] = Counter()
     with suppress(csv.Error):  # the part that is examined may end inside quotation marks
-        records = csv_rows(io.StringIO(text[:_LOOKED_AT], newline=""), mark)
-        widths.update(len(record) for record in islice(records, _RECORDS_LOOKED_AT) if any(record))
+        records = csv_rows(io.StringIO(text[:_EXAMINED_LENGTH], newline=""), mark)
+        widths.update(len(record) for record in islice(records, _EXAMINED_RECORDS) if any(record))
     width, count = widths.most_common(1)[0] if widths else (0, 0)
     return count / max(1, widths.total()), width
 
@@ -169,7 +173,7 @@ class UserTable:
     frame: pd.DataFrame
     notes: list[str] = field(default_factory=list)
     """What was inferred while reading, in words."""
-    declared: bool = False
+    declares_numbers: bool = False
     """Whether the file itself declares numbers. Text that looks like a number is then a category."""
     target: str | None = None
     """The target column that the source names."""
@@ -179,12 +183,12 @@ class UserTable:
     """Digest of the bytes of its file, None if it is not from a file."""
     lines: np.ndarray[Any, Any] | None = None
     """The line on which each row of delimited text begins, (n_rows,), counted from 1."""
-    with_words: Mapping[int, pd.Series] = field(default_factory=dict)
+    word_columns: Mapping[int, pd.Series] = field(default_factory=dict)
     """Place of a column -> the column with words such as NA, which are missing values in ``frame``."""
 
     def missing_words(self, target: int) -> list[str]:
         """Return the words that are missing values in any column except the one at the place ``target``."""
-        columns = (column for place, column in self.with_words.items() if place != target)
+        columns = (column for place, column in self.word_columns.items() if place != target)
         return sorted({word for column in columns for word in MISSING.intersection(column.cat.categories)})
 
     def header_hint(self) -> str:
@@ -196,7 +200,7 @@ class UserTable:
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
         try:
-            return self.digest is not None and hashed([Path(self.place)])[Path(self.place)] != self.digest
+            return self.digest is not None and hash_files([Path(self.place)])[Path(self.place)] != self.digest
         except DataError:
             return Path(self.place).is_file()
 
@@ -208,15 +212,15 @@ def read_table(source: str) -> UserTable:
     ``probcal.data.sources.formats``).
     """
     if (match := _OPENML.fullmatch(source)) and not Path(source).exists():
-        return _from_openml(int(match[1]))
+        return _read_openml(int(match[1]))
     if source == STANDARD_INPUT:
-        path, place, content, digest = Path("standard input"), "standard input", _standard_input(), None
+        path, place, content, digest = Path("standard input"), "standard input", _read_standard_input(), None
     else:
         path = Path(source)
-        _refuse_no_file(path, source)
+        _refuse_missing_file(path, source)
         place = str(path.resolve())
-        content, digest = unpacked(path)
-    stem = Path(path.stem) if path.suffix in UNPACK else path
+        content, digest = read_unpacked(path)
+    stem = Path(path.stem) if path.suffix in OPENERS else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
     separator, lines, word_columns = None, None, dict[int, pd.Series]()
@@ -233,7 +237,7 @@ def read_table(source: str) -> UserTable:
     return UserTable(name, place, frame, notes, declared, None, separator, digest, lines, word_columns)
 
 
-def _standard_input() -> bytes:
+def _read_standard_input() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise DataError(
             "standard input: no table comes from there; give a path, or pipe a table into the command, as in"
@@ -242,7 +246,7 @@ def _standard_input() -> bytes:
     return read_all(sys.stdin.buffer, "standard input")
 
 
-def _refuse_no_file(path: Path, source: str) -> None:
+def _refuse_missing_file(path: Path, source: str) -> None:
     if source.startswith("openml:"):
         raise DataError(f"{source}: an OpenML id is a number, such as openml:31")
     if re.match(r"[a-z]+://", source):
@@ -255,12 +259,12 @@ def _refuse_no_file(path: Path, source: str) -> None:
         raise DataError(f"{path}: is not a regular file; for a pipe, give - and redirect it to standard input")
 
 
-def _from_openml(number: int) -> UserTable:
+def _read_openml(number: int) -> UserTable:
     from probcal.data.sources.openml import fetch_openml_table
 
     table = fetch_openml_table(number)
     notes = [f"OpenML data set {number}, {table.name} version {table.version}"]
-    return UserTable(table.name, f"openml:{number}", table.frame, notes, declared=True, target=table.target)
+    return UserTable(table.name, f"openml:{number}", table.frame, notes, declares_numbers=True, target=table.target)
 
 
 def _is_number(text: str) -> bool:

@@ -16,9 +16,9 @@ from probcal.store.folder import Store
 from probcal.try_table.measures import MeasureScale
 from probcal.try_table.new_rows import probability_names
 from probcal.try_table.preparation import PreparedTable, card_names
-from probcal.try_table.traps import names_a_case
+from probcal.try_table.traps import is_group_name
 
-_IDS = ("an id", "a running number", "a different value in every row")
+_ID_REASONS = ("an id", "a running number", "a different value in every row")
 """How the reason begins for which a column of ids is left out."""
 
 
@@ -46,10 +46,10 @@ def held_out_predictions(
     for number, cell in enumerate(ids):
         _, test = fold_rows(card.split, card.name, dataset.X, labels, number, seed)
         _, p = store.predictions(results[cell])
-        total[test] += scale.at_base_rate(scale.bounded(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
+        total[test] += scale.reweight(scale.clip(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         times[test] += 1
     test_rows = np.flatnonzero(times)
-    table_rows = np.flatnonzero(prepared.target.labelled)[prepared.rows[test_rows]]
+    table_rows = np.flatnonzero(prepared.target.label_mask)[prepared.rows[test_rows]]
     y = dataset.y[test_rows]
     return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], scale.row_weights(y))
 
@@ -64,7 +64,7 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable, clas
     ids = [
         column.name
         for column in prepared.columns
-        if column.kind == "group" or column.about.startswith(_IDS) or names_a_case(column.name)
+        if column.kind == "group" or column.about.startswith(_ID_REASONS) or is_group_name(column.name)
     ]
     lines = None if table.lines is None else table.lines[predictions.rows]
     header = ["row", *(["line"] if lines is not None else []), *ids, target.name, *probability_names(classes)]
@@ -87,7 +87,7 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable, clas
     return data_text([header, *rows])
 
 
-_MOST_DRAWN = 20_000_000
+_MOST_RESAMPLED_ROWS = 20_000_000
 """Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
@@ -111,7 +111,7 @@ def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) ->
         axes = figure.add_subplot()
         ReliabilityDisplay.from_predictions(
             y_binary, p_binary, sample_weight=predictions.weights, bands="confidence",
-            n_resamples=min(200, max(40, _MOST_DRAWN // len(y))), ax=axes, color=COLOURS[0],
+            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(y))), ax=axes, color=COLOURS[0],
         )  # fmt: skip
         axes.set_xlabel("Predicted probability" + (" of the likeliest class" if multiclass else ""))
         axes.spines[["top", "right"]].set_visible(False)

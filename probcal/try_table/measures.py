@@ -46,7 +46,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 """The measures that ``--metric`` names."""
 LOSS = MEASURES["log-loss"]
-_SHOWN = ("log-loss", "rms", "auc", "c_emp")
+_TABLE_MEASURES = ("log-loss", "rms", "auc", "c_emp")
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ def read_costs(text: str) -> Costs:
     return Costs(false_positive, false_negative)
 
 
-def shown_measures(ranking: Measure) -> list[Measure]:
+def table_measures(ranking: Measure) -> list[Measure]:
     """Return the measures of the table: the one that ranks, then the usual ones."""
-    measures = [MEASURES[name] for name in _SHOWN if name != ranking.name]
+    measures = [MEASURES[name] for name in _TABLE_MEASURES if name != ranking.name]
     return [ranking, *(measure for measure in measures if ranking is LOSS or measure.name != "rms")]
 
 
@@ -120,12 +120,12 @@ class MeasureScale:
     """Probabilities below it are raised to it, and those of two classes above 1 - bound are lowered."""
     class_weights: tuple[float, ...] | None = None
 
-    def bounded(self, p: Floats) -> Floats:
+    def clip(self, p: Floats) -> Floats:
         """Return (n, n_classes) the predictions within the bound, each row divided by its sum."""
         clipped = np.clip(p, self.bound, 1 - self.bound)
         return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
-    def at_base_rate(self, p: Floats) -> Floats:
+    def reweight(self, p: Floats) -> Floats:
         """Return (n, n_classes) the predictions for the shares of the classes in the table instead of the sample."""
         if self.class_weights is None:
             return p
@@ -163,8 +163,8 @@ def measure_predictions(
     """
     columns = np.column_stack([1 - p, p]) if p.ndim == 1 else p
     weights = scale.row_weights(y)
-    unbounded = Prediction(y, scale.at_base_rate(columns), weights)
-    bounded = Prediction(y, scale.at_base_rate(scale.bounded(columns)), weights)
+    unbounded = Prediction(y, scale.reweight(columns), weights)
+    bounded = Prediction(y, scale.reweight(scale.clip(columns)), weights)
     values = {}
     for measure in measures:
         metric = find_metric(measure.metric)

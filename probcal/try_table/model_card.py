@@ -60,7 +60,7 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"- {printable(note)}" for note in prepared.notes)
     yield from ("", "## How it was measured", "", f"- {printable(facts.splits)}")
     if len(prepared.rows) < prepared.n_labelled:
-        sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
+        sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched_classes else ""
         yield f"- A sample of {len(prepared.rows):,} rows{sampling}"
     measured_range, model_range = (f"within {eps:.2g} and {1 - eps:.6g}" for eps in (facts.measured_bound, facts.bound))
     if measured_range == model_range:

@@ -18,11 +18,11 @@ from probcal._io import counted, data_text, join_first
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import as_text_column
-from probcal.try_table.dates_in_text import DateOrder, days, each_date
+from probcal.try_table.dates_in_text import DateOrder, days, parse_ordered_dates
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, number
 from probcal.try_table.preparation import card_names
-from probcal.try_table.written_numbers import without_writing
+from probcal.try_table.written_numbers import replace_written_numbers
 
 VERSION = 2
 
@@ -110,7 +110,7 @@ def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
         raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
     X = pd.DataFrame(
-        {column.name: _read(column, frame[column.name], reading.native, warnings) for column in reading.inputs}
+        {column.name: _read_column(column, frame[column.name], reading.native, warnings) for column in reading.inputs}
     )
     return NewRows(X, table, warnings)
 
@@ -125,7 +125,7 @@ def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.Data
     if reading.target not in names:
         raise DataError(f'{source}: has no target "{reading.target}"')
     place = names.index(reading.target)
-    raw = rows.table.with_words.get(place, rows.table.frame.iloc[:, place])
+    raw = rows.table.word_columns.get(place, rows.table.frame.iloc[:, place])
     y = np.array([_class_of(value, reading) for value in raw.astype(object)])
     return rows.X[y >= 0].reset_index(drop=True), y[y >= 0]
 
@@ -141,18 +141,18 @@ def _class_of(value: object, reading: TableReading) -> int:
     return -1 if np.isnan(label_number) else reading.labels.get(as_text(label_number), -1)
 
 
-def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
+def _read_column(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
     if column.kind == "category":
-        return _category(column, as_text_column(raw), native, warnings)
+        return _read_category(column, as_text_column(raw), native, warnings)
     if pd.api.types.is_datetime64_any_dtype(raw):
         return pd.Series(days(raw))
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         values = raw.to_numpy(np.float64, na_value=np.nan)
         return pd.Series(np.where(np.isfinite(values), values, np.nan))
-    text = as_text_column(without_writing(raw, column.asked, column.units) if column.written else raw)
+    text = as_text_column(replace_written_numbers(raw, column.asked, column.units) if column.written else raw)
     levels = list(text.cat.categories)
     if column.kind == "date":
-        level_values = each_date(levels, column.dates)
+        level_values = parse_ordered_dates(levels, column.dates)
     else:
         level_values = np.array([number(level, column.mark) for level in levels], dtype=np.float64)
     bad_levels = [level for level, value in zip(levels, level_values, strict=True) if np.isnan(value)]
@@ -162,12 +162,12 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
         warnings.append(
             f'column "{column.name}": {join_first(map(repr, bad_levels), 5)} in {counted(rows)} is no '
             f"{column.kind}{unit_text}"
-            f" and counts as missing{_other_mark(column, bad_levels)}"
+            f" and counts as missing{_mark_advice(column, bad_levels)}"
         )
     return pd.Series(np.append(level_values, np.nan)[text.cat.codes.to_numpy()])
 
 
-def _other_mark(column: InputColumn, bad_levels: list[str]) -> str:
+def _mark_advice(column: InputColumn, bad_levels: list[str]) -> str:
     """Return what to do if ``bad_levels`` are numbers with another decimal mark than those of the model's table."""
     other_mark: Mark = "," if column.mark == "." else "."
     name = "point" if column.mark == "." else "comma"
@@ -176,7 +176,7 @@ def _other_mark(column: InputColumn, bad_levels: list[str]) -> str:
     return f"; the model reads a decimal {name}, so write the numbers of this table with it"
 
 
-def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
+def _read_category(column: InputColumn, text: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
     new_levels = [level for level in text.cat.categories if level not in set(column.levels)]
     if new_levels:
         rows = int(text.isin(new_levels).sum())
@@ -187,7 +187,7 @@ def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list
     return text.cat.set_categories([*column.levels, *([] if native else new_levels)])
 
 
-def bounded(p: npt.NDArray[np.float64], bound: float) -> npt.NDArray[np.float64]:
+def clip_probabilities(p: npt.NDArray[np.float64], bound: float) -> npt.NDArray[np.float64]:
     """Return (n_rows, n_classes) the probabilities within the bound, each row divided by its sum."""
     clipped = np.clip(p, bound, 1 - bound)
     return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
@@ -222,14 +222,14 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
         model = joblib.load(file)
     except ModuleNotFoundError as error:
         raise DataError(f"{file}: needs the module {error.name}; install the package that has it") from None
-    p = bounded(model.predict_proba(rows.X), reading.bound)
+    p = clip_probabilities(model.predict_proba(rows.X), reading.bound)
     probabilities = p[:, 1:] if len(reading.classes) == 2 else p
     frame = rows.table.frame.copy()
     header = [str(name) for name in frame.columns]
     frame.columns = range(len(header))
-    for place, column in rows.table.with_words.items():
+    for place, column in rows.table.word_columns.items():
         frame[place] = column
-    if old_columns := _earlier_run(header, reading):
+    if old_columns := _earlier_columns(header, reading):
         names = join_first((f'"{header[place]}"' for place in old_columns), 5)
         rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")
         frame = frame.drop(columns=old_columns)
@@ -252,7 +252,7 @@ def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
     return names
 
 
-def _earlier_run(header: Sequence[str], reading: TableReading) -> list[int]:
+def _earlier_columns(header: Sequence[str], reading: TableReading) -> list[int]:
     """Return the places of the columns that ``with_probabilities`` added to this table before, or none.
 
     An input of the model is never such a column, because its values are needed.

@@ -15,24 +15,24 @@ from probcal.data.labels import NUMBER
 
 Mark = Literal[".", ","]
 """The decimal mark. The other one of the two then separates thousands."""
-OTHER: Mapping[Mark, Mark] = {".": ",", ",": "."}
+OTHER_MARK: Mapping[Mark, Mark] = {".": ",", ",": "."}
 
 _MOST_WORDS = 3
 """Largest number of different words among numbers that may mean missing."""
-_NEARLY_ALL = 0.95
+_NUMBER_SHARE = 0.95
 _CODE = re.compile(r"[-+]?0[0-9]+")
 """Whole numbers with a leading 0 are codes, such as postal codes."""
-_WIDE = {wide: chr(wide - 0xFEE0) for wide in (0xFF05, *range(0xFF0B, 0xFF1B))}
+_WIDE_CHARACTERS = {wide: chr(wide - 0xFEE0) for wide in (0xFF05, *range(0xFF0B, 0xFF1B))}
 """The digits, marks and signs as wide as a Chinese character."""
-_ALIKE = _WIDE | str.maketrans(
+_LOOKALIKES = _WIDE_CHARACTERS | str.maketrans(
     {"\u2212": "-", "\u2019": "'"} | dict.fromkeys("\u00a0\u2007\u2008\u2009\u202f\u3000", " ")
 )
 """The minus sign, the apostrophe and the blanks of typesetting."""
-_SWAPPED = str.maketrans(".,", ",.")
+_MARK_SWAP = str.maketrans(".,", ",.")
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}([, '])[0-9]{3}(\1[0-9]{3})*(\.[0-9]+)?")
 """Separated thousands with a decimal point. None begins with 0, so ``0,125`` does not match."""
-_BOTH = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")
-_PARTS = {",": "commas", ".": "points", " ": "blanks", "'": "apostrophes"}
+_AMBIGUOUS = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+_SEPARATOR_NAMES = {",": "commas", ".": "points", " ": "blanks", "'": "apostrophes"}
 
 
 class ParsedNumbers(NamedTuple):
@@ -54,7 +54,7 @@ def read_numbers(texts: list[str], mark: Mark) -> ParsedNumbers:
 
 def number(text: str, mark: Mark) -> float:
     """Return the value of ``text`` with this decimal ``mark``, or NaN where it is no number or too large."""
-    plain = text.translate(_SWAPPED) if mark == "," else text
+    plain = text.translate(_MARK_SWAP) if mark == "," else text
     if not NUMBER.fullmatch(plain):
         plain = normalised_text(plain)
         if _THOUSANDS.fullmatch(plain):
@@ -67,18 +67,18 @@ def number(text: str, mark: Mark) -> float:
 
 def normalised_text(text: str) -> str:
     """Return ``text`` with one character for several that look alike: minus, blank, apostrophe."""
-    return text if text.isascii() else text.translate(_ALIKE)
+    return text if text.isascii() else text.translate(_LOOKALIKES)
 
 
 def is_ambiguous(text: str) -> bool:
     """Return whether ``text`` has another value with a decimal comma than with a decimal point, like ``1,250``."""
-    return bool(_BOTH.fullmatch(normalised_text(text)))
+    return bool(_AMBIGUOUS.fullmatch(normalised_text(text)))
 
 
 def has_parted_thousands(text: str) -> bool:
     """Return whether blanks or apostrophes separate the thousands of the number ``text``."""
     plain = normalised_text(text)
-    variants = (plain, plain.translate(_SWAPPED))
+    variants = (plain, plain.translate(_MARK_SWAP))
     return any(mark in plain for mark in " '") and any(map(_THOUSANDS.fullmatch, variants))
 
 
@@ -91,32 +91,32 @@ def holds_numbers(words: list[str], counts: Mapping[str, int]) -> bool:
     if len(words) > _MOST_WORDS or len(words) == len(counts):
         return False
     word_rows = sum(counts[word] for word in words)
-    return word_rows <= (1 - _NEARLY_ALL) * sum(counts.values()) and not any(map(_CODE.fullmatch, counts))
+    return word_rows <= (1 - _NUMBER_SHARE) * sum(counts.values()) and not any(map(_CODE.fullmatch, counts))
 
 
 def _describe_marks(texts: list[str], mark: Mark) -> str:
     text = normalised_text("\n".join(texts))
-    separators = [words for part, words in _PARTS.items() if part != mark and part in text]
+    separators = [words for part, words in _SEPARATOR_NAMES.items() if part != mark and part in text]
     comma = mark == "," and "," in text
     if separators:
         return f"; {' and '.join(separators)} separate thousands" + (", decimal comma" if comma else "")
     if comma:
         return "; decimal comma"
-    return "; decimal point" if "." in text and _all_ambiguous(texts) else ""
+    return "; decimal point" if "." in text and _are_ambiguous(texts) else ""
 
 
-def _all_ambiguous(texts: list[str]) -> bool:
+def _are_ambiguous(texts: list[str]) -> bool:
     return all(is_ambiguous(text) for text in texts if "." in text)
 
 
 _MARK_OF_SEPARATOR: Mapping[str | None, Mark] = {";": ",", ",": "."}
 """Programs that write decimal commas separate fields by semicolons."""
-_FAR = 1000**0.5
+_FAR_RATIO = 1000**0.5
 """The geometric middle between two readings of one number."""
-_NAMED = 5
-_WORDS: Mapping[Mark, str] = {".": "a decimal point", ",": "a decimal comma"}
+_MOST_NAMES = 5
+_MARK_NAMES: Mapping[Mark, str] = {".": "a decimal point", ",": "a decimal comma"}
 
-RowsOf = Mapping[str, int]
+RowCounts = Mapping[str, int]
 """Text of a column -> number of rows that have it."""
 
 
@@ -124,9 +124,9 @@ RowsOf = Mapping[str, int]
 class Evidence:
     """Hold the evidence of one column for a decimal mark."""
 
-    forced: Mark | None
+    forced_mark: Mark | None
     """The mark without which some texts are no numbers."""
-    looks: Mark | None
+    likely_mark: Mark | None
     """Where no mark is forced: the mark that makes the numbers similar in size."""
     example: str
     """A text that forces the mark, or that can be read both ways."""
@@ -141,15 +141,15 @@ class MarkDoubt(NamedTuple):
 
 @dataclass(frozen=True)
 class Marks:
-    """Hold the decimal marks of a table: ``of_column`` by the place of a column, ``of_file`` for all others."""
+    """Hold the decimal marks of a table: ``column_marks`` by the place of a column, ``file_mark`` for all others."""
 
-    of_file: Mark
-    of_column: Mapping[int, Mark] = field(default_factory=dict)
+    file_mark: Mark
+    column_marks: Mapping[int, Mark] = field(default_factory=dict)
     doubts: Mapping[int, MarkDoubt] = field(default_factory=dict)
     """Place of a doubtful column -> how it is read, and why."""
 
     def __getitem__(self, place: int) -> Mark:
-        return self.of_column.get(place, self.of_file)
+        return self.column_marks.get(place, self.file_mark)
 
     def notes(self, names: Mapping[int, str]) -> Iterator[str]:
         """Yield how the doubtful columns among ``names`` are read, one line for each kind."""
@@ -158,7 +158,7 @@ class Marks:
             if place in names:
                 groups.setdefault(doubt.kind, []).append(place)
         for places in groups.values():
-            column_names = join_first((f'"{names[place]}"' for place in places), _NAMED)
+            column_names = join_first((f'"{names[place]}"' for place in places), _MOST_NAMES)
             yield f"column{'s' * (len(places) > 1)} {column_names}: {self.doubts[places[0]].description}"
 
 
@@ -175,23 +175,23 @@ def decimal_marks(
     file only where its own values force that. ``decimal`` is the mark that the user names for the file. ``numbers``
     holds the places of columns that the user declares as numbers.
     """
-    texts = {place: rows_of(raw) for place, raw in columns.items()}
+    texts = {place: text_counts(raw) for place, raw in columns.items()}
     all_clues = {place: evidence(rows, place in numbers) for place, rows in texts.items()}
     clues = {place: clue for place, clue in all_clues.items() if clue is not None}
     mark, reason = (decimal, "by --decimal") if decimal else _mark_of_file(list(clues.values()), separator)
     marks: dict[int, Mark] = {place: "." for place, rows in texts.items() if not rows}  # numbers, not text
-    marks |= {place: clue.forced for place, clue in clues.items() if clue.forced}
-    unanimous = decimal is None and {clue.forced for clue in clues.values()} - {None} == {mark}
+    marks |= {place: clue.forced_mark for place, clue in clues.items() if clue.forced_mark}
+    unanimous = decimal is None and {clue.forced_mark for clue in clues.values()} - {None} == {mark}
     doubts = {}
     for place, clue in clues.items():
-        if clue.forced == OTHER[mark]:
-            doubts[place] = _forced_doubt(clue, clue.forced, decimal)
-        elif not clue.forced and not decimal and not (unanimous and clue.looks in (None, mark)):
+        if clue.forced_mark == OTHER_MARK[mark]:
+            doubts[place] = _forced_doubt(clue, clue.forced_mark, decimal)
+        elif not clue.forced_mark and not decimal and not (unanimous and clue.likely_mark in (None, mark)):
             doubts[place] = _ambiguous_doubt(clue, mark, reason)
     return Marks(mark, marks, doubts)
 
 
-def rows_of(raw: pd.Series) -> dict[str, int]:
+def text_counts(raw: pd.Series) -> dict[str, int]:
     """Return text -> number of rows for a column of any type. Values that are not text are ignored."""
     if raw.dtype == object:
         raw = raw[[isinstance(value, str) for value in raw]]
@@ -204,32 +204,32 @@ def rows_of(raw: pd.Series) -> dict[str, int]:
     return counts
 
 
-def evidence(texts: RowsOf, is_numeric: bool = False) -> Evidence | None:
+def evidence(texts: RowCounts, is_numeric: bool = False) -> Evidence | None:
     """Return the evidence of the ``texts`` of a column, or None where they are no numbers or have no mark.
 
     With ``is_numeric``, the column holds numbers, even with many words among them.
     """
     text_list, rows = list(texts), np.array(list(texts.values()))
-    is_word = {m: np.isnan([number(text, m) for text in text_list]) for m in OTHER}
+    is_word = {m: np.isnan([number(text, m) for text in text_list]) for m in OTHER_MARK}
     lost_rows = {m: int(rows[words].sum()) for m, words in is_word.items()}
     mark: Mark = "," if lost_rows[","] < lost_rows["."] else "."
     words = [text_list[place] for place in np.flatnonzero(is_word[mark])]
     if len(words) == len(text_list) or not (is_numeric or holds_numbers(words, texts)):
         return None
     if lost_rows["."] != lost_rows[","]:
-        examples = np.flatnonzero(is_word[OTHER[mark]] & ~is_word[mark])
+        examples = np.flatnonzero(is_word[OTHER_MARK[mark]] & ~is_word[mark])
         return Evidence(mark, None, text_list[int(examples[0])])
     ambiguous = [text for text in texts if is_ambiguous(text)]
     if not ambiguous:
         return None
-    marks = [m for m in OTHER if any(m in text for text in ambiguous)]
+    marks = [m for m in OTHER_MARK if any(m in text for text in ambiguous)]
     # if another mark separates thousands, this one is decimal
     if len(marks) == 1 and any(map(has_parted_thousands, texts)):
         return Evidence(marks[0], None, ambiguous[0])
     return Evidence(None, _likely_mark(texts, ambiguous), ambiguous[0])
 
 
-def _likely_mark(texts: RowsOf, ambiguous: list[str]) -> Mark | None:
+def _likely_mark(texts: RowCounts, ambiguous: list[str]) -> Mark | None:
     """Return the mark that makes the numbers similar in size, or None where all are ambiguous.
 
     With separated thousands, the plain numbers lie below the separated ones, and some not far below. Decimals lie among
@@ -239,20 +239,20 @@ def _likely_mark(texts: RowsOf, ambiguous: list[str]) -> Mark | None:
     sizes = [value for value in sizes if not np.isnan(value)]
     if not sizes:
         return None
-    thousands = min(max(abs(number(text, mark)) for mark in OTHER) for text in ambiguous)
+    thousands = min(max(abs(number(text, mark)) for mark in OTHER_MARK) for text in ambiguous)
     decimal: Mark = "," if "," in ambiguous[0] else "."
-    return OTHER[decimal] if max(sizes) < thousands <= _FAR * max(sizes) else decimal
+    return OTHER_MARK[decimal] if max(sizes) < thousands <= _FAR_RATIO * max(sizes) else decimal
 
 
 def _mark_of_file(clues: list[Evidence], separator: str | None) -> tuple[Mark, str]:
     """Return the decimal mark of the file, and why in words."""
-    if mark := _majority(clue.forced for clue in clues):
+    if mark := _majority(clue.forced_mark for clue in clues):
         return mark, "like the other columns of the file"
     if separator in _MARK_OF_SEPARATOR:
         return _MARK_OF_SEPARATOR[separator], f"because '{separator}' separates the fields"
-    if mark := _majority(clue.looks for clue in clues):
+    if mark := _majority(clue.likely_mark for clue in clues):
         return mark, "because that fits the other numbers of the column"
-    examples = [clue.example for clue in clues if not clue.forced]
+    examples = [clue.example for clue in clues if not clue.forced_mark]
     commas = bool(examples) and all("," in example for example in examples)
     return "," if commas else ".", "because nothing says otherwise"
 
@@ -265,8 +265,8 @@ def _majority(marks: Iterable[Mark | None]) -> Mark | None:
 
 
 def _ambiguous_doubt(clue: Evidence, mark: Mark, reason: str) -> MarkDoubt:
-    value, alternative = (f"{number(clue.example, sign):.15g}" for sign in (mark, OTHER[mark]))
-    remedy = f"if it is {alternative}, add --decimal {OTHER[mark]}"
+    value, alternative = (f"{number(clue.example, sign):.15g}" for sign in (mark, OTHER_MARK[mark]))
+    remedy = f"if it is {alternative}, add --decimal {OTHER_MARK[mark]}"
     decimal = "decimal" if mark in clue.example else "thousands"
     return MarkDoubt(f"{decimal}, {reason}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
 
@@ -274,4 +274,6 @@ def _ambiguous_doubt(clue: Evidence, mark: Mark, reason: str) -> MarkDoubt:
 def _forced_doubt(clue: Evidence, mark: Mark, decimal: Mark | None) -> MarkDoubt:
     contrast = f"not as --decimal {decimal} says" if decimal else "unlike the rest of the file"
     remedy = "if that is wrong, correct such values, or name the column with --category"
-    return MarkDoubt(f"forced, {mark}", f'read with {_WORDS[mark]}, {contrast}, because of "{clue.example}"; {remedy}')
+    return MarkDoubt(
+        f"forced, {mark}", f'read with {_MARK_NAMES[mark]}, {contrast}, because of "{clue.example}"; {remedy}'
+    )

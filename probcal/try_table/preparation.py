@@ -14,7 +14,7 @@ import pandas as pd
 
 from probcal._io import counted, join_first, printable
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
+from probcal.try_table.column_types import ColumnChoices, TableColumn, infer_column, warnings
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
 from probcal.try_table.split_choice import (
@@ -26,10 +26,10 @@ from probcal.try_table.split_choice import (
     sample_size,
     time_column,
 )
-from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes, refuse_unknown_labels
+from probcal.try_table.target import Target, read_target, read_word_labels, refuse_rare_classes, refuse_unknown_labels
 from probcal.try_table.written_numbers import WrittenNumbers, has_mixed_numbers, read_written_numbers
 
-_LONGEST = 80
+_LONGEST_NAME = 80
 
 
 def card_names(names: Iterable[object]) -> list[str]:
@@ -42,7 +42,7 @@ def card_names(names: Iterable[object]) -> list[str]:
     unique_names: list[str] = []
     name_set: set[str] = set()
     for place, name in enumerate(names, 1):
-        clean = cleaned(str(name))
+        clean = clean_name(str(name))
         if not clean or clean == "*":
             clean = f"column {place}"
         while clean in name_set:
@@ -52,10 +52,10 @@ def card_names(names: Iterable[object]) -> list[str]:
     return unique_names
 
 
-def cleaned(name: str) -> str:
+def clean_name(name: str) -> str:
     """Return a name as cards allow it. Names over 80 letters are cut in the middle."""
     text = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in name)
-    return printable(re.sub(r"\.\.+", ".", " ".join(text.split())), _LONGEST)
+    return printable(re.sub(r"\.\.+", ".", " ".join(text.split())), _LONGEST_NAME)
 
 
 def slug(text: str, default: str) -> str:
@@ -64,7 +64,7 @@ def slug(text: str, default: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or default
 
 
-_SHOWN = 10
+_MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class PreparedTable:
     target_mark: Mark = "."
     """The decimal mark of labels that are numbers."""
     split: SplitChoice = field(default_factory=lambda: choose_splits(10))
-    enriched: Mapping[str, int] = field(default_factory=dict)
+    enriched_classes: Mapping[str, int] = field(default_factory=dict)
     """Rare class -> number of its used rows, more than its share."""
     notes: list[str] = field(default_factory=list)
     """Notes to read before you trust any result."""
@@ -112,7 +112,7 @@ class PreparedTable:
     def raw(self) -> pd.DataFrame:
         """Return the labelled rows as they were read, (n_labelled, n_columns), with the names of the cards."""
         frame = self.table.frame.set_axis(card_names(self.table.frame.columns), axis=1)
-        return frame[self.target.labelled].reset_index(drop=True)
+        return frame[self.target.label_mask].reset_index(drop=True)
 
     @property
     def n_labelled(self) -> int:
@@ -122,10 +122,10 @@ class PreparedTable:
     @property
     def inputs(self) -> list[TableColumn]:
         """Return the columns to learn from."""
-        return [column for column in self.stored if column.kind not in ("group", "time")]
+        return [column for column in self.stored_columns if column.kind not in ("group", "time")]
 
     @property
-    def stored(self) -> list[TableColumn]:
+    def stored_columns(self) -> list[TableColumn]:
         """Return the columns to learn from and the one by which rows are split."""
         return [column for column in self.columns if column.values is not None]
 
@@ -135,7 +135,7 @@ class PreparedTable:
 
         It is None where the sample has the classes in their shares.
         """
-        if not self.enriched:
+        if not self.enriched_classes:
             return None
         counts, table_counts = self.target.class_counts, replace(self.target, counts=self.counts).class_counts
         names = list(counts) if self.target.positive is None else [*list(counts)[1:], self.target.positive]
@@ -162,17 +162,17 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
     user_labels = [word for word in (*request.label, request.positive) if word is not None]
-    frame[place], words = labels_among_words(target_name, frame[place], table.with_words.get(place), user_labels)
+    frame[place], words = read_word_labels(target_name, frame[place], table.word_columns.get(place), user_labels)
     if missing := table.missing_words(target=place):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, table_name)
-    written_numbers = {} if table.declared else _written_numbers(frame, names, place, choices)
+    written_numbers = {} if table.declares_numbers else _written_numbers(frame, names, place, choices)
     for index, numbers in written_numbers.items():
         frame[index] = numbers.column
-    computed_columns = {index for index, numbers in written_numbers.items() if numbers.computed}
+    computed_columns = {index for index, numbers in written_numbers.items() if numbers.is_computed}
     marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices, computed_columns)
     target = read_target(target_name, frame[place], table_name, marks[place], request.positive)
-    labelled = target.labelled
+    labelled = target.label_mask
     labelled_rows = frame[labelled].reset_index(drop=True)
     columns = [
         _column(
@@ -180,7 +180,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
             labelled_rows[index],
             choices,
             "." if index in computed_columns else marks[index],
-            table.declared,
+            table.declares_numbers,
             split,
             written_numbers.get(index),
         )
@@ -195,13 +195,13 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         table, target, columns, target.counts, np.arange(len(labelled_rows)), marks[place], split, notes=notes
     )
     if not prepared.inputs:
-        raise DataError(f"{table_name}: no column is left to learn from{_why_none(columns)}")
+        raise DataError(f"{table_name}: no column is left to learn from{_exclusion_text(columns)}")
     refuse_rare_classes(target, table_name)
-    return _with_rows(prepared, request, table_name)
+    return _sample_rows(prepared, request, table_name)
 
 
-def _with_rows(prepared: PreparedTable, request: TableRequest, table_name: str) -> PreparedTable:
-    target, labelled = prepared.target, prepared.target.labelled
+def _sample_rows(prepared: PreparedTable, request: TableRequest, table_name: str) -> PreparedTable:
+    target, labelled = prepared.target, prepared.target.label_mask
     labels = target.labels[labelled]
     size = sample_size(len(labels), prepared.width, request.rows)
     sample = draw_sample(target.classes[labelled], labels, size, request.seed)
@@ -210,7 +210,7 @@ def _with_rows(prepared: PreparedTable, request: TableRequest, table_name: str) 
     refuse_rare_classes(
         sample_target, f"{table_name}, a sample of {size:,} of {len(labels):,} rows (--rows takes more)"
     )
-    result = replace(prepared, target=sample_target, rows=sample.rows, enriched=sample.enriched)
+    result = replace(prepared, target=sample_target, rows=sample.rows, enriched_classes=sample.enriched_classes)
     refuse_few_groups(result.columns, sample.rows, prepared.split)
     return result
 
@@ -225,7 +225,7 @@ def _column(
     numbers: WrittenNumbers | None,
 ) -> TableColumn:
     if name != split.column:
-        column = guess(name, raw, choices, mark, declared)
+        column = infer_column(name, raw, choices, mark, declared)
         if numbers is not None and column.kind == "number":
             return replace(column, about=column.about + numbers.note, mark=mark, written=True, units=numbers.units)
         if column.values is None and name not in choices.drop and not column.words and has_mixed_numbers(raw):
@@ -233,23 +233,23 @@ def _column(
         return replace(column, mark=mark)
     if split.kind == "group_k_fold":
         return group_column(name, raw)
-    return time_column(name, guess(name, raw, ColumnChoices(), mark, declared))
+    return time_column(name, infer_column(name, raw, ColumnChoices(), mark, declared))
 
 
 def _place_of_target(target: str | None, table: UserTable, names: list[str], table_name: str) -> int:
     raw = list(map(str, table.frame.columns))
     if target is None:
         raise DataError(
-            f"{table_name}: no target is given; name it with --target; there are: {join_first(names, _SHOWN)}"
+            f"{table_name}: no target is given; name it with --target; there are: {join_first(names, _MOST_NAMES)}"
         )
     for spellings in (raw, [name.strip() for name in raw], names):
-        places = [place for place, name in enumerate(spellings) if name in (target, cleaned(target))]
+        places = [place for place, name in enumerate(spellings) if name in (target, clean_name(target))]
         if len(places) == 1:
             return places[0]
         if places:
             raise DataError(f'{table_name}: {len(places)} columns are called "{target}"; give the target another name')
     hint = did_you_mean(target, names) or table.header_hint()
-    raise DataError(f'{table_name}: there is no column "{target}"{hint} (it has: {join_first(names, _SHOWN)})')
+    raise DataError(f'{table_name}: there is no column "{target}"{hint} (it has: {join_first(names, _MOST_NAMES)})')
 
 
 def _column_choices(request: TableRequest, names: list[str], target: str, table_name: str) -> ColumnChoices:
@@ -300,7 +300,7 @@ def _marks(
         for place, name in enumerate(names)
         if place not in computed_columns
         and name not in choices.category
-        and (not table.declared or name == target or name in choices.number)
+        and (not table.declares_numbers or name == target or name in choices.number)
     ]
     numbers = [place for place, name in enumerate(names) if name in choices.number]
     return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, request.decimal, numbers)
@@ -308,7 +308,7 @@ def _marks(
 
 def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list[str]:
     notes = []
-    n_unlabelled = int((~target.labelled).sum())
+    n_unlabelled = int((~target.label_mask).sum())
     if n_unlabelled:
         notes.append(f"{n_unlabelled:,} of {len(target.labels):,} rows have no {target.name} and are left out")
     raw = [str(name).strip() for name in table.frame.columns]
@@ -316,12 +316,12 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list
     if n_renamed:
         subject = counted(n_renamed, "column has", "columns have")
         notes.append(f"{subject} another name here than in the table, so that each name is unique")
-    notes.extend(warnings(columns, target.labels[target.labelled]))
+    notes.extend(warnings(columns, target.labels[target.label_mask]))
     return notes
 
 
-def _why_none(columns: Sequence[TableColumn]) -> str:
-    reasons = [f"{column.name}: {column.about}" for column in columns[:_SHOWN]]
+def _exclusion_text(columns: Sequence[TableColumn]) -> str:
+    reasons = [f"{column.name}: {column.about}" for column in columns[:_MOST_NAMES]]
     return f" ({'; '.join(reasons)})" if reasons else ": it has one column, the target"
 
 

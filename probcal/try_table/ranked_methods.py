@@ -13,11 +13,11 @@ from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
 from probcal.store.outline import Outline, ResultColumn
-from probcal.try_table.description import wrapped
-from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, shown_measures
+from probcal.try_table.description import wrap_line
+from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, table_measures
 
-_DOUBT = 0.05
-_FEWEST_TESTED = 3
+_LEVEL = 0.05
+_FEWEST_SPLITS = 3
 """With fewer splits nothing is tested: two differences may be equal by chance."""
 
 
@@ -30,7 +30,7 @@ class RankedMethod:
     values: tuple[float, ...]
     means: dict[str, float]
     """Measure -> its mean over the splits that have it."""
-    failed: int
+    n_failed: int
     splits: int
     """Number of planned splits."""
     seconds: float
@@ -91,15 +91,17 @@ def ranking(
     Raises StoreError where the predictions of a finished cell are gone.
     """
     results = store.results()
-    methods = [_ranked(store, outline, results, column, scale, measure, test_share) for column in outline.columns]
+    methods = [
+        _ranked_method(store, outline, results, column, scale, measure, test_share) for column in outline.columns
+    ]
     sign = -1 if measure.larger_is_better else 1
     return sorted(
         methods,
-        key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.failed),
+        key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.n_failed),
     )
 
 
-def not_significantly_different(best: RankedMethod, methods: Sequence[RankedMethod]) -> list[RankedMethod]:
+def rivals_of(best: RankedMethod, methods: Sequence[RankedMethod]) -> list[RankedMethod]:
     """Return those of ``methods`` that are not significantly different from ``best``.
 
     The differences on the same splits go into the corrected resampled t-test (Nadeau & Bengio, 2003). Holm's correction
@@ -107,12 +109,12 @@ def not_significantly_different(best: RankedMethod, methods: Sequence[RankedMeth
     """
     candidates = [method for method in methods if method.is_ranked]
     p = holm([_p_value(best, method) for method in candidates])
-    return [method for method, p_value in zip(candidates, p, strict=True) if p_value is None or p_value > _DOUBT]
+    return [method for method, p_value in zip(candidates, p, strict=True) if p_value is None or p_value > _LEVEL]
 
 
 def _p_value(best: RankedMethod, method: RankedMethod) -> float:
     test = corrected_t_test([a - b for a, b in zip(method.values, best.values, strict=True)], best.test_share)
-    return test.p if best.splits >= _FEWEST_TESTED and test.error else 1.0  # equal differences have no spread to test
+    return test.p if best.splits >= _FEWEST_SPLITS and test.error else 1.0  # equal differences have no spread to test
 
 
 def cell_ids(outline: Outline, learner: str, method: str) -> list[str]:
@@ -121,7 +123,7 @@ def cell_ids(outline: Outline, learner: str, method: str) -> list[str]:
     return [cell_id(row.name, repetition, learner, method) for repetition in range(outline.repetitions[row.name])]
 
 
-def _ranked(
+def _ranked_method(
     store: Store,
     outline: Outline,
     results: dict[str, CellResult],
@@ -133,13 +135,13 @@ def _ranked(
     ids = cell_ids(outline, column.learner, column.method)
     cell_results = [results[cell] for cell in ids if cell in results]
     failed_results = [result for result in cell_results if result.status != "done"]
-    values, infinite = split_values(store, results, ids, shown_measures(measure), scale)
+    values, infinite = split_values(store, results, ids, table_measures(measure), scale)
     return RankedMethod(
         learner=column.learner,
         method=column.method,
         values=tuple(values[measure.name]),
         means={name: _mean(numbers) for name, numbers in values.items()},
-        failed=len(failed_results),
+        n_failed=len(failed_results),
         splits=len(ids),
         seconds=_mean([result.seconds + result.shared_seconds for result in cell_results if result.status == "done"]),
         error=f"{failed_results[0].error_type}: {failed_results[0].message}" if failed_results else "",
@@ -155,15 +157,15 @@ def _mean(values: Sequence[float]) -> float:
 
 
 _LONGEST_NAME = 12
-_WIDE = 3
+_WIDE_RATIO = 3
 """An interval so many times as wide as that of the best says little."""
-_NAMED = 3
+_MOST_NAMES = 3
 
 
 def ranking_table(methods: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table, best first. A place ends in ``*`` if not significantly different from it."""
-    measure, rivals = methods[0].measure, _rivals(methods)
-    measures = shown_measures(measure)[1:]
+    measure, rivals = methods[0].measure, _top_rivals(methods)
+    measures = table_measures(measure)[1:]
     has_infinite = any(method.infinite for method in methods)
     header = ["", "learner", "method", measure.header, "95 % interval", *(entry.header for entry in measures)]
     header += ["inf"] * has_infinite + ["s"]
@@ -177,7 +179,7 @@ def ranking_table(methods: Sequence[RankedMethod]) -> tuple[list[str], list[list
 def legend(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]:
     """Yield how to read the table. ``bound`` is that of the log loss."""
     measure, splits = methods[0].measure, methods[0].splits
-    measures = shown_measures(measure)
+    measures = table_measures(measure)
     losses = ", ".join(entry.about for entry in measures if not entry.larger_is_better)
     scores = ", ".join(entry.about for entry in measures if entry.larger_is_better)
     yield (
@@ -189,13 +191,13 @@ def legend(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]:
             f"inf: number of the {splits} splits in which the log loss is infinite without these limits, because an "
             "observed label had predicted probability 0."
         )
-    if splits < _FEWEST_TESTED and len(methods) > 1:
+    if splits < _FEWEST_SPLITS and len(methods) > 1:
         yield f"* {splits} splits are too few to test the difference from the best; --splits 10 tests it."
-    elif rivals := _rivals(methods):
+    elif rivals := _top_rivals(methods):
         yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
-        wide = [name_of(method) for method in rivals if _half_width(method) > _WIDE * _half_width(methods[0])]
+        wide = [name_of(method) for method in rivals if _half_width(method) > _WIDE_RATIO * _half_width(methods[0])]
         if wide:
-            names = join_first(wide, _NAMED)
+            names = join_first(wide, _MOST_NAMES)
             yield f"The interval of {names} is wide, so it may be much worse than the best all the same."
 
 
@@ -207,33 +209,33 @@ def _half_width(method: RankedMethod) -> float:
 def failures(methods: Sequence[RankedMethod]) -> Iterator[str]:
     """Yield a sentence for each method that failed on some split."""
     for method in methods:
-        if method.failed:
-            summary = f"{name_of(method)} failed on {method.failed} of {method.splits} splits"
+        if method.n_failed:
+            summary = f"{name_of(method)} failed on {method.n_failed} of {method.splits} splits"
             yield printable(f"{summary}: {shortened(method.error.strip().partition(chr(10))[0], 150)}")
 
 
 def ranked_lines(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]:
     """Yield the table for a terminal, how to read it, and what failed. ``bound`` is that of the log loss."""
     header, rows = ranking_table(methods)
-    yield from _aligned([header, *map(_for_terminal, rows)])
+    yield from _aligned_lines([header, *map(_terminal_row, rows)])
     yield ""
     for line in legend(methods, bound):
-        yield from wrapped(line, hang=0)
+        yield from wrap_line(line, hang=0)
     for line in failures(methods):
-        yield from wrapped(line)
+        yield from wrap_line(line)
 
 
-def _for_terminal(row: list[str]) -> list[str]:
+def _terminal_row(row: list[str]) -> list[str]:
     place, learner, method, *numbers = row
     names = [shortened(learner, _LONGEST_NAME), shortened(method, _LONGEST_NAME)]
     return [place if place.endswith("*") else f"{place} ", *names, *numbers]
 
 
-def _rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
-    return not_significantly_different(methods[0], methods[1:]) if methods[0].is_ranked else []
+def _top_rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
+    return rivals_of(methods[0], methods[1:]) if methods[0].is_ranked else []
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _aligned_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         places = enumerate(zip(row, widths, strict=True))
@@ -244,7 +246,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _row(method: RankedMethod, measures: Sequence[Measure], has_infinite: bool) -> list[str]:
     interval = method.interval
     interval_text = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
-    value = f"{method.value:.4f}" if method.is_ranked else "failed" if method.failed else "none"
+    value = f"{method.value:.4f}" if method.is_ranked else "failed" if method.n_failed else "none"
     means = [
         "" if math.isnan(method.means[measure.name]) else f"{method.means[measure.name]:.3f}" for measure in measures
     ]

@@ -145,11 +145,11 @@ def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp]
 MOST_ROWS = 10_000
 MOST_NUMBERS = 4_000_000
 """Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
-_FEWEST = 1_000
+_SMALLEST_SAMPLE = 1_000
 """Smallest sample for the widest table."""
-RARE = 0.05
+RARE_SHARE = 0.05
 """A class with a smaller share of the rows keeps as many of them as the sample has room for."""
-_ROOM = 0.25
+_LARGEST_RARE_PART = 0.25
 """Largest share of a sample that all rare classes together get."""
 
 
@@ -157,7 +157,7 @@ def sample_size(n_rows: int, n_columns: int, limit: int | None) -> int:
     """Return how many rows of a table are used. ``n_columns`` counts one column for each level."""
     if limit is not None:
         return min(n_rows, limit)
-    return min(n_rows, MOST_ROWS, max(_FEWEST, MOST_NUMBERS // max(1, n_columns)))
+    return min(n_rows, MOST_ROWS, max(_SMALLEST_SAMPLE, MOST_NUMBERS // max(1, n_columns)))
 
 
 def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDArray[np.intp]:
@@ -177,7 +177,7 @@ class RowSample:
     """Hold the numbers of the used rows, sorted, and the classes of which it keeps more rows than their share."""
 
     rows: npt.NDArray[np.intp]
-    enriched: Mapping[str, int]
+    enriched_classes: Mapping[str, int]
     """Class -> number of its rows in the sample."""
 
 
@@ -195,10 +195,10 @@ def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, 
     """
     n, classes = len(labels), classes.astype(str)
     names, counts = np.unique(classes, return_counts=True)
-    rare_counts = {str(name): int(rows) for name, rows in zip(names, counts, strict=True) if rows < RARE * n}
+    rare_counts = {str(name): int(rows) for name, rows in zip(names, counts, strict=True) if rows < RARE_SHARE * n}
     if size >= n or not rare_counts:
         return RowSample(stratified_sample(labels, size, seed), {})
-    quota = int(_ROOM * size / len(rare_counts))
+    quota = int(_LARGEST_RARE_PART * size / len(rare_counts))
     parts = []
     for name, rows in rare_counts.items():
         class_rows = np.flatnonzero(classes == name)

@@ -40,11 +40,11 @@ class Target:
     counts: Mapping[str, int]
     """Label -> number of its rows, in the order of labels."""
     positive: str | None
-    chosen: bool
+    has_choice: bool
     """Whether the user named the positive label."""
 
     @property
-    def labelled(self) -> npt.NDArray[np.bool_]:
+    def label_mask(self) -> npt.NDArray[np.bool_]:
         """Return (n_rows,) whether each row has a label."""
         return np.array([label is not None for label in self.labels], dtype=bool)
 
@@ -89,10 +89,10 @@ def read_target(
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1:
         raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted(rows)}; two are needed')
-    _refuse_no_classes(column, distinct, rows, min_rows)
+    _refuse_unusable_labels(column, distinct, rows, min_rows)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
-        if positive not in counts and (label := _same_number(positive, mark)) in counts:  # 1,0 also means the label 1
+        if positive not in counts and (label := _number_label(positive, mark)) in counts:  # 1,0 also means the label 1
             positive = label
         if positive not in counts:
             hint = did_you_mean(positive, counts)
@@ -105,7 +105,7 @@ def read_target(
     return Target(name, labels, counts, positive_label, positive is not None)
 
 
-def labels_among_words(
+def read_word_labels(
     name: str, column: pd.Series, raw: pd.Series | None, user_labels: Collection[str]
 ) -> tuple[pd.Series, list[str]]:
     """Return the target column with those words, such as NA, that are labels, and notes on what each word is read as.
@@ -169,19 +169,19 @@ def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
     """Return the labels as text. Where all are numbers, "1", "1.0" and "01" are one label."""
     values = raw.astype(object).where(raw.notna(), None)
     texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
-    numbers = {text: _same_number(text, mark) for text in set(texts) if text is not None}
+    numbers = {text: _number_label(text, mark) for text in set(texts) if text is not None}
     if None not in numbers.values():
         texts = [None if text is None else numbers[text] for text in texts]
     return np.array(texts, dtype=object)
 
 
-def _same_number(text: str, mark: Mark) -> str | None:
+def _number_label(text: str, mark: Mark) -> str | None:
     """Return the number in ``text`` as labels write it, or None where it is no number."""
     value = number(text, mark)
     return None if np.isnan(value) else as_text(value)
 
 
-def _refuse_no_classes(column: str, distinct: list[str], rows: int, min_rows: int) -> None:
+def _refuse_unusable_labels(column: str, distinct: list[str], rows: int, min_rows: int) -> None:
     n = len(distinct)
     if n > rows / 2 and rows < 2 * FEWEST_ROWS:  # so few rows do not tell classes from ids
         raise DataError(
@@ -207,7 +207,7 @@ def _refuse_no_classes(column: str, distinct: list[str], rows: int, min_rows: in
         )
 
 
-def count_words(counts: Mapping[str, int]) -> list[tuple[str, str]]:
+def class_lines(counts: Mapping[str, int]) -> list[tuple[str, str]]:
     """Return (label, rows with their share) of each class, for a line each."""
     total: Any = sum(counts.values())
     return [(label, f"{counted(rows)} ({100 * rows / total:.3g} %)") for label, rows in counts.items()]

@@ -18,31 +18,31 @@ from sklearn.tree import DecisionTreeClassifier
 from probcal._io import join_first
 from probcal.data.dataset import Dataset
 from probcal.data.folds import fold_rows
-from probcal.try_table.column_types import TableColumn, determines
+from probcal.try_table.column_types import TableColumn, determines_label
 from probcal.try_table.preparation import PreparedTable
 
 NEAR_PERFECT = 0.995
 """An AUC of one column alone above this is no luck."""
-_MISSING_TELLS = 0.9
+_SUSPICIOUS_AUC = 0.9
 """An AUC of the missing values of one column above this needs a reason."""
 _MOST_ROWS = 2_000
 """One column is judged by so many rows. More would take seconds."""
 _MOST_COLUMNS = 500
-_LARGEST = 3e38
+_LARGEST_NUMBER = 3e38
 """Larger numbers do not fit into the float32 of scikit-learn's trees."""
-_FEWEST = 10
+_FEWEST_ROWS = 10
 """Fewest rows of a class to judge a column by."""
-_NAMED = 4
+_MOST_NAMES = 4
 _FEWEST_GROUPS = 10
 _ROWS_PER_GROUP = 2.0
-_MANY_GROUPS = 0.02
+_GROUPS_PER_ROW = 0.02
 """Groups per row. With fewer, the column is an ordinary category."""
-_OF_A_GROUP = re.compile(
+_GROUP_NAME = re.compile(
     r"(?i)(.*[ _.-])?(account|case|client|contract|customer|device|household|kunde|loan|machine|member|order|patient"
     r"|person|policy|school|site|store|student|subject|supplier|user|batch)(s|[ _.-]?(id|no|nr|number|name|key))?"
 )
-_AN_ID = re.compile(r"(?i:(.*[ _.-])?(id|uuid|guid|key|nr|no))|.*[a-z](ID|Id|No|Nr)")
-_OF_A_TIME = re.compile(
+_ID_NAME = re.compile(r"(?i:(.*[ _.-])?(id|uuid|guid|key|nr|no))|.*[a-z](ID|Id|No|Nr)")
+_TIME_NAME = re.compile(
     r"(?i:(.*[ _.-])?(time|date|timestamp|epoch|unix|ts|at|created|updated)s?)|.*[a-z](Time|Date|At)"
 )
 _SECONDS = (631_152_000, 4_102_444_800)
@@ -51,7 +51,7 @@ _MOST_COPIES = 0.005
 """A smaller share of test rows with a copy among the training rows changes no result."""
 _SPLITS_FOR_COPIES = 5
 _SHUFFLES = 20
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_HASH_BASE = np.uint64(0x9E3779B97F4A7C15)
 """The hashes of a row's columns are the digits of a number with this base, modulo 2^64."""
 
 
@@ -85,13 +85,13 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
 
 
 def _copies_of_target(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
-    labels = prepared.target.labels[prepared.target.labelled]
+    labels = prepared.target.labels[prepared.target.label_mask]
     for column in prepared.inputs:
-        if determines(column, labels):
+        if determines_label(column, labels):
             yield (
                 column.name,
                 f'"{column.name}" alone determines the target in every row. Unless you know it beforehand, '
-                f"--drop {_quoted(column.name)}",
+                f"--drop {_shell_word(column.name)}",
             )
 
 
@@ -101,13 +101,13 @@ def _missing_values(
     for column in columns:
         assert column.values is not None
         empty = column.values.iloc[rows].isna().to_numpy()
-        if _FEWEST <= empty.sum() <= len(empty) - _FEWEST:
+        if _FEWEST_ROWS <= empty.sum() <= len(empty) - _FEWEST_ROWS:
             auc = max(_auc(y, empty.astype(float)), _auc(y, 1.0 - empty))
-            if auc >= _MISSING_TELLS:
+            if auc >= _SUSPICIOUS_AUC:
                 yield (
                     column.name,
                     f'"{column.name}": whether it is missing tells the class (AUC {auc:.3f} alone). It may be filled '
-                    f"in only after the outcome; if so, --drop {_quoted(column.name)}",
+                    f"in only after the outcome; if so, --drop {_shell_word(column.name)}",
                 )
 
 
@@ -115,16 +115,16 @@ def _single_columns(
     columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], y: npt.NDArray[Any]
 ) -> Iterator[tuple[str, str]]:
     """Yield each column that predicts other rows nearly without an error, as a tree of this column alone does."""
-    if np.bincount(y).min() < _FEWEST:
+    if np.bincount(y).min() < _FEWEST_ROWS:
         return
-    places = _some_rows(y)
+    places = _sample_rows(y)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     for column in columns[:_MOST_COLUMNS]:
         assert column.values is not None
         values = column.values.iloc[rows[places]]
         is_category = isinstance(values.dtype, pd.CategoricalDtype)
         numbers = np.where(values.isna(), -1, values.cat.codes) if is_category else values.to_numpy(np.float64)
-        numbers = np.clip(numbers, -_LARGEST, _LARGEST)
+        numbers = np.clip(numbers, -_LARGEST_NUMBER, _LARGEST_NUMBER)
         tree = DecisionTreeClassifier(min_samples_leaf=5, max_leaf_nodes=50, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -134,14 +134,14 @@ def _single_columns(
             yield (
                 column.name,
                 f'"{column.name}" alone tells the class (AUC {auc:.4f}). If it is known only after the outcome, '
-                f"--drop {_quoted(column.name)}",
+                f"--drop {_shell_word(column.name)}",
             )
 
 
-def _some_rows(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def _sample_rows(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Return at most 2,000 places, and among them up to 500 of each class."""
     random = np.random.default_rng(0)
-    limit = max(_MOST_ROWS // (int(y.max()) + 1), _FEWEST)
+    limit = max(_MOST_ROWS // (int(y.max()) + 1), _FEWEST_ROWS)
     parts = [random.permutation(np.flatnonzero(y == label))[:limit] for label in np.unique(y)]
     return np.sort(np.concatenate(parts))
 
@@ -159,12 +159,12 @@ def _auc(y: npt.NDArray[Any], score: npt.NDArray[np.float64]) -> float:
 def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
     for column in columns:
         assert column.values is not None
-        if column.kind != "number" or not _AN_ID.fullmatch(column.name):
+        if column.kind != "number" or not _ID_NAME.fullmatch(column.name):
             continue
         if (column.values.dropna() % 1 == 0).all():  # decimal numbers measure something
             yield (
                 f'"{column.name}" is used as a number, and its name is that of an identifier; if it only counts or '
-                f"names rows, --drop {_quoted(column.name)}"
+                f"names rows, --drop {_shell_word(column.name)}"
             )
 
 
@@ -206,7 +206,7 @@ def _share_of_equal_rows(
     """Return the share of test rows with an equal training row. ``values`` has the hashes of each column, (n_rows,)."""
     rows = np.zeros(len(values[0]), np.uint64)
     for column in values:
-        rows = rows * _ODD + column
+        rows = rows * _HASH_BASE + column
     n_equal = sum(int(np.isin(rows[test], rows[train]).sum()) for train, test in splits)
     return n_equal / sum(len(test) for _, test in splits)
 
@@ -216,9 +216,9 @@ def _times(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[str]:
     if dates:
         split, suffix = ("in groups", " in place of --group") if has_groups else ("at random", "")
         yield (
-            f"{join_first((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and"
-            f" they are split {split}. If you will predict later rows from earlier ones, these results are too good; "
-            f"--time {_quoted(dates[0])}{suffix} tests on later rows"
+            f"{join_first((f'{name!r}' for name in dates), _MOST_NAMES).replace(chr(39), chr(34))}: rows "
+            f"have dates, and they are split {split}. If you will predict later rows from earlier ones, these results "
+            f"are too good; --time {_shell_word(dates[0])}{suffix} tests on later rows"
         )
 
 
@@ -226,18 +226,18 @@ def _has_dates_as_numbers(column: TableColumn) -> bool:
     """Return whether all numbers of a column are dates such as 19900330, or seconds since 1970 by size and name."""
     assert column.values is not None
     values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
-    if len(values) < _FEWEST or not (values % 1 == 0).all():
+    if len(values) < _FEWEST_ROWS or not (values % 1 == 0).all():
         return False
-    if _OF_A_TIME.fullmatch(column.name) and any(_within(values / unit, _SECONDS) for unit in (1, 1_000)):
+    if _TIME_NAME.fullmatch(column.name) and any(_are_within(values / unit, _SECONDS) for unit in (1, 1_000)):
         return True
-    if not _within(values, (19_000_101, 21_001_231)):
+    if not _are_within(values, (19_000_101, 21_001_231)):
         return False
     return bool(
         ((values // 100 % 100 <= 12) & (values // 100 % 100 >= 1) & (values % 100 <= 31) & (values % 100 >= 1)).all()
     )
 
 
-def _within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> bool:
+def _are_within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> bool:
     return bool(((values >= bounds[0]) & (values <= bounds[1])).all())
 
 
@@ -245,21 +245,21 @@ def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
     n = len(raw)
     suffix = " in place of --time" if prepared.split.kind == "time_ordered" else ""
     for name, values in raw.items():
-        if str(name) == prepared.target.name or not names_a_case(str(name)):
+        if str(name) == prepared.target.name or not is_group_name(str(name)):
             continue
         n_groups, n_known = values.nunique(), int(values.notna().sum())
-        if n_groups >= max(_FEWEST_GROUPS, _MANY_GROUPS * n) and n_known >= _ROWS_PER_GROUP * n_groups:
+        if n_groups >= max(_FEWEST_GROUPS, _GROUPS_PER_ROW * n) and n_known >= _ROWS_PER_GROUP * n_groups:
             yield (
                 f'"{name}": each value has {n_known / n_groups:.1f} rows on average, and they can be in both training '
-                f"and test rows. If you will predict for new ones, --group {_quoted(str(name))}{suffix} keeps "
+                f"and test rows. If you will predict for new ones, --group {_shell_word(str(name))}{suffix} keeps "
                 "them together"
             )
 
 
-def names_a_case(name: str) -> bool:
+def is_group_name(name: str) -> bool:
     """Return whether the name of a column is that of a person, an account, a device or the like."""
-    return _OF_A_GROUP.fullmatch(name) is not None
+    return _GROUP_NAME.fullmatch(name) is not None
 
 
-def _quoted(name: str) -> str:
+def _shell_word(name: str) -> str:
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'

@@ -25,13 +25,13 @@ from probcal.try_table.file_reader import STANDARD_INPUT
 from probcal.try_table.held_out import held_out_predictions
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
-from probcal.try_table.preparation import PreparedTable, TableRequest, cleaned, prepare, slug
+from probcal.try_table.preparation import PreparedTable, TableRequest, clean_name, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.verdict import VerdictContext, verdict
 
-Say = Callable[[str], None]
+Printer = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TrialOptions:
     save: Path | None = None
     retry_failed: bool = False
     dry_run: bool = False
-    again: str = "the same command"
+    command: str = "the same command"
     """The command that runs it once more."""
     measure: Measure = LOSS
     """The measure that ranks."""
@@ -54,7 +54,7 @@ class TrialOptions:
     """Folder for the fitted winner."""
 
 
-def try_table(request: TableRequest, options: TrialOptions, print_line: Say, progress: Say) -> int:
+def try_table(request: TableRequest, options: TrialOptions, print_line: Printer, progress: Printer) -> int:
     """Run a trial and return the exit code. ``print_line`` gets the findings, ``progress`` the messages during the run.
 
     Raises ProbcalError for a table, a name or a folder that cannot be used, before anything is written or run.
@@ -70,7 +70,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Say, pro
     default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or default_learners, prepared.most_levels)
     methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values())
-    choices.refuse_scores_alone(options.learners, options.methods)
+    choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
@@ -78,14 +78,14 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Say, pro
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
-    heading = f"{cleaned(prepared.table.place)}, target {prepared.target.name}"
-    files.refuse_unsound(table_files, plan, name)
+    heading = f"{clean_name(prepared.table.place)}, target {prepared.target.name}"
+    files.refuse_faulty_plan(table_files, plan, name)
     if options.save:
-        files.refuse_others(options.save, card_name)
+        files.refuse_overwriting(options.save, card_name)
     if options.export:
         refuse_export(options.export)
     Store(folder).refuse_others(name)
-    _refuse_another_table(path, heading)
+    _refuse_other_table(path, heading)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
@@ -96,14 +96,15 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Say, pro
         return 0
     files.write(table_files, plan, path, title, heading)
     if options.save:
-        origin = f"{cleaned(Path(prepared.table.place).name)} as probcal try read it; probcal run {options.save.name}"
+        table_name = clean_name(Path(prepared.table.place).name)
+        origin = f"{table_name} as probcal try read it; probcal run {options.save.name}"
         paths = files.write(table_files, plan, options.save, title, origin)
         print_line(f"saved, with the rows: {paths[-1]}, {paths[0].parent}")
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
     result = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps)
-    lines = [*result.ranked_lines, "", *describe.wrapped(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
+    lines = [*result.ranked_lines, "", *describe.wrap_line(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
     for line in ["", *lines, ""]:
         print_line(line)
     print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
@@ -111,7 +112,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Say, pro
         for line in result.export(options.export, request.number):
             print_line(line)
     if prepared.table.has_changed():
-        command = f"{options.again} (with another file after --save)" if options.save else options.again
+        command = f"{options.command} (with another file after --save)" if options.save else options.command
         progress(
             f"warning: {prepared.table.place} changed during the run, so these results are those of its earlier "
             f"content; to run its present content, type: {command}"
@@ -119,14 +120,14 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Say, pro
     return code
 
 
-def _refuse_another_table(path: Path, heading: str) -> None:
+def _refuse_other_table(path: Path, heading: str) -> None:
     previous = files.heading_of(path)
     if previous is not None and previous != heading:
         folder = path.parents[1]
         raise ProbcalError(f"{folder} holds the results of another table ({previous}); choose another folder with -o")
 
 
-_ON_CARD = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
+_CARD_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
 
 
 @dataclass(frozen=True)
@@ -155,27 +156,29 @@ class TrialResult:
         return MeasureScale(choices.bound(counts.values()), self.prepared.class_weights)
 
     @cached_property
-    def ranked(self) -> list[RankedMethod]:
+    def methods(self) -> list[RankedMethod]:
         """Return the methods, the best first."""
         return ranking(self._store, self._outline, self._scale, self.measure, self.prepared.split.test_share)
 
     @property
     def ranked_lines(self) -> Iterator[str]:
         """Yield the table of the ranking."""
-        return ranked_lines(self.ranked, self._scale.bound)
+        return ranked_lines(self.methods, self._scale.bound)
 
     @cached_property
     def verdict(self) -> str:
         """Return which method is best, and how certain that is."""
-        best = next((method for method in self.ranked if method.learner != choices.BASELINE and method.is_ranked), None)
+        best = next(
+            (method for method in self.methods if method.learner != choices.BASELINE and method.is_ranked), None
+        )
         aucs = [] if best is None else self._values(best.learner, best.method, ("auc",))["auc"]
         context = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
-        return verdict(self.ranked, context)
+        return verdict(self.methods, context)
 
     def findings(self, description: Sequence[str]) -> TrialFindings:
         """Return what the page of the trial shows. ``description`` has the lines about the table and the plan."""
-        enriched = bool(self.prepared.enriched)
-        return TrialFindings(self.ranked, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
+        enriched = bool(self.prepared.enriched_classes)
+        return TrialFindings(self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
 
     def _values(self, learner: str, method: str, names: Sequence[str]) -> dict[str, list[float]]:
         ids = cell_ids(self._outline, learner, method)
@@ -186,7 +189,7 @@ class TrialResult:
 
         ``number_columns`` holds the columns that the user declared as numbers.
         """
-        best = self.ranked[0]
+        best = self.methods[0]
         if not best.is_ranked:
             yield f"not exported: {name_of(best)} and all others failed on some split"
             return
@@ -217,8 +220,8 @@ class TrialResult:
             name=name_of(best),
             verdict=self.verdict,
             splits=self.prepared.split.sentence(len(self.prepared.rows)),
-            values=self._values(best.learner, best.method, _ON_CARD),
-            baseline=self._values(choices.BASELINE, "direct", _ON_CARD),
+            values=self._values(best.learner, best.method, _CARD_MEASURES),
+            baseline=self._values(choices.BASELINE, "direct", _CARD_MEASURES),
             test_share=self.prepared.split.test_share,
             bound=eps,
             measured_bound=self._scale.bound,
@@ -231,17 +234,17 @@ class TrialResult:
         write_export(folder, plan, self.prepared, predictions, facts, number_columns)
         yield ""
         message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
-        yield from describe.wrapped(printable(message))
+        yield from describe.wrap_line(printable(message))
         if best.learner == choices.BASELINE:
-            yield from describe.wrapped("note: this model is constant: it predicts the class shares for every row")
+            yield from describe.wrap_line("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):
             hint = "the reliability diagram needs matplotlib, which is not installed; install it with"
-            yield from describe.wrapped(f"note: {hint}: {installation('matplotlib')}")
+            yield from describe.wrap_line(f"note: {hint}: {installation('matplotlib')}")
         if self.traps.leaks:
             names = " and ".join(f'"{name}"' for name in self.traps.leaks)
-            yield from describe.wrapped(f"note: do not use this model yet: {names} may give the answer away")
+            yield from describe.wrap_line(f"note: do not use this model yet: {names} may give the answer away")
         for note in notes:
-            yield from describe.wrapped(printable(f"note: {note}"))
+            yield from describe.wrap_line(printable(f"note: {note}"))
         script = shlex.quote((folder / "predict.py").as_posix())
         yield f"new rows: python {script} new.csv > predicted.csv"
         yield f"the same model in Python ({folder / 'train.py'}):"

@@ -13,7 +13,7 @@ from probcal.reporting.grid import Grid, Text
 from probcal.reporting.html.page import render_charts, write_page
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
-from probcal.try_table.measures import Measure, shown_measures
+from probcal.try_table.measures import Measure, table_measures
 from probcal.try_table.ranked_methods import RankedMethod, failures, legend, name_of, ranking_table
 
 _PARTS = {
@@ -31,7 +31,7 @@ _PARTS = {
 class TrialFindings:
     """Hold what a trial found, as its page shows it."""
 
-    ranked: Sequence[RankedMethod]
+    methods: Sequence[RankedMethod]
     """The methods, the best first."""
     bound: float
     """The bound of the log loss."""
@@ -49,10 +49,10 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
     Raises StoreError where the results cannot be read, and ReportError where the page cannot be written.
     """
     sections = ExperimentSections(store, "trial")
-    lines = _reliability_lines(sections, findings.ranked)
+    lines = _reliability_lines(sections, findings.methods)
     text = render_charts(
         "trial.html",
-        {"trial": {**_chart_data(sections, findings.ranked), "reliability": lines}},
+        {"trial": {**_chart_data(sections, findings.methods), "reliability": lines}},
         title=sections.outline.title,
         one=sections,
         several=False,
@@ -66,21 +66,21 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
 
 
 def _grid(findings: TrialFindings) -> Grid:
-    header, rows = ranking_table(findings.ranked)
-    measure = findings.ranked[0].measure
+    header, rows = ranking_table(findings.methods)
+    measure = findings.methods[0].measure
     return Grid(
         number=1,
         name="The ranking",
         explanation=f"in the order of the mean {measure.header}, the best first.",
         header=header,
         rows=[[Text(place.rstrip("*"), rest="*" * place.count("*")), *map(Text, cells)] for place, *cells in rows],
-        notes=[*legend(findings.ranked, findings.bound), *failures(findings.ranked)],
+        notes=[*legend(findings.methods, findings.bound), *failures(findings.methods)],
     )
 
 
 def _chart_data(sections: ExperimentSections, methods: Sequence[RankedMethod]) -> dict[str, Any]:
     """Return the means of the ranking for the charts, with the names of the ranking in its order."""
-    measures = shown_measures(methods[0].measure)
+    measures = table_measures(methods[0].measure)
     return {
         "paper": None,
         "metrics": [
@@ -90,7 +90,7 @@ def _chart_data(sections: ExperimentSections, methods: Sequence[RankedMethod]) -
         "datasets": [row.title for row in sections.outline.datasets],
         "columns": [{"label": name_of(method), "group": method.learner} for method in methods],
         "numbers": [
-            [place, 0, column, _mean(method, measure), None, method.splits - method.failed, 0, None, None,
+            [place, 0, column, _mean(method, measure), None, method.splits - method.n_failed, 0, None, None,
              method.interval if measure == method.measure else None]
             for place, measure in enumerate(measures)
             for column, method in enumerate(methods)

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from probcal._io import counted
 from probcal.try_table.choices import BASELINE
 from probcal.try_table.measures import MEASURES
-from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of, not_significantly_different
+from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of, rivals_of
 
-_MOST_NAMED = 4
-_ENOUGH = 200
+_MOST_NAMES = 4
+_ENOUGH_ROWS = 200
 """With so many rows of every class, columns without any sign of a relation are probably not related to the target."""
 _ENOUGH_SPLITS = 5
 _NEAR_PERFECT = 0.995
 """An AUC that real tables seldom have."""
-_NO_LOSS = 0.02
+_TINY_LOSS_SHARE = 0.02
 """Share of the log loss of the base rate that only nearly perfect predictions have left."""
 
 
@@ -42,22 +42,22 @@ def verdict(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
     if not best.is_ranked:
         return f"No method has a {best.measure.header} on every split, so there is no best one."
     loss = f"{best.measure.header} {best.value:.4f}{' bits' if best.measure.name == 'log-loss' else ''}"
-    rivals = not_significantly_different(best, methods[1:])
-    if best.learner != BASELINE and (reason := _too_good(methods, context)):
+    rivals = rivals_of(best, methods[1:])
+    if best.learner != BASELINE and (reason := _suspicion(methods, context)):
         return f"Do not trust this ranking yet: {name_of(best)} has {loss}, and {reason}"
     if len(methods) > 1 and any(method.learner == BASELINE for method in [best, *rivals]):
-        return f"{name_of(best)} has the best {loss}; {_no_better(best, context)}"
+        return f"{name_of(best)} has the best {loss}; {_baseline_reason(best, context)}"
     if len(methods) == 1:
         return f"{name_of(best)} ran alone, so there is nothing to compare: {loss}."
     if not rivals:
-        return f"The best is {name_of(best)}, {loss}{_better_than(', ', methods)}."
-    names = [name_of(method) for method in rivals[:_MOST_NAMED]]
-    suffix = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
-    comparison = _better_than("; ", [method for method in methods if method not in rivals])
+        return f"The best is {name_of(best)}, {loss}{_lead_text(', ', methods)}."
+    names = [name_of(method) for method in rivals[:_MOST_NAMES]]
+    suffix = f" and {len(rivals) - _MOST_NAMES} more" if len(rivals) > _MOST_NAMES else ""
+    comparison = _lead_text("; ", [method for method in methods if method not in rivals])
     return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(names)}{suffix}{comparison}."
 
 
-def _no_better(best: RankedMethod, context: VerdictContext) -> str:
+def _baseline_reason(best: RankedMethod, context: VerdictContext) -> str:
     """Return why nothing is said to beat the base rate: too few rows, or columns without a relation."""
     finding = "not significantly different from predicting the class shares for every row"
     if best.learner == BASELINE:
@@ -75,20 +75,20 @@ def _no_better(best: RankedMethod, context: VerdictContext) -> str:
             f"{finding}. The columns do tell something, because they rank the rows (AUC {auc:.3f}), but {shortage} how "
             "good the probabilities are."
         )
-    if rows < _ENOUGH:
+    if rows < _ENOUGH_ROWS:
         return f"{finding}. With so few rows, this says nothing about the columns: {shortage}."
     return f"{finding}. The columns may not be related to the target."
 
 
-def _too_good(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
+def _suspicion(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
     """Return why the best method is too good to be true, or an empty text."""
     if context.leaks:
-        names = ", ".join(f'"{name}"' for name in context.leaks[:_MOST_NAMED])
+        names = ", ".join(f'"{name}"' for name in context.leaks[:_MOST_NAMES])
         return f"{names} may give the answer away. Drop what you will not know when you predict, and run it again."
     best = methods[0]
     losses = [method.means.get("log-loss", math.nan) for method in methods if method.learner == BASELINE]
     loss = best.means.get("log-loss", math.nan)
-    is_tiny = any(loss < _NO_LOSS * baseline_loss for baseline_loss in losses)
+    is_tiny = any(loss < _TINY_LOSS_SHARE * baseline_loss for baseline_loss in losses)
     two_classes = len(context.class_counts) == 2  # with many classes, the mean AUC of each against the others is high
     if (two_classes and best.means.get("auc", math.nan) > _NEAR_PERFECT) or is_tiny:
         return (
@@ -98,9 +98,9 @@ def _too_good(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
     return ""
 
 
-def _better_than(separator: str, methods: Sequence[RankedMethod]) -> str:
+def _lead_text(separator: str, methods: Sequence[RankedMethod]) -> str:
     """Return how many others the first of ``methods`` is better than. Failed ones are counted separately."""
-    n_better = sum(not method.failed for method in methods[1:])
+    n_better = sum(not method.n_failed for method in methods[1:])
     n_failed = len(methods) - 1 - n_better
     rivals = f"{n_better} other{'s' * (n_better > 1)}"
     counts = [f"significantly better than {rivals} at the 5 % level"] if n_better else []

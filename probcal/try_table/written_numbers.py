@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from probcal.try_table.numbers_in_text import OTHER, holds_numbers, normalised_text, number, rows_of
+from probcal.try_table.numbers_in_text import OTHER_MARK, holds_numbers, normalised_text, number, text_counts
 
 _CURRENCIES = "USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|AUD|CAD|NZD|BRL|ZAR|RUB|US\\$|Rs\\.?|kr\\.?|[$€£¥₹₽₩]"
 _DIGITS = r"[0-9][0-9.,'\u2019 \u00a0\u2009\u202f]*[0-9]|[0-9]|[.,][0-9]+"
@@ -38,22 +38,22 @@ _PART = re.compile(
 _ISO_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 _MINUTES = {"y": 525_960.0, "mo": 43_830.0, "w": 10_080.0, "d": 1_440.0, "h": 60.0, "m": 1.0, "s": 1 / 60}
 _FEET = re.compile(r"(\d+)\s?(?:'|\u2019|ft\.?)\s?(\d+(?:\.\d+)?)\s?(?:\"|''|\u201d|in\.?)?")
-_ABOUT = re.compile(
+_APPROXIMATION = re.compile(
     r"(?:[<>~≈≤≥=]+|about|ca\.?|approx\.?|around|over|under|up to|at least|at most)\s?(?P<rest>.+)", re.I
 )
 _RANGE = re.compile(rf"(?P<low>{_DIGITS})\s?(?:-|\u2013|\u2014|to|bis)\s?(?P<high>{_DIGITS})(?P<rest>\D*)")
-_OPEN = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)(?P<rest>[A-Za-z ]{{0,15}})")
+_OPEN_LIMIT = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)(?P<rest>[A-Za-z ]{{0,15}})")
 _FRACTION = re.compile(r"(?:(\d+)[ -])?(\d+)\s?/\s?(\d*[1-9]\d*)")
-_VULGAR = re.compile(r"(\d*)\s?([\u00bc-\u00be\u2150-\u215e])")
+_VULGAR_FRACTION = re.compile(r"(\d*)\s?([\u00bc-\u00be\u2150-\u215e])")
 """A fraction that is one character, such as 4½."""
-_INDIAN = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d\d)+,\d{3}(?![\d,])")
+_INDIAN_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d\d)+,\d{3}(?![\d,])")
 """Lakhs and crores, such as ``40,29,366``."""
-_SAME_CURRENCY = {"USD": "$", "US$": "$", "EUR": "€", "GBP": "£", "INR": "₹", "Rs": "₹", "Rs.": "₹", "kr.": "kr"}
-_COMPUTED = ("in minutes", "in years", "in inches", "as their middle", "as their value")
-_LONGEST = 60
-_LOOKED_AT = 200
+_CURRENCY_SYMBOLS = {"USD": "$", "US$": "$", "EUR": "€", "GBP": "£", "INR": "₹", "Rs": "₹", "Rs.": "₹", "kr.": "kr"}
+_COMPUTED_KINDS = ("in minutes", "in years", "in inches", "as their middle", "as their value")
+_LONGEST_TEXT = 60
+_EXAMINED_VALUES = 200
 """Different values of a column. If none of them is written, the others are not looked at."""
-_MOST_WAYS = 8
+_MOST_KINDS = 8
 _FEWEST_VALUES = 3
 """Different values of a column that get a unit taken away unasked. Two may be names, such as ``3 doors``."""
 
@@ -75,16 +75,14 @@ def plain_number(text: str, loose: bool = False) -> PlainNumber | None:
     Clock times and durations become minutes, durations with months or years become years. With ``loose``, ``<5`` is 5,
     ``10-20`` is 15 and ``1/4`` is .25, too.
     """
-    text = _VULGAR.sub(_spelt_fraction, normalised_text(" ".join(text.split())))
-    if len(text) > _LONGEST or not any(letter.isdigit() for letter in text) or _is_plain(text):
+    text = _VULGAR_FRACTION.sub(_spelt_fraction, normalised_text(" ".join(text.split())))
+    if len(text) > _LONGEST_TEXT or not any(letter.isdigit() for letter in text) or _is_plain(text):
         return None
-    number_text = _INDIAN.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
+    number_text = _INDIAN_THOUSANDS.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
     if _is_plain(number_text):
         return PlainNumber(number_text, "Indian grouping") if loose else None
     text = number_text
-    result = (
-        _bracketed(text) or _time(text) or _feet_and_inches(text) or _percent(text) or _money(text) or _with_unit(text)
-    )
+    result = _brackets(text) or _time(text) or _feet_and_inches(text) or _percent(text) or _money(text) or _amount(text)
     return result or (_range_or_approximation(text) if loose else None)
 
 
@@ -95,14 +93,14 @@ def _spelt_fraction(match: re.Match[str]) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    return any(not np.isnan(number(text, mark)) for mark in OTHER)
+    return any(not np.isnan(number(text, mark)) for mark in OTHER_MARK)
 
 
-def _checked(digits: str, kind: str, unit: str = "") -> PlainNumber | None:
+def _number_if_plain(digits: str, kind: str, unit: str = "") -> PlainNumber | None:
     return PlainNumber(digits, kind, unit) if _is_plain(digits) else None
 
 
-def _bracketed(text: str) -> PlainNumber | None:
+def _brackets(text: str) -> PlainNumber | None:
     match = _BRACKETS.fullmatch(text)
     if match is None:
         return None
@@ -118,17 +116,17 @@ def _time(text: str) -> PlainNumber | None:
         hours, minutes, seconds, am_pm = int(match[1]), int(match[2]), int(match[3] or 0), match[4]
         if am_pm is None or 1 <= hours <= 12:
             hours = hours if am_pm is None else hours % 12 + 12 * (am_pm[0] in "pP")
-            return PlainNumber(_short(60 * hours + minutes + seconds / 60), "times, in minutes", "minutes")
+            return PlainNumber(_number_text(60 * hours + minutes + seconds / 60), "times, in minutes", "minutes")
         return None
     if match := _UHR.fullmatch(text) or _HOURS_H.fullmatch(text):
-        return PlainNumber(_short(60 * int(match[1]) + int(match[2] or 0)), "times, in minutes", "minutes")
+        return PlainNumber(_number_text(60 * int(match[1]) + int(match[2] or 0)), "times, in minutes", "minutes")
     if match := _HOUR.fullmatch(text):
         hour = int(match[1]) % 12 + 12 * (match[2][0] in "pP")
-        return PlainNumber(_short(60 * hour), "times, in minutes", "minutes")
+        return PlainNumber(_number_text(60 * hour), "times, in minutes", "minutes")
     if (match := _ISO_DURATION.fullmatch(text)) and any(match.groups()):
         parts = zip(match.groups(), "dhms", strict=True)
         total_minutes = sum(float(n) * _MINUTES[unit] for n, unit in parts if n)
-        return PlainNumber(_short(total_minutes), "durations, in minutes", "minutes")
+        return PlainNumber(_number_text(total_minutes), "durations, in minutes", "minutes")
     pairs = _PART.findall(text.lower())
     rest = _PART.sub("", text.lower())
     if pairs and not rest.replace("and", "").strip(" ,") and (len(pairs) > 1 or pairs[0][1] != "m"):
@@ -136,8 +134,8 @@ def _time(text: str) -> PlainNumber | None:
         values = [float(n.replace(",", ".")) for n, _ in pairs]
         total_minutes = sum(value * _MINUTES[unit] for value, unit in zip(values, units, strict=True))
         if "y" in units or "mo" in units:
-            return PlainNumber(_short(total_minutes / _MINUTES["y"]), "durations, in years", "years")
-        return PlainNumber(_short(total_minutes), "durations, in minutes", "minutes")
+            return PlainNumber(_number_text(total_minutes / _MINUTES["y"]), "durations, in years", "years")
+        return PlainNumber(_number_text(total_minutes), "durations, in minutes", "minutes")
     return None
 
 
@@ -145,14 +143,14 @@ def _feet_and_inches(text: str) -> PlainNumber | None:
     match = _FEET.fullmatch(text)
     if match is None:
         return None
-    return PlainNumber(_short(12 * int(match[1]) + float(match[2])), "feet and inches, in inches", "inches")
+    return PlainNumber(_number_text(12 * int(match[1]) + float(match[2])), "feet and inches, in inches", "inches")
 
 
 def _percent(text: str) -> PlainNumber | None:
     match = _PERCENT.fullmatch(text)
     if match is None:
         return None
-    return _checked(match["digits"], *(("per mille", "‰") if match["unit"] == "‰" else ("per cent", "%")))
+    return _number_if_plain(match["digits"], *(("per mille", "‰") if match["unit"] == "‰" else ("per cent", "%")))
 
 
 def _money(text: str) -> PlainNumber | None:
@@ -166,13 +164,13 @@ def _money(text: str) -> PlainNumber | None:
     digits = match["digits"].strip()
     per = f"/{_PERIODS.get(match['per'][0], match['per'])}" if match["per"] else ""
     kind = f"without {currency}{per}" if currency else "scaled"
-    unit = _SAME_CURRENCY.get(currency, currency) + per if currency else ""
-    return _checked(f"{sign}{digits}e{_SCALES[scale.lower()]}" if scale else f"{sign}{digits}", kind, unit)
+    unit = _CURRENCY_SYMBOLS.get(currency, currency) + per if currency else ""
+    return _number_if_plain(f"{sign}{digits}e{_SCALES[scale.lower()]}" if scale else f"{sign}{digits}", kind, unit)
 
 
-def _with_unit(text: str) -> PlainNumber | None:
+def _amount(text: str) -> PlainNumber | None:
     match = _UNIT.fullmatch(text)
-    return _checked(match["digits"], f"without the unit {match['unit']}", match["unit"]) if match else None
+    return _number_if_plain(match["digits"], f"without the unit {match['unit']}", match["unit"]) if match else None
 
 
 def _range_or_approximation(text: str) -> PlainNumber | None:
@@ -180,23 +178,23 @@ def _range_or_approximation(text: str) -> PlainNumber | None:
         low, high = (number(match[part], ".") for part in ("low", "high"))
         if not np.isnan(low + high):
             upper = plain_number(match["high"] + match["rest"])
-            return PlainNumber(_short((low + high) / 2), "ranges as their middle", upper.unit if upper else "")
+            return PlainNumber(_number_text((low + high) / 2), "ranges as their middle", upper.unit if upper else "")
     if match := _FRACTION.fullmatch(text):
         integer, numerator, denominator = (int(part or 0) for part in match.groups())
-        return PlainNumber(_short(integer + numerator / denominator), "fractions as their value")
-    if match := _ABOUT.fullmatch(text):
+        return PlainNumber(_number_text(integer + numerator / denominator), "fractions as their value")
+    if match := _APPROXIMATION.fullmatch(text):
         return _limit(match["rest"])
-    if match := _OPEN.fullmatch(text):
+    if match := _OPEN_LIMIT.fullmatch(text):
         return _limit(f"{match['digits']} {match['rest']}".strip()) or _limit(match["digits"])
     return None
 
 
 def _limit(text: str) -> PlainNumber | None:
-    inner = plain_number(text) or _checked(text, "")
+    inner = plain_number(text) or _number_if_plain(text, "")
     return inner._replace(kind="limits as numbers") if inner else None
 
 
-def _short(value: float) -> str:
+def _number_text(value: float) -> str:
     """Return a number that has the same value with a decimal point as with the marks of any file."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.6f}"
 
@@ -207,7 +205,7 @@ class WrittenNumbers:
 
     column: pd.Series
     note: str
-    computed: bool
+    is_computed: bool
     """Whether its numbers were computed, as those of times are. Their decimal mark is a point in any file."""
     units: tuple[str, ...] = ()
     """What its numbers count. With several, they are not comparable."""
@@ -219,29 +217,31 @@ def read_written_numbers(raw: pd.Series, loose: bool) -> WrittenNumbers | None:
     All values must be written in one way. With ``loose``, the user says that the column holds numbers, and any way of
     writing is read in any row.
     """
-    rows = rows_of(raw)
-    first = list(rows)[:_LOOKED_AT]
+    rows = text_counts(raw)
+    first = list(rows)[:_EXAMINED_VALUES]
     if not loose and not any(map(plain_number, first)):
         return None
     numbers = {text: plain for text in rows if (plain := plain_number(text, loose=loose)) is not None}
     if not numbers:
         return None
     kinds = list(dict.fromkeys(plain.kind for plain in numbers.values()))
-    if not loose and not _is_sure(rows, numbers, kinds):
+    if not loose and not _is_number_column(rows, numbers, kinds):
         return None
-    is_computed = any(kind.endswith(_COMPUTED) for kind in kinds)
+    is_computed = any(kind.endswith(_COMPUTED_KINDS) for kind in kinds)
     units = tuple(dict.fromkeys(plain.unit for plain in numbers.values() if plain.unit))
-    return WrittenNumbers(without_writing(raw, loose), "".join(f"; {kind}" for kind in kinds), is_computed, units)
+    return WrittenNumbers(
+        replace_written_numbers(raw, loose), "".join(f"; {kind}" for kind in kinds), is_computed, units
+    )
 
 
 def has_mixed_numbers(raw: pd.Series) -> bool:
     """Return whether most texts of a column, (n_rows,), are numbers written in a few ways."""
-    texts = list(rows_of(raw))[:_LOOKED_AT]
+    texts = list(text_counts(raw))[:_EXAMINED_VALUES]
     numbers = [plain for text in texts if (plain := plain_number(text, loose=True)) is not None]
-    return 2 * len(numbers) > len(texts) and len({plain.kind for plain in numbers}) <= _MOST_WAYS
+    return 2 * len(numbers) > len(texts) and len({plain.kind for plain in numbers}) <= _MOST_KINDS
 
 
-def without_writing(raw: pd.Series, loose: bool, units: Collection[str] | None = None) -> pd.Series:
+def replace_written_numbers(raw: pd.Series, loose: bool, units: Collection[str] | None = None) -> pd.Series:
     """Return (n_rows,) text in which ``plain_number`` replaces every number that a person wrote.
 
     With ``units``, a number in another unit stays as it is.
@@ -257,7 +257,7 @@ def without_writing(raw: pd.Series, loose: bool, units: Collection[str] | None =
     return values.map(lambda value: plain_texts.get(value, value), na_action="ignore")
 
 
-def _is_sure(rows: Mapping[str, int], numbers: Mapping[str, PlainNumber], kinds: list[str]) -> bool:
+def _is_number_column(rows: Mapping[str, int], numbers: Mapping[str, PlainNumber], kinds: list[str]) -> bool:
     are_amounts = all(kind == "scaled" or kind.startswith(("brackets", "without ")) for kind in kinds)
     units = {kind for kind in kinds if kind.startswith("without ")}
     if len(kinds) > 1 and not (are_amounts and len(units) <= 1):

@@ -32,9 +32,11 @@ def test_every_map_has_a_published_calibrator():
 
 def test_the_mapping_names_every_variant_of_the_arena():
     variants = yaml.safe_load((ROOT / "configs" / "arena.yaml").read_text())["methods"]["as_calarena"]["variants"]
-    assert {name: settings["map"] for name, settings in variants.items()} == {name: name for name in SCRIPT["READING"]}
+    assert {name: settings["map"] for name, settings in variants.items()} == {
+        name: name for name in SCRIPT["MAP_NAMES"]
+    }
     published = pd.read_csv(SCRIPT["PUBLISHED"], comment="#")
-    assert {*SCRIPT["READING"].values()} <= {*published["calibrator"]}
+    assert {*SCRIPT["MAP_NAMES"].values()} <= {*published["calibrator"]}
     assert {*SCRIPT["MODELS"].values()} <= {*published["model"]}
 
 

@@ -7,9 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.cfs import Correlations, best_first, cut_points, selected, symmetrical_uncertainty
-from benchmarks.coil_selection import codings, read_numbers, selected_by_weka
-from benchmarks.coil_selection_tables import EXACT, distance, drawn_half, halves, others, published, tables
+from benchmarks.cfs import Correlations, best_first, cut_points, select_columns, symmetrical_uncertainty
+from benchmarks.coil_selection import codings, read_numbers, select_with_weka
+from benchmarks.coil_selection_tables import (
+    EXACT_COLUMNS,
+    distance,
+    halves,
+    other_half,
+    published_numbers,
+    random_half,
+    tables,
+)
 from probcal.data.dataset import assemble
 from probcal.data.sources.files import read_original_files
 from probcal.errors import ProbcalError
@@ -44,7 +52,7 @@ def test_native_and_weka_select_the_same_columns(seed):
     except ProbcalError as error:
         pytest.skip(str(error))
     for option, locally_predictive in (("", adds), (" -L", not adds)):
-        assert selected_by_weka(X, y, f"CfsSubsetEval{option}") == selected(X, y, locally_predictive)
+        assert select_with_weka(X, y, f"CfsSubsetEval{option}") == select_columns(X, y, locally_predictive)
 
 
 def test_a_separable_column_is_cut_halfway():
@@ -80,7 +88,7 @@ def test_the_first_of_two_equal_columns_is_selected():
 
 def test_missing_values_are_rejected():
     with pytest.raises(ValueError, match="column 'b' has missing values"):
-        selected(pd.DataFrame({"a": [1.0, 2], "b": [np.nan, 1]}), np.array([0, 1]))
+        select_columns(pd.DataFrame({"a": [1.0, 2], "b": [np.nan, 1]}), np.array([0, 1]))
 
 
 @pytest.mark.slow
@@ -89,7 +97,7 @@ def test_the_card_has_the_selected_inputs(original_files):
     data = assemble(card, read_original_files(card, original_files))
     X = codings(data.X)["codes nominal"][:5822]
     of_card = [name for name, kind in shipped_card("coil-selected").columns.items() if kind == "numeric"]
-    assert selected(X, data.y[:5822]) == of_card == subsets()[DEFAULT]
+    assert select_columns(X, data.y[:5822]) == of_card == subsets()[DEFAULT]
 
 
 def subsets() -> dict[str, list[str]]:
@@ -99,13 +107,13 @@ def subsets() -> dict[str, list[str]]:
 
 def test_halves_of_the_columns_are_complementary():
     assert len(halves()) == 20
-    assert all(sorted((*half, *others(half))) == sorted(EXACT) for half in halves())
-    assert drawn_half() in halves()
+    assert all(sorted((*half, *other_half(half))) == sorted(EXACT_COLUMNS) for half in halves())
+    assert random_half() in halves()
 
 
 def test_the_published_numbers_have_distance_zero():
-    numbers = {("as printed", column): published(column) for column in EXACT}
-    assert distance(numbers, "as printed", EXACT) == 0
+    numbers = {("as printed", column): published_numbers(column) for column in EXACT_COLUMNS}
+    assert distance(numbers, "as printed", EXACT_COLUMNS) == 0
 
 
 def test_the_committed_table_matches_the_committed_numbers():
@@ -118,11 +126,11 @@ def test_four_columns_agree_with_the_inputs_of_the_card():
     numbers = read_numbers(OUT / "numbers.csv")
     near = [
         column
-        for column in EXACT
+        for column in EXACT_COLUMNS
         if all(
             abs(found - printed) <= tolerance
             for found, printed, tolerance in zip(
-                numbers[DEFAULT, column], published(column), (0.005, 0.010, 0.005), strict=True
+                numbers[DEFAULT, column], published_numbers(column), (0.005, 0.010, 0.005), strict=True
             )
         )
     ]

@@ -20,8 +20,8 @@ def test_both_statistics_differ_only_with_ties():
 
 def test_an_unpooled_sum_depends_on_the_order_of_equal_predictions():
     p = np.full(4, 0.5)
-    assert SCRIPT["unpooled"](np.array([1, 1, 0, 0]), p) == pytest.approx(0.25)
-    assert SCRIPT["unpooled"](np.array([1, 0, 1, 0]), p) == pytest.approx(0.125)
+    assert SCRIPT["unpooled_range"](np.array([1, 1, 0, 0]), p) == pytest.approx(0.25)
+    assert SCRIPT["unpooled_range"](np.array([1, 0, 1, 0]), p) == pytest.approx(0.125)
 
 
 def test_the_committed_table_has_all_predictions():

@@ -55,7 +55,7 @@ def java(name):
 def test_java_shuffle_equals_that_of_weka(script, rows):
     generators, streams = script("split_generators"), script("split_streams")
     seeds = np.array([1, 42])
-    orders = generators.shuffled_down(streams.Java(seeds), rows.n)
+    orders = generators.shuffle_down(streams.Java(seeds), rows.n)
     for seed, order in zip(seeds.tolist(), orders.T, strict=True):
         shuffled = weka_rows(rows)
         shuffled.randomize(java("java.util.Random")(seed))
@@ -122,7 +122,7 @@ def experimenter_splits(instances, runs):
 
 def test_every_shuffle_is_a_permutation(script, rows):
     generators, streams = script("split_generators"), script("split_streams")
-    for shuffle in (generators.shuffled_down, generators.shuffled_up, generators.shuffled_naively):
+    for shuffle in (generators.shuffle_down, generators.shuffle_up, generators.shuffle_naively):
         orders = shuffle(streams.Glibc(np.array([1, 2])), rows.n)
         assert (np.sort(orders, axis=0) == np.arange(rows.n)[:, None]).all()
         assert (orders[:, 0] != orders[:, 1]).any()
@@ -139,9 +139,9 @@ def test_shuffles_swap_the_specified_places(script):
         return order
 
     for shuffle, pairs in (
-        (generators.shuffled_down, [(i, 0, i + 1) for i in range(8, 0, -1)]),
-        (generators.shuffled_up, [(i, i, 9 - i) for i in range(8)]),
-        (generators.shuffled_naively, [(i, 0, 9) for i in range(9)]),
+        (generators.shuffle_down, [(i, 0, i + 1) for i in range(8, 0, -1)]),
+        (generators.shuffle_up, [(i, i, 9 - i) for i in range(8)]),
+        (generators.shuffle_naively, [(i, 0, 9) for i in range(9)]),
     ):
         assert shuffle(streams.Glibc(np.array([7])), 9)[:, 0].tolist() == by_hand(pairs)
 
@@ -199,9 +199,9 @@ def planted(script, rows, monkeypatch, tmp_path):
     odds = scores.naive_bayes(rows.X, rows.y).log_odds(train[None])[0]
     sigmoid = scores.sigmoid_on_training_rows(odds, rows.y, train)
     test = ~train
-    numbers = {name: scores.measured(one[test], rows.y[test]) for name, one in (("NB", odds), ("SigNB", sigmoid))}
+    numbers = {name: scores.measure(one[test], rows.y[test]) for name, one in (("NB", odds), ("SigNB", sigmoid))}
     rounded = {name: {key: round(value, 3) for key, value in of.items()} for name, of in numbers.items()}
-    monkeypatch.setattr(search, "printed", lambda dataset, column: rounded[column])
+    monkeypatch.setattr(search, "printed_numbers", lambda dataset, column: rounded[column])
     monkeypatch.setattr(search, "confirmations", lambda rows, train: iter([("J48", 0.2), ("Log", 0.3)]))
     return search, search.Search(rows, tmp_path)
 
@@ -238,7 +238,7 @@ def test_a_candidate_that_j48_misses_is_counted_but_not_listed(planted, monkeypa
 
 
 def test_misprints_and_infinities_are_not_targets(script):
-    printed = script("split_confirm").printed
+    printed = script("split_confirm").printed_numbers
     assert printed("ionosphere", "NB") == {"rms": 0.259, "auc": 0.960}
     assert set(printed("ionosphere", "Log")) == {"rms", "auc"}
     assert printed("sick-all", "NB") == printed("sick", "NB") == {"rms": 0.199, "cxe": 0.219, "auc": 0.949}
@@ -250,7 +250,7 @@ def inference(script, rows, monkeypatch):
     """Return the script of the inference, its naive Bayes, and published numbers in the middle of random splits."""
     module = script("split_inference")
     numbers = {"NB": {"rms": 0.4, "cxe": 0.8, "auc": 0.7}, "SigNB": {"rms": 0.4, "auc": 0.7}}
-    monkeypatch.setattr(module, "printed", lambda dataset, column: numbers[column])
+    monkeypatch.setattr(module, "printed_numbers", lambda dataset, column: numbers[column])
     bayes = script("split_scores").naive_bayes(rows.X, rows.y)
     middle = np.median(module.draw(rows, bayes, 0.66, 60).numbers, axis=0)
     numbers["NB"] = dict(zip(("rms", "cxe", "auc"), middle, strict=False))
@@ -270,7 +270,7 @@ def test_numbers_in_the_middle_of_random_splits_are_typical(inference, rows):
 def test_the_mlc_split_is_compared_with_random_splits(inference, rows):
     module, bayes, _ = inference
     draws = module.draw(rows, bayes, 0.66, 60)
-    [best] = [np.argmin(draws.units_off[:, draws.of_nb()].max(axis=1))]
+    [best] = [np.argmin(draws.units_off[:, draws.nb_mask()].max(axis=1))]
     with_parts = replace(rows, parts={".data trains": ~draws.test[best]})
     assert module.mlc_line(with_parts, bayes, draws)[2] == "1 of 60"
 
@@ -303,7 +303,7 @@ def test_mlc_parts_are_found_among_the_rows(script, tmp_path):
     rows = data.Rows("x", X, np.array([1, 0, 0, 0]), np.array([0, 1, 1, 1]))
     (tmp_path / "x.data").write_text("|a comment\n2.50, long, no.\n4, long, no.\n")
     (tmp_path / "x.test").write_text("2.5, long, no.\n1, short, yes.\n")
-    found = data._with_parts(rows, tmp_path / "x")
+    found = data._find_parts(rows, tmp_path / "x")
     assert found.parts[".data trains"].tolist() == [False, True, False, True]
     assert found.order.tolist() == [1, 3, 2, 0]
 

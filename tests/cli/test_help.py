@@ -86,7 +86,7 @@ def test_version_lists_the_package_and_its_libraries():
 
 
 def test_help_of_try_names_its_own_learners():
-    from probcal.try_table.choices import BASELINE, OWN
+    from probcal.try_table.choices import BASELINE, TRIAL_LEARNERS
 
     [names] = re.findall(r"-l takes ([a-z, ]+), and the names", " ".join(help_of("try").split()))
-    assert set(names.replace(" and ", ", ").split(", ")) == {*OWN} - {BASELINE}
+    assert set(names.replace(" and ", ", ").split(", ")) == {*TRIAL_LEARNERS} - {BASELINE}

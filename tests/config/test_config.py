@@ -211,7 +211,7 @@ def test_message_names_each_empty_section(tmp_path):
 
 def test_message_names_all_selected_names_that_do_not_exist(tmp_path):
     with pytest.raises(ProbcalError) as caught:
-        experiment(tmp_path).selected(("wine",), ("tre",), ("probe", "direct"))
+        experiment(tmp_path).select(("wine",), ("tre",), ("probe", "direct"))
     assert str(caught.value).splitlines() == [
         'small has no data set "wine"; did you mean "wine-first"? (it has: wine-first)',
         'small has no learner "tre"; did you mean "tree"? (it has: nb, tree)',
@@ -222,4 +222,4 @@ def test_message_names_all_selected_names_that_do_not_exist(tmp_path):
 def test_a_selection_without_cells_is_rejected(tmp_path):
     change = ("[direct, {probing: {weighting: rejection}}]", "[direct]")
     with pytest.raises(ProbcalError, match="small does not combine tree with probing"):
-        experiment(tmp_path, change).selected((), ("tree",), ("probing",))
+        experiment(tmp_path, change).select((), ("tree",), ("probing",))

@@ -61,12 +61,12 @@ def test_variants_share_the_published_column_and_have_own_labels(tmp_path):
 )
 def test_a_selection_names_a_variant_or_all_of_an_entry(tmp_path, learners, methods, left):
     sound = experiment(tmp_path, TREE, BAGGING, LISTED)
-    assert len(sound.selected(learners=learners, methods=methods).columns) == left
+    assert len(sound.select(learners=learners, methods=methods).columns) == left
 
 
 def test_message_suggests_the_nearest_variant(tmp_path):
     with pytest.raises(ProbcalError, match=r'did you mean "tree\.small"'):
-        experiment(tmp_path, TREE).selected(learners=("tree.smal",))
+        experiment(tmp_path, TREE).select(learners=("tree.smal",))
 
 
 @pytest.mark.parametrize(

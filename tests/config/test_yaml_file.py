@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from probcal.config.validation import validated
+from probcal.config.validation import validate_file
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
 
@@ -39,7 +39,7 @@ def faults(text: str | bytes, tmp_path: Path) -> list[tuple[int, str]]:
     path = tmp_path / "small.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FileProblems) as caught:
-        validated(Outer, YamlFile.read(path))
+        validate_file(Outer, YamlFile.read(path))
     assert str(caught.value).startswith(str(path))
     return [(problem.line, problem.message) for problem in caught.value.problems]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.data.cache import Note, has, keep, read_cached
+from probcal.data.cache import Note, is_cached, read_cached, write_cached
 from probcal.data.dataset import assemble
 from probcal.data.labels import in_order
 from probcal.errors import DataError
@@ -220,7 +220,7 @@ def test_the_cache_stores_a_nominal_column_without_values(monkeypatch, tmp_path)
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     dataset = assemble(CARD, ROWS.assign(colour=None))
     assert dataset.X["colour"].isna().all()
-    keep(dataset, Note("here", "contents", dataset.fingerprint()))
+    write_cached(dataset, Note("here", "contents", dataset.fingerprint()))
     again = read_cached(dataset.card, dataset.fingerprint())
     pd.testing.assert_frame_equal(again.X, dataset.X)
 
@@ -229,17 +229,17 @@ def test_the_cache_stores_names_levels_and_missing_values(monkeypatch, tmp_path)
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     colours = ["réd", "a\nb", None, ""] * len(ROWS)
     dataset = assemble(CARD, ROWS.assign(colour=colours[: len(ROWS)]))
-    keep(dataset, Note("here", "contents", dataset.fingerprint()))
+    write_cached(dataset, Note("here", "contents", dataset.fingerprint()))
     pd.testing.assert_frame_equal(read_cached(dataset.card, dataset.fingerprint()).X, dataset.X)
 
 
 def test_a_parquet_cache_of_an_earlier_version_is_read(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     dataset = assemble(CARD, ROWS)
-    keep(dataset, Note("here", "contents", dataset.fingerprint()))
+    write_cached(dataset, Note("here", "contents", dataset.fingerprint()))
     [kept] = tmp_path.glob("data/*/X.npz")
     kept.unlink()
-    assert not has(dataset.fingerprint())
+    assert not is_cached(dataset.fingerprint())
     dataset.X.to_parquet(kept.with_name("X.parquet"))
-    assert has(dataset.fingerprint())
+    assert is_cached(dataset.fingerprint())
     assert read_cached(dataset.card, dataset.fingerprint()).fingerprint() == dataset.fingerprint()

@@ -6,7 +6,7 @@ import lzma
 import pytest
 
 from probcal.data.sources.files import read_original_files
-from probcal.data.sources.formats import at_most, largest_data
+from probcal.data.sources.formats import join_pieces, largest_data
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 
@@ -26,7 +26,7 @@ def test_unpacking_stops_at_the_size_limit(monkeypatch):
     taken = []
     pieces = (taken.append(1) or bytes(600_000) for _ in range(1000))
     with pytest.raises(DataError, match="x: is larger"):
-        at_most(pieces, "x")
+        join_pieces(pieces, "x")
     assert len(taken) == 2
 
 

@@ -64,13 +64,13 @@ def test_a_dot_means_the_folder_of_the_card(card_file, tmp_path):
 
 
 def test_a_shipped_card_has_no_files_beside_it():
-    assert read_card(find_card("adult")).beside is None
+    assert read_card(find_card("adult")).own_folder is None
 
 
 def test_a_pickled_card_loses_its_folder(card_file):
     card = read_card(card_file)
-    assert card.beside == card_file.parent
-    assert pickle.loads(pickle.dumps(card)).beside is None
+    assert card.own_folder == card_file.parent
+    assert pickle.loads(pickle.dumps(card)).own_folder is None
 
 
 def test_the_digest_ignores_the_path_of_a_card(card_file, tmp_path):

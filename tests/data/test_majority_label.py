@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from probcal.data.cache import Note, keep, read_cached
+from probcal.data.cache import Note, read_cached, write_cached
 from probcal.data.dataset import Dataset, assemble
 from tests.data.small_cards import make_card
 
@@ -56,7 +56,7 @@ def test_the_fingerprint_distinguishes_the_negative_labels():
 def test_the_cache_stores_the_strata(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     dataset = assemble(majority_card(), ROWS)
-    keep(dataset, Note("here", "contents", dataset.fingerprint()))
+    write_cached(dataset, Note("here", "contents", dataset.fingerprint()))
     again = read_cached(dataset.card, dataset.fingerprint())
     assert isinstance(again, Dataset) and again.strata.tolist() == dataset.strata.tolist()
 

@@ -141,7 +141,7 @@ def test_endless_data_end_at_the_size_limit(refusal, monkeypatch, kind):
 
 @pytest.mark.parametrize("kind", ["endless", "bomb"])
 def test_an_endless_description_ends_at_its_own_limit(refusal, monkeypatch, kind):
-    monkeypatch.setattr("probcal.data.sources.openml_download._MOST_DESCRIBED", 2_000_000)
+    monkeypatch.setattr("probcal.data.sources.openml_download._LARGEST_DESCRIPTION", 2_000_000)
     assert "data/61 sends more than 2 MB" in refusal(fault=Fault(kind))
 
 
@@ -171,9 +171,9 @@ def test_a_remote_server_of_plain_http_is_rejected(refusal, monkeypatch):
      ("http://user@evil.example/", False), ("http://127.0.0.1@evil.example/", False), ("http://10.0.0.1/", False)],
 )  # fmt: skip
 def test_only_loopback_addresses_are_this_machine(url, here):
-    from probcal.data.sources.openml_download import _is_here
+    from probcal.data.sources.openml_download import _is_local
 
-    assert _is_here(url) is here
+    assert _is_local(url) is here
 
 
 def test_storage_uses_tls_unless_it_is_this_machine(in_process):
@@ -181,7 +181,7 @@ def test_storage_uses_tls_unless_it_is_this_machine(in_process):
 
     from probcal.data.sources import openml_download
 
-    openml_download._bound(stall=1, attempts=1, limit=1000)
+    openml_download._limit_client(stall=1, attempts=1, limit=1000)
     assert minio.Minio("data.openml.org", secure=False)._base_url.is_https
     assert not minio.Minio("127.0.0.1:9000", secure=False)._base_url.is_https
 

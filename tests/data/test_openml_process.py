@@ -14,7 +14,7 @@ from tests.runner.run_bench import processes_of_session, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
-ROOT = str(Path(openml.__file__).parents[2])
+ROOT = str(Path(openml.__file__).parents[3])
 FETCHES = "from probcal.data.sources.openml import fetch_openml_table; fetch_openml_table(31)"
 
 

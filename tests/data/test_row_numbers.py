@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from probcal.config.experiment import read_experiment
-from probcal.data.cache import Note, keep, read_cached
+from probcal.data.cache import Note, read_cached, write_cached
 from probcal.data.card import Card, read_card
 from probcal.data.card_split import read_row_numbers
 from probcal.data.dataset import Dataset, assemble
@@ -153,7 +153,7 @@ def test_declared_levels_stay_in_order_even_if_unseen(tmp_path, monkeypatch):
     card = card_in(tmp_path, text=CARD + "levels: {colour: [red, green, blue]}\n")
     data = data_of(card)
     assert list(data.X["colour"].cat.categories) == ["red", "green", "blue"]
-    keep(data, Note("here", "", data.fingerprint()))
+    write_cached(data, Note("here", "", data.fingerprint()))
     cached = read_cached(card, data.fingerprint())
     assert list(cached.X["colour"].cat.categories) == ["red", "green", "blue"]
     assert cached.X["colour"].tolist() == ["blue", "red", "red", "red"]

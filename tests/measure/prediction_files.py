@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from probcal.measure.prediction_file import GivenPredictions, PredictionsRequest, read_predictions
+from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, read_predictions
 
 
 def two_classes(n: int = 200, seed: int = 0) -> pd.DataFrame:
@@ -41,5 +41,5 @@ def written(frame: pd.DataFrame | str, path: Path, **how: object) -> Path:
     return path
 
 
-def read(path: Path, *probability: str, target: str = "y", **more: object) -> GivenPredictions:
+def read(path: Path, *probability: str, target: str = "y", **more: object) -> FilePredictions:
     return read_predictions(PredictionsRequest(str(path), probability or ("p",), target, **more))

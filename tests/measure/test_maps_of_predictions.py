@@ -31,7 +31,7 @@ def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
     predictions = read(written(frame, tmp_path / "a.csv"))
     seen = []
     monkeypatch.setattr(cross_fitting, "new_map", lambda name: Recorder(seen))
-    found = cross_fitting.cross_fitted("recorder", predictions, 0)
+    found = cross_fitting.cross_fit("recorder", predictions, 0)
     np.testing.assert_allclose(found[:, 1], frame.p)
     assert len(seen) == 5
     assert all(len(train) == 80 and not train & test for train, test in seen)
@@ -53,8 +53,8 @@ def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
     for frame, columns in ((two_classes(60), ("p",)), (three_classes(60), ("p_*",))):
         predictions = read(written(frame, tmp_path / "a.csv"), *columns)
         for found in (
-            cross_fitting.cross_fitted(name, predictions, 0),
-            cross_fitting.calibrated_by_all_rows(name, predictions),
+            cross_fitting.cross_fit(name, predictions, 0),
+            cross_fitting.calibrate_all_rows(name, predictions),
         ):
             np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
             assert found.shape == (60, len(predictions.classes))
@@ -66,14 +66,14 @@ def test_the_map_of_all_rows_equals_the_library(tmp_path):
     frame = two_classes()
     predictions = read(written(frame, tmp_path / "a.csv"), weight="w")
     by_hand = BetaCalibrator().fit(frame.p, frame.y, sample_weight=frame.w).predict_proba(frame.p)
-    np.testing.assert_array_equal(cross_fitting.calibrated_by_all_rows("beta", predictions), by_hand)
+    np.testing.assert_array_equal(cross_fitting.calibrate_all_rows("beta", predictions), by_hand)
 
 
 def test_classes_with_few_rows_are_rejected(tmp_path):
     frame = two_classes(60)
     frame["y"] = (frame.index < 4).astype(int)
     with pytest.raises(DataError, match='there are 4 of "1"; give more rows, or measure without --calibrate'):
-        cross_fitting.cross_fitted("beta", read(written(frame, tmp_path / "a.csv")), 0)
+        cross_fitting.cross_fit("beta", read(written(frame, tmp_path / "a.csv")), 0)
 
 
 def test_message_for_an_unknown_map_suggests_the_nearest():

@@ -10,7 +10,15 @@ import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from probcal.measure.measured_page import reliability_figure
-from probcal.measure.measurement import _bounds, _drawn, _interval, _values, default_draws, measured, quantities
+from probcal.measure.measurement import (
+    _bootstrap_values,
+    _bounds,
+    _interval,
+    _values,
+    default_draws,
+    measure_sections,
+    quantities,
+)
 from probcal.metrics import METRICS, all_metrics, binned_curve
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
@@ -21,7 +29,7 @@ def values(section):
 
 def test_two_classes_agree_with_scikit_learn(tmp_path):
     frame = two_classes()
-    [section] = measured(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    [section] = measure_sections(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
     found, weight = values(section), {"sample_weight": frame.w}
     assert found["log_loss_nats"] == pytest.approx(log_loss(frame.y, frame.p, **weight), rel=1e-12)
     assert found["log_loss_bits"] == pytest.approx(log_loss(frame.y, frame.p, **weight) / math.log(2), rel=1e-12)
@@ -33,7 +41,7 @@ def test_two_classes_agree_with_scikit_learn(tmp_path):
 
 def test_three_classes_agree_with_scikit_learn(tmp_path):
     predictions = read(written(three_classes(), tmp_path / "a.csv"), "p_*")
-    [section] = measured(predictions, None, 20, 0)
+    [section] = measure_sections(predictions, None, 20, 0)
     found = values(section)
     assert found["log_loss_nats"] == pytest.approx(log_loss(predictions.y, predictions.p), rel=1e-12)
     area = roc_auc_score(predictions.y, predictions.p, multi_class="ovr", average="macro")
@@ -43,7 +51,7 @@ def test_three_classes_agree_with_scikit_learn(tmp_path):
 
 def test_every_metric_of_the_registry_is_a_line(tmp_path):
     frame = two_classes()
-    [section] = measured(read(written(frame, tmp_path / "a.csv")), None, 20, 0)
+    [section] = measure_sections(read(written(frame, tmp_path / "a.csv")), None, 20, 0)
     known, found = all_metrics(frame.y, frame.p), values(section)
     shown_otherwise = {"cxe": "log_loss_bits", "rms": "brier"}
     for name in METRICS:
@@ -61,12 +69,12 @@ def test_every_quantity_has_one_line():
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_intervals(tmp_path):
     predictions = read(written(two_classes(), tmp_path / "a.csv"))
-    first, again, other = (measured(predictions, None, 30, seed)[0].lines for seed in (1, 1, 2))
+    first, again, other = (measure_sections(predictions, None, 30, seed)[0].lines for seed in (1, 1, 2))
     assert first[2].before == again[2].before != other[2].before
 
 
 def test_an_interval_contains_its_value_and_stays_within_the_bounds(tmp_path):
-    [section] = measured(read(written(two_classes(40), tmp_path / "a.csv")), None, 50, 0)
+    [section] = measure_sections(read(written(two_classes(40), tmp_path / "a.csv")), None, 50, 0)
     for line in section.lines:
         one, metric = line.before, line.quantity.metric
         assert math.isnan(one.low) or metric.least <= one.low <= one.value <= one.high <= metric.most
@@ -76,7 +84,7 @@ def test_the_interval_of_a_small_error_ends_at_its_value(tmp_path):
     rng = np.random.default_rng(2)
     p = rng.random(400)
     frame = two_classes(400).assign(p=p, y=(rng.random(400) < p).astype(int))
-    [section] = measured(read(written(frame, tmp_path / "a.csv")), None, 50, 0)
+    [section] = measure_sections(read(written(frame, tmp_path / "a.csv")), None, 50, 0)
     for name in ("c_emp", "miscalibration"):
         error = section.line(name).before
         assert error.low < error.value / 5 and error.high == pytest.approx(error.value, rel=0.1)
@@ -97,7 +105,7 @@ def test_the_basic_interval_of_c_emp_covers_the_true_error():
     for seed in range(samples):
         y, p = sample(300, seed)
         weight = np.ones(len(y))
-        drawn = _drawn(y, [p], weight, [shown], 60, np.random.default_rng(seed))[0, :, 0]
+        drawn = _bootstrap_values(y, [p], weight, [shown], 60, np.random.default_rng(seed))[0, :, 0]
         [value] = _values(y, p, weight, [shown])
         found = _interval(value, drawn, *_bounds(shown))
         basic += found.low <= truth <= found.high
@@ -108,18 +116,18 @@ def test_the_basic_interval_of_c_emp_covers_the_true_error():
 
 def test_a_group_is_measured_like_a_separate_file(tmp_path):
     frame = two_classes()
-    every, *groups = measured(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
+    every, *groups = measure_sections(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
     assert [one.name for one in groups] == ["sex = F", "sex = M"]
     assert sum(len(one.rows) for one in groups) == len(every.rows) == 200
-    [alone] = measured(read(written(frame[frame.sex == "M"], tmp_path / "m.csv")), None, 20, 0)
+    [alone] = measure_sections(read(written(frame[frame.sex == "M"], tmp_path / "m.csv")), None, 20, 0)
     assert values(groups[1]) == values(alone)
 
 
 def test_a_row_of_weight_two_counts_as_two_rows(tmp_path):
     frame = two_classes(60)
     twice = frame.loc[frame.index.repeat(frame.w)]
-    [weighted] = measured(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
-    [repeated] = measured(read(written(twice, tmp_path / "b.csv")), None, 20, 0)
+    [weighted] = measure_sections(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    [repeated] = measure_sections(read(written(twice, tmp_path / "b.csv")), None, 20, 0)
     for name, value in values(weighted).items():
         if name != "c_emp_p":
             assert value == pytest.approx(values(repeated)[name]), name
@@ -129,8 +137,8 @@ def test_rows_of_weight_zero_are_ignored(tmp_path):
     frame = two_classes(60)
     frame.loc[:9, "w"] = 0
     frame.loc[0, ["p", "y"]] = [0, 1]
-    [section] = measured(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
-    assert (len(section.rows), section.impossible) == (50, ())
+    [section] = measure_sections(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    assert (len(section.rows), section.impossible_rows) == (50, ())
 
 
 def test_observed_labels_of_probability_zero_are_counted(tmp_path):
@@ -138,8 +146,8 @@ def test_observed_labels_of_probability_zero_are_counted(tmp_path):
     frame.loc[4, ["p", "y"]] = [0, 1]
     frame.loc[7, ["p", "y"]] = [1, 0]
     predictions = read(written(frame, tmp_path / "a.csv"))
-    [section] = measured(predictions, None, 20, 0)
-    assert section.impossible == (4, 7)
+    [section] = measure_sections(predictions, None, 20, 0)
+    assert section.impossible_rows == (4, 7)
     assert predictions.line(4) == "line 6"
     assert math.isinf(section.line("log_loss_bits").before.value)
 
@@ -147,7 +155,7 @@ def test_observed_labels_of_probability_zero_are_counted(tmp_path):
 def test_a_group_of_one_class_has_no_auc(tmp_path):
     frame = two_classes(60)
     frame["sex"] = np.where(frame.y == 1, "F", "M")
-    _, group, _ = measured(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
+    _, group, _ = measure_sections(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
     assert math.isnan(group.line("auc").before.value) and math.isnan(group.line("auc").before.low)
 
 
@@ -164,7 +172,7 @@ def test_large_files_and_many_groups_get_fewer_draws():
 def test_the_figure_equals_the_reliability_display(tmp_path, n_classes):
     frame = two_classes() if n_classes == 2 else three_classes().assign(w=1)
     predictions = read(written(frame, tmp_path / "a.csv"), "p" if n_classes == 2 else "p_*", weight="w")
-    [section] = measured(predictions, None, 20, 0)
+    [section] = measure_sections(predictions, None, 20, 0)
     figure = reliability_figure(predictions, section, predictions.p, "beta")
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     assert {"before", "beta", "Perfectly calibrated"} <= set(lines)

@@ -44,7 +44,7 @@ def test_pages_equal_the_output_of_the_script(script):
         page = (ROOT / name).read_text(encoding="utf-8")
         blocks = list(script.BLOCK.finditer(page))
         assert len(blocks) == len(re.findall(r"<!-- results/\S+(?<!\.md) ", page)) > 1
-        stale = [block[0] for block in blocks if script.filled(block) != block[0]]
+        stale = [block[0] for block in blocks if script.fill_block(block) != block[0]]
         assert stale == [], "run python benchmarks/reproduction_page.py"
 
 
@@ -57,7 +57,7 @@ def test_linked_pictures_and_pages_exist(name):
 
 def test_unknown_block_name_raises_key_error(script):
     with pytest.raises(KeyError):
-        script.asked("uci-random", "guess adult")
+        script.block_text("uci-random", "guess adult")
 
 
 def width(n, ratio=0.34 / 0.66):

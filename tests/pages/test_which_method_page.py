@@ -16,13 +16,13 @@ def loss():
     """Return a function such as ``loss("few", "forest", "sigmoid")``: a mean log loss in bits, as on the page."""
     with pytest.MonkeyPatch.context() as patched:
         patched.syspath_prepend(str(ROOT / "benchmarks"))
-        from reproduction_blocks import asked
+        from reproduction_blocks import block_text
 
         def loss(*words):
-            said = asked("defaults", f"loss {' '.join(words)}")
+            said = block_text("defaults", f"loss {' '.join(words)}")
             return float(said.replace("∞", "inf"))
 
-        loss.asked = asked
+        loss.asked = block_text
         yield loss
     for name in ("defaults", "reproduction_blocks", "reproduction_tables"):
         sys.modules.pop(name, None)

@@ -19,7 +19,7 @@ def bench(tmp_path, monkeypatch) -> Iterator[Bench]:
     """Return a ``Bench`` in a temporary folder, with a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    root = str(Path(cli.__file__).parents[1])
+    root = str(Path(cli.__file__).parents[2])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), root]))
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)

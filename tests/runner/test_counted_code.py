@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.runner.fingerprint import ELSEWHERE
+from probcal.runner.fingerprint import EXEMPT_MODULES
 
 PACKAGE = Path(__file__).parents[2] / "probcal"
 
@@ -33,7 +33,7 @@ TRACE = textwrap.dedent(
 
     package, seen = Path(sys.argv[2]), {}
     experiment = read_experiment(Path(sys.argv[1]))
-    for card in experiment.cards_read():
+    for card in experiment.used_cards():
         obtain(card)
     for cell in cells_of(experiment):
         files, before = set(), set(sys.modules)
@@ -105,7 +105,7 @@ def test_executed_modules_are_counted_or_listed_as_exempt(tmp_path, text):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     uncounted = {module for modules in json.loads(done.stdout).values() for module in modules}
-    assert uncounted - set(ELSEWHERE) - set(IDLE) - set(DATA) == set()
+    assert uncounted - set(EXEMPT_MODULES) - set(IDLE) - set(DATA) == set()
 
 
 def test_modules_listed_as_empty_hold_no_code():

@@ -137,7 +137,7 @@ def test_timeout_ends_a_cell_and_its_child_processes(bad, jobs, monkeypatch):
             return time.monotonic() + (3600 if hangs else 0)
 
     monkeypatch.setattr(workers, "time", Clock)
-    monkeypatch.setattr(backends, "_patience", lambda *_: 0.05)  # the run looks at the clock this often
+    monkeypatch.setattr(backends, "_seconds_to_timeout", lambda *_: 0.05)  # the run looks at the clock this often
     assert bad.run("-j", jobs, "--timeout", "1h").code == 1
     assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
     row = next(row for row in bad.rows() if row["status"] == "timeout")

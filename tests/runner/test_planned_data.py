@@ -12,7 +12,7 @@ from probcal.config.experiment import read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find, load, obtain, obtain_once
 from probcal.errors import DataError
-from probcal.runner.data_step import data_now
+from probcal.runner.data_step import current_data
 from probcal.runner.execute import execute
 from probcal.runner.plan import make_plan
 from probcal.store.folder import Store
@@ -46,9 +46,9 @@ def flip(path):
 
 def planned(folder):
     experiment = read_experiment(folder / "small.yaml")
-    cards = experiment.cards_read()
-    data = data_now(cards, None)
-    data.obtain(data.unfetched(cards), None, lambda line: None)
+    cards = experiment.used_cards()
+    data = current_data(cards, None)
+    data.obtain(data.unfetched_cards(cards), None, lambda line: None)
     return make_plan(experiment, Store(folder / "none"), data)
 
 
@@ -133,9 +133,9 @@ class TestWhatAWorkerReads:
 
     def test_bundled_data_with_another_fingerprint_are_rejected(self):
         card = read_card(find_card("wine-first"))
-        assert load(card.bound_to(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
+        assert load(card.bind(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
         with pytest.raises(DataError, match="scikit-learn here does not have the values that it was planned with"):
-            load(card.bound_to("0" * 64))
+            load(card.bind("0" * 64))
 
     def test_fingerprint_is_compared_once_per_process(self, coins, monkeypatch):
         from probcal.data import load as loading
@@ -152,7 +152,7 @@ class TestAWorkerOnAnotherMachine:
     def test_worker_reads_the_planned_data_from_its_own_files(self, coins, monkeypatch, tmp_path):
         card = planned(coins.folder)[0].cell.card
         here = elsewhere(coins, monkeypatch, tmp_path)
-        obtain_once(card.bound_to(card.values))
+        obtain_once(card.bind(card.values))
         assert load(card).fingerprint() == card.values
         assert [one.name for one in (here / "cache" / "data").iterdir()] == [card.values]
 
@@ -166,7 +166,7 @@ class TestAWorkerOnAnotherMachine:
     def test_worker_rejects_a_new_openml_upload(self, monkeypatch, tmp_path):
         card = reuploaded(monkeypatch, tmp_path, first=1.0)
         obtain(card)
-        bound = card.bound_to(load(card).fingerprint())
+        bound = card.bind(load(card).fingerprint())
         reuploaded(monkeypatch, tmp_path / "another machine", first=2.0)
         with pytest.raises(DataError, match="are not those that the run was planned with"):
             obtain_once(bound)

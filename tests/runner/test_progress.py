@@ -48,28 +48,28 @@ def test_output_without_a_terminal_is_plain_lines(bench):
 
 def test_failure_is_printed_at_once_in_one_line(told):
     plan = planned(None, None)
-    told(plan).finished(ended(plan[0], "failed", error_type="ValueError", message="no \x1b[31m\nmore"))
+    told(plan).record_end(ended(plan[0], "failed", error_type="ValueError", message="no \x1b[31m\nmore"))
     assert told.stream.getvalue() == "wine-first/0/tree/direct: failed: ValueError: no \\x1b[31m\n"
 
 
 def test_progress_line_counts_cells_and_states_time_left(told, monkeypatch, no_time_goes_by):
-    monkeypatch.setattr(module, "_QUIET", 0.0)
+    monkeypatch.setattr(module, "_QUIET_SECONDS", 0.0)
     plan = planned(10.0, 10.0, 50.0, 20.0, 30.0)
     progress = told(plan, workers=2)
     for one in plan[:4]:
-        progress.started(one)
-    progress.finished(ended(plan[0], "failed"))
-    progress.finished(ended(plan[1]))
+        progress.record_start(one)
+    progress.record_end(ended(plan[0], "failed"))
+    progress.record_end(ended(plan[1]))
     line = told.stream.getvalue().splitlines()[-1]
     assert line.startswith("2/5 cells: 1 done, 1 failed, 2 running, 1 to run; ")
     assert re.search(r"; (\d+ s|1 min \d+ s) left; now wine-first/2/tree/direct under 1 s, wine-first/3/tree", line)
 
 
 def test_log_reports_a_long_running_cell(told, monkeypatch, no_time_goes_by):
-    monkeypatch.setattr(module, "_SILENT", 0.0)
+    monkeypatch.setattr(module, "_SILENCE_SECONDS", 0.0)
     plan = planned(None)
     progress = told(plan)
-    progress.started(plan[0])
+    progress.record_start(plan[0])
     progress._update()
     assert told.stream.getvalue().endswith("0/1 cells: 1 running; now wine-first/0/tree/direct under 1 s\n")
 
@@ -128,8 +128,8 @@ def last_drawn(columns, plan, running):
     with os.fdopen(theirs, "w") as stream:
         progress = RunProgress(plan, 2, stream=stream)
         for one in plan[: running + 1]:
-            progress.started(one)
-        progress.finished(ended(plan[0], "failed"))
+            progress.record_start(one)
+        progress.record_end(ended(plan[0], "failed"))
         progress._update()
         print(end="END", file=stream, flush=True)
         drawn = read_until("END", ours)

@@ -11,7 +11,7 @@ import pytest
 from probcal.config.components import import_class, unmet_requirement
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from probcal.runner.plan import refuse_unmet
+from probcal.runner.plan import refuse_unmet_requirements
 from tests.commands import refused
 
 NEEDY = """
@@ -129,4 +129,4 @@ def test_requirement_that_raises_gives_its_message():
 
 
 def test_empty_plan_has_no_requirements():
-    refuse_unmet([])
+    refuse_unmet_requirements([])

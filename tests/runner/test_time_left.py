@@ -14,28 +14,28 @@ def ids(plan):
 
 def test_without_times_no_duration_is_predicted():
     plan = planned(None, None)
-    assert TimeEstimates(plan).of(ids(plan)[0]) is None
+    assert TimeEstimates(plan).expected_seconds(ids(plan)[0]) is None
     assert seconds_left([], None, 0.0, 2) is None
     assert seconds_left([RunningCell("a", 3600.0, None)], 0.0, 0.0, 2) is None
 
 
 def test_earlier_time_of_a_cell_is_its_predicted_time():
     plan = planned(4.0, 7.0)
-    assert [TimeEstimates(plan).of(cell) for cell in ids(plan)] == [4.0, 7.0]
+    assert [TimeEstimates(plan).expected_seconds(cell) for cell in ids(plan)] == [4.0, 7.0]
 
 
 def test_predicted_times_adapt_to_a_slower_machine():
     plan = planned(90.0, 100.0)
     estimates = TimeEstimates(plan)
-    estimates.ended(ids(plan)[0], 190.0)
-    assert estimates.of(ids(plan)[1]) == 100.0 * (190 + 10) / (90 + 10)
+    estimates.record_end(ids(plan)[0], 190.0)
+    assert estimates.expected_seconds(ids(plan)[1]) == 100.0 * (190 + 10) / (90 + 10)
 
 
 def test_finished_cell_predicts_its_other_repetitions():
     plan = planned(None, None)
     estimates = TimeEstimates(plan)
-    estimates.ended(ids(plan)[0], 12.0)
-    assert estimates.of(ids(plan)[1]) == pytest.approx(12.0)
+    estimates.record_end(ids(plan)[0], 12.0)
+    assert estimates.expected_seconds(ids(plan)[1]) == pytest.approx(12.0)
 
 
 def test_time_scales_with_rows_and_prefers_similar_cells():
@@ -43,11 +43,11 @@ def test_time_scales_with_rows_and_prefers_similar_cells():
     bayes, sigmoid = planned(None, learner="gaussian_nb"), planned(None, method="sigmoid")
     estimates = TimeEstimates([*wine, *digits, *bayes, *sigmoid])
     rows = wine[0].cell.card.expect.rows
-    estimates.ended(*ids(bayes), rows * 1.0)
-    assert estimates.of(*ids(wine)) == pytest.approx(rows)
-    assert estimates.of(*ids(sigmoid)) == pytest.approx(rows)
-    estimates.ended(*ids(wine), rows * 3.0)
-    assert estimates.of(*ids(digits)) == pytest.approx(3.0 * digits[0].cell.card.expect.rows)
+    estimates.record_end(*ids(bayes), rows * 1.0)
+    assert estimates.expected_seconds(*ids(wine)) == pytest.approx(rows)
+    assert estimates.expected_seconds(*ids(sigmoid)) == pytest.approx(rows)
+    estimates.record_end(*ids(wine), rows * 3.0)
+    assert estimates.expected_seconds(*ids(digits)) == pytest.approx(3.0 * digits[0].cell.card.expect.rows)
 
 
 def test_work_is_divided_among_workers_except_the_longest_cell():
@@ -70,7 +70,7 @@ def test_overdue_cell_is_not_predicted_to_end_at_once():
 def test_time_left_covers_the_longest_cell(running, waiting, workers):
     under = [RunningCell(str(n), *times) for n, times in enumerate(running)]
     left = seconds_left(under, sum(waiting), max(waiting, default=0.0), workers)
-    assert left >= max([*waiting, *(one.left for one in under)], default=0.0)
+    assert left >= max([*waiting, *(one.remaining_seconds for one in under)], default=0.0)
 
 
 @pytest.mark.parametrize(

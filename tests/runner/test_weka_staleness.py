@@ -11,7 +11,7 @@ from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.learners.weka.jar import named_version
 from probcal.runner import run as runs
-from probcal.runner.fingerprint import Fingerprints, _changed_versions, code_of, modules_of, versions_of
+from probcal.runner.fingerprint import Fingerprints, _version_change, code_of, modules_of, versions_of
 from probcal.runner.plan import cells_of, make_plan, plan_lines
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -72,7 +72,7 @@ def told(experiment, store) -> list[str]:
 def test_changed_weka_message_names_both_versions():
     before = {"weka.jar": "3.4.1, sha256 60ce66906803", "numpy": "2.0"}
     now = {"python-weka-wrapper3": "0.3.3", "numpy": "2.0"}
-    assert _changed_versions(now, before) == (
+    assert _version_change(now, before) == (
         "Weka 3.4.1, sha256 60ce66906803 -> that of python-weka-wrapper3 0.3.3 (PROBCAL_WEKA_JAR names a jar file)"
     )
 

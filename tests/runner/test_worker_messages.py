@@ -16,14 +16,14 @@ def sent(value):
 
 
 def test_pickled_card_is_equal():
-    card = read_card(find_card("wine-first")).bound_to("0123")
+    card = read_card(find_card("wine-first")).bind("0123")
     assert sent(card) == card
     assert sent(card).values == "0123"
 
 
 def test_changed_copy_of_a_pickled_card_keeps_its_changes():
-    card = sent(read_card(find_card("wine-first")).bound_to("0123"))
-    assert sent(card.bound_to("4567")).values == "4567"
+    card = sent(read_card(find_card("wine-first")).bind("0123"))
+    assert sent(card.bind("4567")).values == "4567"
     assert sent(card.model_copy(update={"title": "Other"})).title == "Other"
 
 

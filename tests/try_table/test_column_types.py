@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from probcal.errors import DataError
-from probcal.try_table.column_types import ColumnChoices, guess
+from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.numbers_in_text import decimal_marks, read_numbers
 from tests.try_table.own_tables import shown, written
 
@@ -15,7 +15,7 @@ NOTHING = ColumnChoices()
 def column(values, wishes=NOTHING, name="c", declared=False):
     """Return the guessed column of these values as text, as in a CSV file."""
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
-    return guess(name, text, wishes, decimal_marks({0: text})[0], declared)
+    return infer_column(name, text, wishes, decimal_marks({0: text})[0], declared)
 
 
 def kind_and_about(values, **more):
@@ -101,7 +101,7 @@ def test_number_option_reads_words_as_missing():
 
 
 def test_infinite_numbers_are_read_as_missing():
-    found = guess("c", pd.Series([1.0, np.inf, -np.inf, 2.0]), NOTHING)
+    found = infer_column("c", pd.Series([1.0, np.inf, -np.inf, 2.0]), NOTHING)
     assert (found.missing, found.about) == (2, "1 to 2; 2 infinite values read as missing")
     assert np.isnan(found.values.to_numpy()).sum() == 2
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.try_table.column_types import ColumnChoices, determines, guess, warnings
+from probcal.try_table.column_types import ColumnChoices, determines_label, infer_column, warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 
@@ -12,7 +12,7 @@ LABELS = np.array(["bad", "good"] * 30, dtype=object)
 def column(values):
     """Return the guessed column of these values as text."""
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
-    return guess("c", text, ColumnChoices())
+    return infer_column("c", text, ColumnChoices())
 
 
 def said(values, labels=LABELS):
@@ -22,12 +22,12 @@ def said(values, labels=LABELS):
 @pytest.mark.parametrize("copy", [[1, 2], ["x", "y"], [None, 5], ["b", "g1"]])
 def test_a_copy_of_the_target_determines_it(copy):
     values = [*copy * 29, *(["b", "g2"] if "g1" in copy else [copy[0], 7 if copy[1] == 5 else copy[1]])]
-    assert determines(column(values), LABELS)
+    assert determines_label(column(values), LABELS)
 
 
 def test_inexact_or_all_distinct_columns_are_no_copies():
-    assert not determines(column([1, 2] * 29 + [2, 2]), LABELS)
-    assert not determines(column([number * number for number in range(60)]), LABELS)
+    assert not determines_label(column([1, 2] * 29 + [2, 2]), LABELS)
+    assert not determines_label(column([number * number for number in range(60)]), LABELS)
 
 
 @pytest.mark.parametrize("number", [-99, -999, 999, -9])

@@ -15,7 +15,7 @@ from probcal.metrics import cross_entropy
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.plan import cells_of
-from probcal.try_table.column_types import ColumnChoices, guess
+from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.file_reader import UserTable
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
@@ -30,7 +30,7 @@ names = st.lists(anything | st.sampled_from(["*", "a..b", "x1..x9", "no", "1e-3"
 
 def prepared_of(columns, labels):
     """Return the columns as a prepared table with all labels known and all rows used."""
-    found = [guess(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
+    found = [infer_column(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
     target = read_target("target", pd.Series(labels), "here")
     table = UserTable("here", "/here", pd.DataFrame(columns))
     return PreparedTable(table, target, found, target.counts, np.arange(len(labels)))
@@ -55,7 +55,7 @@ def test_any_text_is_read_back_except_for_blanks(rows, name):
 @often
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=5, max_size=12))
 def test_any_number_is_read_back_exactly(numbers):
-    column = guess("n", pd.Series(numbers, dtype=float), ColumnChoices())
+    column = infer_column("n", pd.Series(numbers, dtype=float), ColumnChoices())
     if column.values is None:
         return
     labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
@@ -112,15 +112,15 @@ def test_wide_tables_are_sampled_unless_rows_are_requested():
 def test_a_sample_keeps_every_row_of_a_rare_class():
     classes = np.array(["yes"] * 40 + ["no"] * 9_960, dtype=object)
     drawn = draw_sample(classes, classes, 1_000, 0)
-    assert (drawn.enriched, len(drawn.rows), len(set(drawn.rows))) == ({"yes": 40}, 1_000, 1_000)
+    assert (drawn.enriched_classes, len(drawn.rows), len(set(drawn.rows))) == ({"yes": 40}, 1_000, 1_000)
     assert set(range(40)) <= set(drawn.rows)
 
 
 def test_rare_classes_fill_at_most_a_quarter_of_a_sample():
     classes = np.array(["yes"] * 400 + ["no"] * 9_600, dtype=object)
-    assert draw_sample(classes, classes, 1_000, 0).enriched == {"yes": 250}
+    assert draw_sample(classes, classes, 1_000, 0).enriched_classes == {"yes": 250}
     common = np.array(["yes"] * 600 + ["no"] * 9_400, dtype=object)
-    assert draw_sample(common, common, 1_000, 0).enriched == {}
+    assert draw_sample(common, common, 1_000, 0).enriched_classes == {}
 
 
 def test_every_split_has_a_rare_class_on_both_sides(tmp_path):

@@ -57,7 +57,7 @@ def test_invalid_costs_are_rejected(text):
 
 def test_several_classes_are_bounded_row_by_row():
     p = np.array([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
-    assert MeasureScale(0.01).bounded(p).sum(axis=1) == pytest.approx(1)
+    assert MeasureScale(0.01).clip(p).sum(axis=1) == pytest.approx(1)
     assert measure_predictions(np.array([1, 2]), p, MeasureScale(0.01), [LOSS]).infinite
 
 

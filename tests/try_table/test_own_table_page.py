@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.try_table.choices import OWN
+from probcal.try_table.choices import TRIAL_LEARNERS
 from probcal.try_table.column_types import MOST_LEVELS
 from probcal.try_table.file_reader import MISSING
 from probcal.try_table.split_choice import MOST_ROWS
@@ -28,7 +28,7 @@ def test_shown_columns_and_plan_match_the_command(original_files, tmp_path, monk
 def test_limits_and_names_match_the_code():
     for number in (f"2 to {MOST_LEVELS} values", f"at most {MOST_ROWS:,}", f"fewer than {FEWEST_ROWS} rows of a class"):
         assert number in PAGE
-    for name in (*OWN, *(MISSING - {""})):
+    for name in (*TRIAL_LEARNERS, *(MISSING - {""})):
         assert f"`{name}`" in PAGE
 
 

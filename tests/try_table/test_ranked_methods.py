@@ -9,8 +9,8 @@ from probcal.try_table.ranked_methods import (
     RankedMethod,
     interval_of,
     name_of,
-    not_significantly_different,
     ranked_lines,
+    rivals_of,
 )
 from probcal.try_table.verdict import VerdictContext, verdict
 
@@ -19,7 +19,7 @@ MANY = VerdictContext({"no": 900, "yes": 600}, (0.5, 0.49, 0.51, 0.5, 0.5))
 
 def ranked(learner, values, method="direct", splits=None, **more):
     loss = sum(values) / len(values) if values else math.nan
-    facts = {"means": {"log-loss": loss, "rms": 0.3, "auc": 0.9, "c_emp": math.nan}, "failed": 0}
+    facts = {"means": {"log-loss": loss, "rms": 0.3, "auc": 0.9, "c_emp": math.nan}, "n_failed": 0}
     facts |= {"splits": splits or len(values), "seconds": 0.1}
     return RankedMethod(learner, method, tuple(values), **(facts | more))
 
@@ -28,19 +28,19 @@ BEST = ranked("forest", [0.40, 0.42, 0.41, 0.43, 0.39])
 NEAR = ranked("boosting", [0.41, 0.41, 0.42, 0.42, 0.40], "isotonic")
 FAR = ranked("tree", [0.80, 0.83, 0.82, 0.84, 0.81])
 SHARES = ranked("shares", [0.95, 0.96, 0.95, 0.97, 0.94])
-FAILED = ranked("nb", [0.5, 0.5, 0.5, 0.5], splits=5, failed=1, error="ValueError: no\nmore")
+FAILED = ranked("nb", [0.5, 0.5, 0.5, 0.5], splits=5, n_failed=1, error="ValueError: no\nmore")
 
 
 def test_close_method_is_not_significantly_different():
-    assert not_significantly_different(BEST, [NEAR, FAR, SHARES, FAILED]) == [NEAR]
+    assert rivals_of(BEST, [NEAR, FAR, SHARES, FAILED]) == [NEAR]
 
 
 def test_many_comparisons_make_a_difference_insignificant():
     # differences of mean .038 and sd .010954: t(4) = .038 / (.010954 * sqrt(1/5 + 1/4)) = 5.17, p = .00665
     far = [0.43, 0.47, 0.44, 0.48, 0.42]
-    assert not_significantly_different(BEST, [ranked("tree", far)]) == []
+    assert rivals_of(BEST, [ranked("tree", far)]) == []
     rivals = [ranked(f"tree{number}", far) for number in range(8)]  # 8 * .00665 = .0532
-    assert not_significantly_different(BEST, rivals) == rivals
+    assert rivals_of(BEST, rivals) == rivals
 
 
 def test_interval_is_the_corrected_resampled_one():
@@ -84,10 +84,10 @@ def test_two_splits_are_too_few_to_tell():
 
 def test_two_splits_or_equal_differences_are_not_tested():
     best, far, three = ranked("forest", [0.4, 0.42]), ranked("tree", [0.8, 0.82]), [0.4, 0.42, 0.41]
-    assert not_significantly_different(best, [far]) == [far]
+    assert rivals_of(best, [far]) == [far]
     assert "too few to test" in "\n".join(ranked_lines([best, far], 0.001))
     same = ranked("tree", [value + 0.4 for value in three])
-    assert not_significantly_different(ranked("forest", three), [same]) == [same]
+    assert rivals_of(ranked("forest", three), [same]) == [same]
 
 
 def test_few_rows_are_too_few_to_tell():
@@ -119,7 +119,7 @@ def test_two_splits_do_not_hide_a_leak():
 
 
 def test_verdict_counts_failed_methods_separately():
-    never = ranked("svm", [], splits=5, failed=5)
+    never = ranked("svm", [], splits=5, n_failed=5)
     assert verdict([BEST, FAR, FAILED, never], MANY).endswith("better than 1 other at the 5 % level; 2 failed.")
 
 

@@ -193,7 +193,7 @@ def test_table_replaced_during_the_run_gives_a_warning(tmp_path, monkeypatch, ch
             if change == "removed":
                 path.unlink()
 
-    wanted = TrialOptions(("tree",), ("direct",), splits=2, again="probcal try mine.csv -t left")
+    wanted = TrialOptions(("tree",), ("direct",), splits=2, command="probcal try mine.csv -t left")
     assert try_table(TableRequest("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
     warning = (
         f"warning: {path} changed during the run, so these results are those of its earlier content; "

@@ -23,7 +23,7 @@ from probcal.config.components import Builtin, import_class
 from probcal.config.experiment_file import SETTINGS, STAGE_METRICS, ExperimentFile, names_schema
 from probcal.config.schemas import schema_path
 from probcal.data.card import SOURCES, Card, card_names
-from probcal.data.card_split import FOR_ALL, KEYS, OPTIONAL, Kind
+from probcal.data.card_split import EXPERIMENT_KINDS, KEYS, OPTIONAL, Kind
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.metrics import NAMED, metric_named
@@ -33,7 +33,7 @@ Schema = dict[str, Any]
 DIALECT = "http://json-schema.org/draft-07/schema#"
 """The dialect that the language servers of most editors read."""
 _NULL: Schema = {"type": "null"}
-_REDUNDANT = (("additionalProperties", True), ("default", None))
+_REDUNDANT_KEYS = (("additionalProperties", True), ("default", None))
 """What only some versions of pydantic write."""
 _IMPORT_PATH: Schema = {
     "type": "string",
@@ -46,8 +46,8 @@ _COST: Schema = {
     "pattern": r"^cost\(0\.\d+\)$",
     "description": "expected cost at a loss parameter, as cost(0.05)",
 }
-_OWN_CARD: Schema = {"type": "string", "pattern": r"\.ya?ml$", "description": "the path of your own card"}
-_DRAWN = {"random_state": {"type": ["integer", "null"]}}
+_CARD_PATH: Schema = {"type": "string", "pattern": r"\.ya?ml$", "description": "the path of your own card"}
+_RANDOM_STATE = {"random_state": {"type": ["integer", "null"]}}
 """Its annotation also has numpy's generators, which no file can hold."""
 
 
@@ -74,7 +74,7 @@ def _without_titles(schema: Any) -> Any:
         if key in ("properties", "$defs")
         else _without_titles(value)
         for key, value in schema.items()
-        if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT
+        if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT_KEYS
     }
     return {**result, "description": as_prose(result["description"])} if "description" in result else result
 
@@ -99,7 +99,7 @@ def card_schema() -> Schema:
         {"required": ["like"]},
         {"required": card_keys, "anyOf": [{"required": [key]} for key in SOURCES]},
     ]
-    return dict(_numbers_too(schema))
+    return dict(_allow_numbers(schema))
 
 
 def _split(kind: Kind) -> Schema:
@@ -108,13 +108,13 @@ def _split(kind: Kind) -> Schema:
     return {"properties": {"kind": {"const": kind}, **other_keys}, "required": ["kind", *KEYS[kind]]}
 
 
-def _numbers_too(schema: Any) -> Any:
+def _allow_numbers(schema: Any) -> Any:
     """Return ``schema`` with numbers allowed for text: labels, codes and levels can look like numbers."""
     if isinstance(schema, list):
-        return [_numbers_too(item) for item in schema]
+        return [_allow_numbers(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    result = {key: _numbers_too(value) for key, value in schema.items()}
+    result = {key: _allow_numbers(value) for key, value in schema.items()}
     if schema.get("type") == "string" and "enum" not in schema and "const" not in schema:
         result["type"] = ["string", "number"]
     return result
@@ -127,18 +127,18 @@ def experiment_schema() -> Schema:
     for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
         del parts[part]["description"]  # an editor would show it instead of the description of the name
         parts[part]["properties"]["type"]["anyOf"] = [names_schema(table), _IMPORT_PATH, _NULL]
-        keys[section] = {"description": keys[section]["description"], "anyOf": _section(part, table, parts)}
-    parts["Value"] = _value()
+        keys[section] = {"description": keys[section]["description"], "anyOf": _section_schemas(part, table, parts)}
+    parts["Value"] = _value_schema()
     for part in ("LearnerEntry", "MethodEntry"):
         parts[part]["properties"]["params"]["additionalProperties"] = {"$ref": "#/$defs/Value"}
     keys["name"]["pattern"] = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"
-    card = {"anyOf": [names_schema(card_names()), _OWN_CARD]}
+    card = {"anyOf": [names_schema(card_names()), _CARD_PATH]}
     keys["datasets"]["items"] = card
     for key, metrics in (("metrics", NAMED), ("stages", STAGE_METRICS)):
         keys[key]["items"] = {"anyOf": [names_schema({name: metric_named(name).help for name in metrics}), _COST]}
     for key in ("datasets", "metrics", "stages", "curves"):
         keys[key]["uniqueItems"] = True
-    parts["Split"]["oneOf"] = [*map(_split, FOR_ALL)]
+    parts["Split"]["oneOf"] = [*map(_split, EXPERIMENT_KINDS)]
     parts["OverrideEntry"]["properties"]["card"]["anyOf"] = [card, _NULL]
     parts["OverrideEntry"]["allOf"] = [
         {"anyOf": [{"required": [key]} for key in keys]} for keys in (("dataset", "datasets"), SETTINGS)
@@ -146,7 +146,7 @@ def experiment_schema() -> Schema:
     return schema
 
 
-def _value() -> Schema:
+def _value_schema() -> Schema:
     """Return the schema of a parameter, which may be, or hold, components with ``type`` and ``params``."""
     value = {"$ref": "#/$defs/Value"}
     names = names_schema({**LEARNERS, **METHODS})
@@ -170,7 +170,7 @@ def _value() -> Schema:
     return {"if": is_component, "then": component, "else": parts}
 
 
-def _section(part: str, table: Mapping[str, Builtin], parts: Schema) -> list[Schema]:
+def _section_schemas(part: str, table: Mapping[str, Builtin], parts: Schema) -> list[Schema]:
     """Return the schemas of a list of names, and of a mapping.
 
     The keys of the mapping are built-in names, import paths, or any name with a ``type``. The parameters of each of our
@@ -217,11 +217,15 @@ def _parameters(component: type) -> Schema:
     for name, parameter in inspect.signature(component).parameters.items():
         if name != "estimator":
             default = {} if parameter.default in (None, inspect.Parameter.empty) else {"default": parameter.default}
-            properties[name] = {**(_DRAWN.get(name) or _kind(hints[name])), **default, "description": texts[name]}
+            properties[name] = {
+                **(_RANDOM_STATE.get(name) or _type_schema(hints[name])),
+                **default,
+                "description": texts[name],
+            }
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _kind(hint: Any) -> Schema:
+def _type_schema(hint: Any) -> Schema:
     """Return the schema of ``hint``. It is empty, and accepts anything, for a type that no file can hold."""
     try:
         return dict(_without_titles(TypeAdapter(hint).json_schema(schema_generator=_Draft7)))

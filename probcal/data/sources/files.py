@@ -11,11 +11,11 @@ import pandas as pd
 
 from probcal.data.card import Card
 from probcal.data.dataset import as_text, respelt, stacked, text_column
-from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_delimited, read_mat, unpacked
+from probcal.data.sources.formats import OPENERS, line_numbers, read_arff, read_delimited, read_mat, read_unpacked
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.errors import DataError, did_you_mean
 
-ParsedNumbers = dict[Path, str]
+Digests = dict[Path, str]
 """File -> sha256 of its bytes on the disk, packed or not."""
 
 
@@ -31,7 +31,7 @@ def missing_files(card: Card, folder: Path | str | None) -> list[str]:
     return min(paths, key=len, default=[])
 
 
-def read_original_files(card: Card, folder: Path | str | None, digests: ParsedNumbers | None = None) -> pd.DataFrame:
+def read_original_files(card: Card, folder: Path | str | None, digests: Digests | None = None) -> pd.DataFrame:
     """Read the rows of the first complete file source of ``card``, ready for ``assemble``.
 
     The frame is (n_rows, n_columns) in the card's column names. Text is categorical, numbers are float64 (from
@@ -42,7 +42,7 @@ def read_original_files(card: Card, folder: Path | str | None, digests: ParsedNu
     that the card does not describe. The message names the file and the line.
     """
     place = place_of(card, folder)
-    source = _complete(card, place)
+    source = _complete_source(card, place)
     if source is None:
         if not card.files:
             raise DataError(f"{card.name}: the card names no original files")
@@ -51,7 +51,7 @@ def read_original_files(card: Card, folder: Path | str | None, digests: ParsedNu
             + ", ".join(missing_files(card, folder))
         )
     digests = {} if digests is None else digests
-    frames = [_with_labels(card, source, file, place, digests) for file in source.files]
+    frames = [_read_labelled(card, source, file, place, digests) for file in source.files]
     columns = [name for name in card.columns if name != "*"]
     if "*" in card.columns:
         columns += [name for name in frames[0] if name not in card.columns]
@@ -72,11 +72,11 @@ def read_original_files(card: Card, folder: Path | str | None, digests: ParsedNu
 def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     """Return the files that ``read_original_files`` reads, including label files. Empty while some are missing."""
     place = place_of(card, folder)
-    source = _complete(card, place)
+    source = _complete_source(card, place)
     return [path for name in _names(source) if (path := _find(place, name))] if source else []
 
 
-def contents(digests: ParsedNumbers) -> str:
+def contents(digests: Digests) -> str:
     """Return one digest of the names and bytes of several files, wherever they lie."""
     parts = [[path.name, digest] for path, digest in digests.items()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -88,7 +88,7 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
     That is the paths of all files. For one ``row``, counted from 0, it is path and line where the format has lines.
     """
     place = place_of(card, folder)
-    source = _complete(card, place)
+    source = _complete_source(card, place)
     assert source is not None  # its rows were read
     paths = [_find(place, file.name) for file in source.files]
     for file, path in zip(source.files, paths, strict=True):
@@ -104,12 +104,14 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
 def place_of(card: Card, folder: Path | str | None) -> Path:
     """Return the folder of the files: beside a user's own card if all are there, otherwise in the data directory."""
     name = card.folder or card.name
-    if card.beside and (folder is None or any(not _missing_names(source, card.beside / name) for source in card.files)):
-        return card.beside / name
+    if card.own_folder and (
+        folder is None or any(not _missing_names(source, card.own_folder / name) for source in card.files)
+    ):
+        return card.own_folder / name
     return Path(folder or "DATA_DIR") / name
 
 
-def _complete(card: Card, place: Path) -> FileSource | None:
+def _complete_source(card: Card, place: Path) -> FileSource | None:
     """Return the first source whose files are all in ``place``."""
     return next((source for source in card.files if not _missing_names(source, place)), None)
 
@@ -123,11 +125,11 @@ def _missing_names(source: FileSource, place: Path) -> list[str]:
 
 
 def _find(place: Path, name: str) -> Path | None:
-    candidates = (place / f"{name}{ending}" for ending in ("", *UNPACK))
+    candidates = (place / f"{name}{ending}" for ending in ("", *OPENERS))
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, digests: ParsedNumbers) -> pd.DataFrame:
+def _read_labelled(card: Card, source: FileSource, file: DataFile, place: Path, digests: Digests) -> pd.DataFrame:
     """Return the rows of one file, joined with their labels where another file holds these."""
     if file.labels is None:
         return _read(card, source, file, place, list(card.columns), digests)
@@ -163,7 +165,7 @@ def _positions(
 
 
 def _read(
-    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], digests: ParsedNumbers
+    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], digests: Digests
 ) -> pd.DataFrame:
     """Return the rows of one file under the card's column names. ``names`` are used where the file has no header."""
     path = _find(place, file.name)
@@ -189,9 +191,9 @@ def _format(source: FileSource, file: DataFile | LabelFile) -> str:
     return (file.format if isinstance(file, DataFile) else None) or source.format
 
 
-def _content(path: Path, file: DataFile | LabelFile, digests: ParsedNumbers) -> bytes:
+def _content(path: Path, file: DataFile | LabelFile, digests: Digests) -> bytes:
     """Return the unpacked bytes, after checking their checksum. Raises DataError for a file that is too large."""
-    content, digests[path] = unpacked(path, packed=path.name != PurePath(file.name).name)
+    content, digests[path] = read_unpacked(path, packed=path.name != PurePath(file.name).name)
     digest = hashlib.sha256(content).hexdigest()
     if file.sha256 is not None and digest != file.sha256:
         raise DataError(

@@ -23,7 +23,7 @@ from probcal.data.dataset import stacked, text_column
 from probcal.data.sources.specifications import FileSource
 from probcal.errors import DataError, require
 
-UNPACK: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
 """Ending of a packed file -> function that opens it."""
 _PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000
@@ -31,7 +31,7 @@ _ROWS_AT_A_TIME = 20_000
 _LONGEST_FIELD = 1 << 24
 _OPEN_QUOTE = "a quotation mark that is not closed"
 _MB = 1_000_000
-_USUAL = 4_000
+_DEFAULT_MB = 4_000
 """Default limit in megabytes. The largest file of the papers, that of KDD Cup 98, has 118."""
 _MAT_ORDER = "mldata_descr_ordering"
 """The variable that lists the others in the order of their columns."""
@@ -42,13 +42,13 @@ def largest_data() -> int:
 
     Raises DataError when PROBCAL_LARGEST_MB is not a number.
     """
-    value = os.environ.get("PROBCAL_LARGEST_MB") or str(_USUAL)
+    value = os.environ.get("PROBCAL_LARGEST_MB") or str(_DEFAULT_MB)
     if not (value.isascii() and value.isdigit() and 0 < len(value) < 10 and int(value)):
         raise DataError(f"PROBCAL_LARGEST_MB is {value!r}; it must be a whole number of megabytes")
     return int(value) * _MB
 
 
-def at_most(pieces: Iterable[bytes], name: object) -> bytes:
+def join_pieces(pieces: Iterable[bytes], name: object) -> bytes:
     """Join ``pieces``. Raises DataError with the given ``name`` as soon as they are too large."""
     limit, chunks, size = largest_data(), [], 0
     for piece in pieces:
@@ -63,11 +63,11 @@ def at_most(pieces: Iterable[bytes], name: object) -> bytes:
 
 
 def read_all(file: IO[bytes], name: object) -> bytes:
-    """Return the bytes of an open file. Raises DataError as ``at_most`` does."""
-    return at_most(iter(lambda: file.read(_PIECE), b""), name)
+    """Return the bytes of an open file. Raises DataError as ``join_pieces`` does."""
+    return join_pieces(iter(lambda: file.read(_PIECE), b""), name)
 
 
-def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
+def read_unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
     """Return the content of a file, and the sha256 of its bytes on the disk. A .gz or .xz file is unpacked.
 
     Without ``packed``, the content is the bytes themselves. Raises DataError for a file that cannot be read.
@@ -76,8 +76,8 @@ def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
         with path.open("rb") as file:
             content = read_all(file, path)
         digest = hashlib.sha256(content).hexdigest()
-        if packed and path.suffix in UNPACK:
-            with UNPACK[path.suffix](io.BytesIO(content)) as stream:
+        if packed and path.suffix in OPENERS:
+            with OPENERS[path.suffix](io.BytesIO(content)) as stream:
                 content = read_all(stream, path)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
@@ -86,7 +86,7 @@ def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
     return content, digest
 
 
-def hashed(paths: Iterable[Path]) -> dict[Path, str]:
+def hash_files(paths: Iterable[Path]) -> dict[Path, str]:
     """Return the sha256 of each file as it is on the disk. Raises DataError for one that cannot be read."""
     digests = {}
     for path in paths:

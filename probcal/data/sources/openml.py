@@ -43,7 +43,7 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
     if isinstance(result, str):
         raise MissingDataError(f"{card.name}: {result}{_files_advice(card)}")
     frame, ignored_names, _ = result
-    frame = _under_card_names(card, card.openml, frame, ignored_names)
+    frame = _rename_columns(card, card.openml, frame, ignored_names)
     rename = card.openml.rename
     rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
     rows = rows.iloc[: card.openml.first_rows]
@@ -78,10 +78,10 @@ def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 6
     return OpenMLTable(description["name"], int(description["version"]), target, rows)
 
 
-Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
+Download = tuple[pd.DataFrame, list[str], dict[str, Any]]
 
 
-def _download(identity: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
+def _download(identity: dict[str, Any], timeout: float, stall: float, attempts: int) -> Download | str:
     """Run ``openml_download`` in a process that can be stopped. Return its data, or why it failed."""
     if not is_installed("openml"):
         message = f"OpenML data set {identity['id']} needs the package openml, which is not installed"
@@ -89,16 +89,16 @@ def _download(identity: dict[str, Any], timeout: float, stall: float, attempts: 
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
     order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **identity}
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
-        fault = _run(Path(folder), order, timeout)
+        fault = _run_download(Path(folder), order, timeout)
         if fault is None:
-            table: Fetched = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
+            table: Download = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
             return table
     advice = fault.get("advice") or ("try again later" if fault["later"] else "correct the card")
     place = server or "openml.org"
     return f"OpenML data set {identity['id']} could not be fetched from {place}: {fault['reason']}; {advice}"
 
 
-def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:
+def _run_download(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:
     """Return None when the frame lies in ``folder``, otherwise ``reason``, ``later`` and ``advice``."""
     # Without -P, "import openml" in that file would find the openml.py beside it
     command = [sys.executable, "-P", openml_download.__file__, str(folder), json.dumps(order)]
@@ -110,7 +110,7 @@ def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] 
     finally:
         os.close(read_end)
         os.close(write_end)
-    if process.returncode == 0 and _is_as_written(folder, process.stdout):
+    if process.returncode == 0 and _is_intact(folder, process.stdout):
         return None
     try:
         fault: dict[str, Any] = json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
@@ -120,7 +120,7 @@ def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] 
         return {"reason": f"the OpenML client broke down ({message or process.returncode})", "later": True}
 
 
-def _is_as_written(folder: Path, output: bytes) -> bool:
+def _is_intact(folder: Path, output: bytes) -> bool:
     """Return whether the frame is, to the last bit, the one that the program wrote."""
     content = (folder / openml_download.FRAME).read_bytes()
     return output.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
@@ -136,13 +136,13 @@ def _files_advice(card: Card, joint: str = ", or ") -> str:
     return f"{joint}put {names} into {place} (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
 
 
-def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored_names: list[str]) -> pd.DataFrame:
+def _rename_columns(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored_names: list[str]) -> pd.DataFrame:
     """Return ``frame`` with the card's columns in the card's order. With a ``*`` all other columns follow."""
     label = f"{card.name}: OpenML data set {source.id}"
     if source.target not in frame:
         raise DataError(f"{label} has no column {source.target!r} (openml.target on the card); {_column_list(frame)}")
     if source.column_names == "by position":
-        names = dict(zip(_by_position(card, source, frame, ignored_names), _inputs(card), strict=True))
+        names = dict(zip(_columns_by_position(card, source, frame, ignored_names), _inputs(card), strict=True))
     else:
         names = dict(source.column_names)
     frame = frame.rename(columns={**names, source.target: card.target})
@@ -157,7 +157,7 @@ def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, ign
     return frame[columns]
 
 
-def _by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored_names: list[str]) -> list[str]:
+def _columns_by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored_names: list[str]) -> list[str]:
     """Return as many input columns of ``frame`` as the card has, with or without the ``ignored_names``."""
     all_names = [name for name in frame if name != source.target]
     for names in (all_names, [name for name in all_names if name not in ignored_names]):

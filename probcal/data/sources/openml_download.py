@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 FRAME, FAULT = "frame.pickle", "fault.json"
-_MOST_DESCRIBED = 64_000_000
+_LARGEST_DESCRIPTION = 64_000_000
 """Largest size in bytes of anything but data. The descriptions of OpenML's largest sets have some megabytes."""
 _PIECE = 1 << 16
 _F_SETSIG = 10  # from <fcntl.h> of Linux. Python 3.11 and 3.12 do not define it
@@ -66,15 +66,15 @@ def _wait_for_end() -> None:
     os._exit(1)
 
 
-class _OtherData(Exception):
+class _OtherDataError(Exception):
     """Signal that the server describes another data set than the one that was ordered."""
 
 
-class _TooLarge(Exception):
+class _SizeError(Exception):
     """Signal that the server sends more bytes than allowed."""
 
 
-class _NotSecret(Exception):
+class _PlainHTTPError(Exception):
     """Signal a connection without TLS, which others could read and change."""
 
 
@@ -82,7 +82,7 @@ def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
     """Return the frame of all columns, the names of those that OpenML does not count as data, and its description."""
     import openml
 
-    _bound(order["stall"], order["attempts"], order["most"])
+    _limit_client(order["stall"], order["attempts"], order["most"])
     openml.config.set_retry_policy("human", order["attempts"])
     openml.config.server = order["server"] or openml.config.server
     dataset = openml.datasets.get_dataset(order["id"], download_data=False)
@@ -91,11 +91,11 @@ def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
         card_version[0].casefold(),
         card_version[1],
     ):
-        raise _OtherData(
+        raise _OtherDataError(
             'there it is "{}" version {}, on the card "{}" version {}'.format(*server_version, *card_version)
         )
     if "sparse" in dataset.format.lower():
-        raise _OtherData("it is stored as sparse ARFF, which the client reads without labels")
+        raise _OtherDataError("it is stored as sparse ARFF, which the client reads without labels")
     description = {"name": dataset.name, "version": dataset.version, "target": dataset.default_target_attribute}
     return _data(dataset), _names(dataset.row_id_attribute) + _names(dataset.ignore_attribute), description
 
@@ -110,7 +110,9 @@ def _data(dataset: Any) -> Any:
         return dataset.get_data(**options)[0]
     except Exception as error:
         # The client itself falls back to ARFF only when there is no parquet file at all.
-        if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError | _TooLarge | _NotSecret):
+        if dataset.parquet_file is None and not isinstance(
+            error, MinioException | HTTPError | _SizeError | _PlainHTTPError
+        ):
             raise
     os.environ["OPENML_SKIP_PARQUET"] = "true"
     dataset.parquet_file = None
@@ -123,7 +125,7 @@ def _names(value: str | list[str] | None) -> list[str]:
     return [name.strip() for text in texts for name in text.split(",")]
 
 
-def _bound(stall: float, attempts: int, limit: int) -> None:
+def _limit_client(stall: float, attempts: int, limit: int) -> None:
     """Make both ways in which the client downloads limit silence and size and require TLS. The client does neither."""
     import minio
     import pandas as pd
@@ -135,7 +137,9 @@ def _bound(stall: float, attempts: int, limit: int) -> None:
             _refuse_plain(request.url)
             response = super().send(request, **{**options, "timeout": stall, "stream": True})
             is_description = "/api/v1/" in request.url
-            pieces = _counted(response.iter_content(_PIECE), _MOST_DESCRIBED if is_description else limit, request.url)
+            pieces = _limited_pieces(
+                response.iter_content(_PIECE), _LARGEST_DESCRIPTION if is_description else limit, request.url
+            )
             response._content = b"".join(pieces)
             if response.status_code != 200 and not response.is_redirect and b"oml:error" not in response.content:
                 # an error page of a proxy before OpenML, which the client may not understand
@@ -156,8 +160,8 @@ def _bound(stall: float, attempts: int, limit: int) -> None:
             client = http_client or urllib3.PoolManager()
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
-            client.urlopen = _bounded(client.urlopen, limit)  # type: ignore[method-assign]  # minio offers no limit
-            secure = not _is_here(f"//{endpoint}")  # the client never asks for TLS, not even for https
+            client.urlopen = _limited(client.urlopen, limit)  # type: ignore[method-assign]  # minio offers no limit
+            secure = not _is_local(f"//{endpoint}")  # the client never asks for TLS, not even for https
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
     def read_parquet(path: Any, **options: Any) -> Any:
@@ -165,7 +169,7 @@ def _bound(stall: float, attempts: int, limit: int) -> None:
 
         metadata = read_metadata(path)
         if metadata.num_rows * metadata.num_columns * 8 > limit:  # parquet packs many equal values into a few bytes
-            raise _TooLarge(f"its parquet file is of {metadata.num_rows:,} rows, more than {limit // 1_000_000:,} MB")
+            raise _SizeError(f"its parquet file is of {metadata.num_rows:,} rows, more than {limit // 1_000_000:,} MB")
         return reader(path, **options)
 
     reader = pd.read_parquet
@@ -173,7 +177,7 @@ def _bound(stall: float, attempts: int, limit: int) -> None:
     requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]
 
 
-def _bounded(urlopen: Any, limit: int) -> Any:
+def _limited(urlopen: Any, limit: int) -> Any:
     """Return urllib3's ``urlopen`` with at most ``limit`` bytes per answer and without redirects."""
 
     def bounded(method: str, url: str, *, preload_content: bool = True, **options: Any) -> Any:
@@ -181,30 +185,32 @@ def _bounded(urlopen: Any, limit: int) -> Any:
         response = urlopen(method, url, preload_content=False, redirect=False, **options)
         stream = response.stream
         if preload_content or response.status >= 300:
-            body = b"".join(_counted(stream(_PIECE), _MOST_DESCRIBED, url))
+            body = b"".join(_limited_pieces(stream(_PIECE), _LARGEST_DESCRIPTION, url))
             response._body, response.read = body, lambda *_, **__: body
         else:
-            response.stream = lambda amt=_PIECE, decode_content=None: _counted(stream(amt, decode_content), limit, url)
+            response.stream = lambda amt=_PIECE, decode_content=None: _limited_pieces(
+                stream(amt, decode_content), limit, url
+            )
         return response
 
     return bounded
 
 
-def _counted(pieces: Iterable[bytes], limit: int, url: str) -> Iterator[bytes]:
+def _limited_pieces(pieces: Iterable[bytes], limit: int, url: str) -> Iterator[bytes]:
     size = 0
     for piece in pieces:
         size += len(piece)
         if size > limit:
-            raise _TooLarge(f"{url} sends more than {limit // 1_000_000:,} MB")
+            raise _SizeError(f"{url} sends more than {limit // 1_000_000:,} MB")
         yield piece
 
 
 def _refuse_plain(url: str) -> None:
-    if url.startswith("http://") and not _is_here(url):
-        raise _NotSecret(f"{url} is not encrypted, and plain http is spoken with this machine only")
+    if url.startswith("http://") and not _is_local(url):
+        raise _PlainHTTPError(f"{url} is not encrypted, and plain http is spoken with this machine only")
 
 
-def _is_here(url: str) -> bool:
+def _is_local(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     return host in ("localhost", "::1") or re.fullmatch(r"127\.[0-9]+\.[0-9]+\.[0-9]+", host) is not None
 
@@ -227,8 +233,8 @@ def _fault(error: Exception) -> dict[str, Any]:
         return any(isinstance(link, kinds) for link in chain)
 
     not_utf8 = has(openml.OpenMLHashException) and "encoding" in first_line
-    permanent_errors = (_OtherData, openml.OpenMLServerNoResult, openml.OpenMLPrivateDatasetError, ArffException)
-    own_error = next((link for link in chain if isinstance(link, _OtherData | _TooLarge | _NotSecret)), None)
+    permanent_errors = (_OtherDataError, openml.OpenMLServerNoResult, openml.OpenMLPrivateDatasetError, ArffException)
+    own_error = next((link for link in chain if isinstance(link, _OtherDataError | _SizeError | _PlainHTTPError)), None)
     if own_error is not None:
         reason = str(own_error)
     elif has(openml.OpenMLServerNoResult):
@@ -258,8 +264,8 @@ def _fault(error: Exception) -> dict[str, Any]:
     else:
         reason = f"{type(error).__name__}: {first_line}"
     advice: dict[type, str] = {
-        _TooLarge: "set PROBCAL_LARGEST_MB to allow larger files",
-        _NotSecret: "name a server with https",
+        _SizeError: "set PROBCAL_LARGEST_MB to allow larger files",
+        _PlainHTTPError: "name a server with https",
     }
     retry = not (not_utf8 or has(*permanent_errors))
     return {"reason": reason, "later": retry, "advice": advice.get(type(own_error))}
