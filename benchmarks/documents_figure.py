@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.drawing import look, save
 
 FOLDER = Path("results/documents")
@@ -29,7 +29,7 @@ def _figure(rows: list[dict[str, str]]) -> Figure:
     for number, reading in enumerate(dict.fromkeys(row["reading"] for row in rows)):
         l1, c_emp = ([float(row[metric]) for row in rows if row["reading"] == reading] for metric in _SHOWN)
         axes.plot(l1, c_emp, "-" if number < 10 else "--", marker=".", color=f"C{number % 10}", label=reading)
-    tables = Published.read("gao-parameswaran-peng-2017-documents").tables
+    tables = PublishedPaper.read("gao-parameswaran-peng-2017-documents").tables
     (x, dx), (y, dy) = ((*tables[metric].numbers.values(), *tables[metric].spreads.values()) for metric in _SHOWN)
     axes.errorbar([x], [y], [dy], [dx], fmt="k*", markersize=10, label="published, ± sd")
     axes.set(xlabel="l1 error", ylabel="c_emp", yscale="log")

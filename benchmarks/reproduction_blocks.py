@@ -20,7 +20,7 @@ from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
-from probcal.papers.check.power_text import percent
+from probcal.papers.check.power_text import percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, compare
 from probcal.reporting.comparison.comparison_tables import wins_text
 from probcal.reporting.comparison.pairs import Pair, p_text
@@ -41,7 +41,7 @@ class Asked:
 
     @property
     def checked(self) -> CheckedResults:
-        return _report(self.folder).checked
+        return _report(self.folder).experiment
 
     @property
     def report(self) -> Report:
@@ -123,7 +123,7 @@ def infinite_in(run: Asked, column: str) -> str:
 
 def in_band(run: Asked, dataset: str = "") -> str:
     numbers = [number for number in run.report.numbers.all if number.state in ("in band", "out of band")]
-    subset = [number for number in numbers if dataset in ("", number.of)]
+    subset = [number for number in numbers if dataset in ("", number.paper_dataset)]
     return f"{sum(number.state == 'in band' for number in subset)} of {len(subset)}"
 
 
@@ -135,12 +135,12 @@ def share_in_band(run: Asked) -> str:
 def figure(run: Asked, name: str, kind: str) -> str:
     """A figure of agreement: ``in-band shuffled`` is ``73 %``. Of ``ours``, ``shuffled`` and ``wrong`` columns."""
     value = getattr(getattr(run.report.agreement, kind), name.replace("-", "_"))
-    return f"{value:.2f}".removeprefix("0") if name == "tau" else percent(value)
+    return f"{value:.2f}".removeprefix("0") if name == "tau" else percent_text(value)
 
 
 def gate(run: Asked, place: str, kind: str) -> str:
     """The share of ``ours``, ``shuffled`` or ``wrong`` columns that the rule at this place lets pass."""
-    return percent(getattr(run.report.gates[int(place)], kind))
+    return percent_text(getattr(run.report.gates[int(place)], kind))
 
 
 def compared(run: Asked) -> str:
@@ -150,25 +150,26 @@ def compared(run: Asked) -> str:
 
 def digits_same(run: Asked, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
-    numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
+    numbers = [number for number in run.report.digits.all if not datasets or number.paper_dataset in datasets]
     return f"{sum(number.distance == 0 for number in numbers)} of {len(numbers)}"
 
 
 def digits_in_band(run: Asked, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are within one unit of the last digit."""
-    numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
+    numbers = [number for number in run.report.digits.all if not datasets or number.paper_dataset in datasets]
     return f"{sum(number.state == 'in band' for number in numbers)} of {len(numbers)}"
 
 
 def out_of_band(run: Asked, dataset: str = "") -> str:
-    return str(sum(number.state == "out of band" and dataset in ("", number.of) for number in run.report.numbers.all))
+    numbers = run.report.numbers.all
+    return str(sum(number.state == "out of band" and dataset in ("", number.paper_dataset) for number in numbers))
 
 
 def differences_in_band(run: Asked, dataset: str = "") -> str:
     differences = [
         difference
         for difference in run.report.differences.all
-        if difference.state in ("in band", "out of band") and dataset in ("", difference.of)
+        if difference.state in ("in band", "out of band") and dataset in ("", difference.paper_dataset)
     ]
     return f"{sum(difference.state == 'in band' for difference in differences)} of {len(differences)}"
 
@@ -185,12 +186,12 @@ def splits(run: Asked) -> str:
 
 
 def ranked(run: Asked, variant: str) -> str:
-    entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
+    entry = next(row for column in _audit(run.folder).columns for row in column.settings if row.name == variant)
     return f"{entry.in_band} of {entry.compared}"
 
 
 def median(run: Asked, variant: str) -> str:
-    entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
+    entry = next(row for column in _audit(run.folder).columns for row in column.settings if row.name == variant)
     return f"{entry.median:.2f}".removeprefix("0")
 
 
@@ -306,7 +307,7 @@ def not_judged(run: Asked) -> str:
 def _where(run: Asked, condition: Callable[[Any], bool]) -> str:
     titles = {row.name: row.title for row in run.checked.outline.datasets}
     numbers = [number for number in run.report.numbers.all if condition(number)]
-    return listed([f"{number.what} on {titles[number.dataset]}" for number in numbers])
+    return listed([f"{number.label} on {titles[number.dataset]}" for number in numbers])
 
 
 def published_below(run: Asked, dataset: str, metric: str) -> str:

@@ -10,10 +10,10 @@ from tabulate import tabulate
 
 from probcal import load_results
 from probcal.metrics.registry import metric_named
-from probcal.papers.bands import units_off
+from probcal.papers.bands import difference_in_units
 from probcal.papers.check.findings import Finding
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, published_tallies
-from probcal.papers.check.power_text import agreement_rows, percent
+from probcal.papers.check.power_text import agreement_rows, percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, ResampledVerdict
 from probcal.reporting.comparison.comparison_tables import draws_text, grids, wins_text
 from probcal.reporting.comparison.pairs import p_text
@@ -194,9 +194,9 @@ def ranks(run: Any) -> str:
 def out_of_band_table(run: Any) -> str:
     titles = {row.name: row.title for row in run.checked.outline.datasets}
     numbers = [number for number in run.report.numbers.all if number.state == "out of band"]
-    numbers.sort(key=lambda number: (list(titles).index(number.dataset), number.what))
+    numbers.sort(key=lambda number: (list(titles).index(number.dataset), number.label))
     rows = [
-        [titles[number.dataset], number.what, metric_named(number.metric).short,
+        [titles[number.dataset], number.label, metric_named(number.metric).short,
          _number(number.published), _number(number.mean),
          f"{number.infinite} of {len(number.values)}" if number.infinite else "",
          f"{number.distance:.1f}" if number.distance is not None and number.distance <= 10 else "> 10"]
@@ -217,8 +217,8 @@ def digits(run: Any) -> str:
     titles = {row.name: row.title.split(",")[0] for row in run.checked.outline.datasets}
     rows = []
     for dataset in dict.fromkeys(number.dataset for number in numbers):
-        groups = {(number.what, number.metric): number for number in numbers if number.dataset == dataset}
-        columns = dict.fromkeys(number.what for number in numbers)
+        groups = {(number.label, number.metric): number for number in numbers if number.dataset == dataset}
+        columns = dict.fromkeys(number.label for number in numbers)
         rows.append([
             titles[dataset],
             *(" / ".join(
@@ -226,15 +226,15 @@ def digits(run: Any) -> str:
                 for metric in ("rms", "cxe", "auc") if (column, metric) in groups)
               for column in columns),
         ])  # fmt: skip
-    return _pipe(rows, ["", *dict.fromkeys(number.what for number in numbers)])
+    return _pipe(rows, ["", *dict.fromkeys(number.label for number in numbers)])
 
 
 def digits_by_column(run: Any) -> str:
     """How many numbers of each exact column are the printed digits, and how many are at most one unit away."""
     numbers = _digits(run)
     rows = []
-    for column in [*dict.fromkeys(number.what for number in numbers), ""]:
-        units = [number.distance for number in numbers if column in ("", number.what)]
+    for column in [*dict.fromkeys(number.label for number in numbers), ""]:
+        units = [number.distance for number in numbers if column in ("", number.label)]
         n_same, n_near = sum(unit == 0 for unit in units), sum(unit <= 1 for unit in units)
         rows.append([column or "all", f"{n_same} of {len(units)}", f"{n_near} of {len(units)}"])
     return _pipe(rows, ["column", "the printed digits", "at most one unit away"])
@@ -247,7 +247,7 @@ def _digits(run: Any) -> Any:
 
 def _with_units(number: Any) -> str:
     units, text = (
-        units_off(number.values[0], number.published, number.decimals),
+        difference_in_units(number.values[0], number.published, number.decimals),
         _number(number.published, number.decimals),
     )
     return f"**{text} ({units:+.0f})**" if units else text
@@ -257,7 +257,7 @@ def what_passes(run: Any) -> str:
     """What each rule of the check lets pass."""
     label = run.report.agreement.plain
     rows = [
-        [gate.name, str(gate.numbers), str(gate.excused), percent(gate.shuffled), percent(gate.wrong)]
+        [gate.name, str(gate.numbers), str(gate.excused), percent_text(gate.shuffled), percent_text(gate.wrong)]
         for gate in run.report.gates
     ]
     return _pipe(rows, ["rule", "numbers", "excused", "shuffled columns pass", f"{label} in all columns passes"])
@@ -329,7 +329,7 @@ def _joined(numbers: list[Finding]) -> str:
     """Return the numbers in few words: data sets with the same columns of the same metrics are named together."""
     metric_groups: dict[tuple[str, str], list[str]] = {}
     for number in numbers:
-        metric_groups.setdefault((number.dataset.removeprefix("kull-"), number.what), []).append(number.metric)
+        metric_groups.setdefault((number.dataset.removeprefix("kull-"), number.label), []).append(number.metric)
     column_groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (dataset, column), metrics in metric_groups.items():
         column_groups.setdefault((dataset, tuple(metrics)), []).append(column)
@@ -358,7 +358,7 @@ def _judged(verdict: ClaimVerdict) -> str:
 def processor_hours(run: Any) -> str:
     """Print the hours that the finished cells of each learner took, and half of them, for two processors."""
     seconds: dict[str, float] = {}
-    for cell in run.checked.every_finished():
+    for cell in run.checked.all_finished_cells():
         seconds[cell.learner] = seconds.get(cell.learner, 0.0) + cell.seconds
     rows = [[learner, f"{total / 3600:.1f}", f"{total / 7200:.1f}"] for learner, total in seconds.items()]
     total = sum(seconds.values())

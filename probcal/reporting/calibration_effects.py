@@ -15,7 +15,7 @@ import numpy as np
 
 from probcal.metrics.losses import ratio_of
 from probcal.metrics.registry import loss_parameter
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
 from probcal.reporting.metric_table import PAPER, beneath
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -96,7 +96,7 @@ def _loss_ratios(stages: Stages) -> dict[float, float]:
     }
 
 
-def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:
+def calibration_tables(first: int, outline: Outline, results: Results, published: PublishedPaper | None) -> list[Grid]:
     """Return the tables numbered from ``first``, or none where no method has stages before and after calibration."""
     effects = effects_of(outline, results)
     errors = [effect for effect in effects if len(effect.errors)]
@@ -111,7 +111,7 @@ def calibration_tables(first: int, outline: Outline, results: Results, published
     return grids
 
 
-def _ratios(number: int, effects: list[CalibrationEffect], published: Published | None) -> Grid:
+def _ratios(number: int, effects: list[CalibrationEffect], published: PublishedPaper | None) -> Grid:
     parameters = np.unique(np.concatenate([effect.parameters for effect in effects]))
     explanation = (
         f"loss after calibration over loss before, mean over the {len(parameters)} loss parameters from "
@@ -127,7 +127,7 @@ def _ratios(number: int, effects: list[CalibrationEffect], published: Published 
     return Grid(number, "Loss ratio", explanation, ["", *columns], rows + beneath(PAPER, texts), notes)
 
 
-def _published(published: Published, column: ResultColumn) -> str:
+def _published(published: PublishedPaper, column: ResultColumn) -> str:
     """Return the published loss ratio, 1 less the saving that the paper's text states."""
     names = (column.paper_learner or "", column.paper_method or "")
     for claim in published.claims:

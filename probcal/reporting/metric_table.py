@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
-from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
+from probcal.papers.bands import SIGMAS, Verdict, compare, difference_in_units, has_enough_values, no_verdict_reason
 from probcal.papers.deviations import misprints
 from probcal.papers.draw_distribution import DrawDistribution
-from probcal.papers.published import Published, PublishedTable
+from probcal.papers.published import PublishedPaper, PublishedTable
 from probcal.reporting.grid import (
     DECIMALS,
     INCOMPLETE,
@@ -52,7 +52,7 @@ def has_a_best(outline: Outline) -> bool:
     return len(outline.columns) > 1 and bool(table_4_order(outline.metrics))
 
 
-def best_methods(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
+def best_methods(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
     """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
     metrics = table_4_order(outline.metrics)
     rows = []
@@ -68,7 +68,7 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
 
 
 def best_grid(
-    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: Published | None
+    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: PublishedPaper | None
 ) -> Grid:
     """Return the table of best methods with these ``rows``."""
     explanation = "by the means in the other tables, ties of three decimals joined with /"
@@ -102,9 +102,9 @@ def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
     return Text(labels or default, INCOMPLETE if is_partial else "")
 
 
-def published_winner(published: Published | None, dataset: str, metric: str) -> str:
+def published_winner(published: PublishedPaper | None, dataset: str, metric: str) -> str:
     """Return the published best method in brackets, or an empty text where no paper names one."""
-    name = published.best(dataset, metric) if published is not None else None
+    name = published.best_method(dataset, metric) if published is not None else None
     return f"[{name}]" if name else ""
 
 
@@ -186,7 +186,7 @@ def place_of(row: Row, column: ResultColumn) -> Place:
 def drawn_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
     """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
     same_split = summary.planned == 1 and summary.split in PUBLISHED_SPLITS
-    return table.drawn.get(place) if same_split else None
+    return table.distributions.get(place) if same_split else None
 
 
 def verdict_of(summary: Summary, number: float, table: PublishedTable, place: Place) -> Verdict | None:
@@ -209,19 +209,19 @@ def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> V
 
     Returns None when there are too few splits for a distance.
     """
-    if not enough(summary.values, number, _tolerance(summary, table)):
+    if not has_enough_values(summary.values, number, _tolerance(summary, table)):
         return None
     return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs, SIGMAS)
 
 
 def why_no_verdict(summary: Summary, number: float, table: PublishedTable) -> str | None:
-    """Return why ``verdict_of`` gives None, as ``why_not_judged`` does."""
-    return why_not_judged(summary.values, number, _tolerance(summary, table))
+    """Return why ``verdict_of`` gives None, as ``no_verdict_reason`` does."""
+    return no_verdict_reason(summary.values, number, _tolerance(summary, table))
 
 
 def has_own_rows(summary: Summary, table: PublishedTable) -> bool:
     """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
-    return summary.is_published_split or table.is_of_folds(summary.split, summary.n)
+    return summary.is_published_split or table.matches_folds(summary.split, summary.n)
 
 
 def _tolerance(summary: Summary, table: PublishedTable) -> float | None:
@@ -279,18 +279,18 @@ def _count(hits: list[bool]) -> str:
 MOST_ON_ONE_LINE = 5
 
 
-def with_paper(outline: Outline) -> tuple[Outline, Published | None]:
+def with_paper(outline: Outline) -> tuple[Outline, PublishedPaper | None]:
     """Return the outline with the row titles of its paper, and the paper. None where it follows no paper.
 
     Raises UnknownPaper.
     """
     if not outline.paper:
         return outline, None
-    published = Published.read(outline.paper)
+    published = PublishedPaper.read(outline.paper)
     return outline.titled(published.titles), published
 
 
-def published_number(published: Published | None, row: Row, column: ResultColumn, metric: str) -> float | None:
+def published_number(published: PublishedPaper | None, row: Row, column: ResultColumn, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
     return published.number(row.published, column.paper_learner, column.paper_method, metric)
@@ -303,7 +303,7 @@ class MetricResults:
     outline: Outline
     results: Results
     metric: str
-    published: Published | None
+    published: PublishedPaper | None
 
     @functools.cached_property
     def _summaries(self) -> dict[str, list[Summary]]:
@@ -337,7 +337,7 @@ class MetricResults:
             if number is None or not summary.values or not summary.is_published_split:
                 texts.append("")
             else:
-                texts.append(_signed(units_off(summary.values[0], number, decimals[place])))
+                texts.append(_signed(difference_in_units(summary.values[0], number, decimals[place])))
         return texts
 
     def line(self, row: Row, decimals: int) -> list[Text]:
@@ -402,7 +402,9 @@ class MetricResults:
         return notes
 
 
-def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
+def metric_table(
+    number: int, outline: Outline, results: Results, metric: str, published: PublishedPaper | None
+) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
     metric_results, columns = MetricResults(outline, results, metric, published), outline.columns
     single_line = len(columns) <= MOST_ON_ONE_LINE
@@ -422,7 +424,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
     )
 
 
-def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
+def explanation(outlines: Sequence[Outline], metric: str, published: PublishedPaper | None) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
     parts = [shown_metric(metric).good_end]
     parts.append(splits(outlines))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from probcal.errors import ProbcalError
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import Grid, Text, grouped, numbered
 from probcal.reporting.metric_table import (
     PAPER,
@@ -54,7 +54,7 @@ class PaperExperiment:
         return {f"{self.name}: {row.name}" if len(rows) > 1 else self.name: row for row in rows}
 
 
-def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[PaperExperiment]]:
+def experiments_of_paper(stores: Sequence[Store]) -> tuple[PublishedPaper, list[PaperExperiment]]:
     """Return the paper that all experiments follow, and each experiment under the paper's titles.
 
     Raises SideBySideError when they follow no paper or several, when two of them have the same names, or when none of
@@ -73,7 +73,7 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
     if len(papers) > 1:
         texts = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
         raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(texts)}")
-    published = Published.read(next(iter(papers)))
+    published = PublishedPaper.read(next(iter(papers)))
     return published, [
         _with_paper_titles(name, store, outline, published)
         for name, store, outline in zip(names, stores, outlines, strict=True)
@@ -91,7 +91,7 @@ def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
     )
 
 
-def _with_paper_titles(name: str, store: Store, outline: Outline, published: Published) -> PaperExperiment:
+def _with_paper_titles(name: str, store: Store, outline: Outline, published: PublishedPaper) -> PaperExperiment:
     titles = {column: title for title, column in published.columns.items()}
 
     def published_title(column: ResultColumn) -> str | None:
@@ -162,7 +162,7 @@ def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
     return f"{published.short}: {', '.join(experiment.name for experiment in experiments)}", grids
 
 
-def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, published: Published) -> Grid:
+def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, published: PublishedPaper) -> Grid:
     experiments = [experiment for experiment in all_experiments if metric in experiment.outline.metrics]
     labels = {column.label for experiment in all_experiments for column in experiment.outline.columns}
     titles = [title for title in published.columns if title in labels]
@@ -199,7 +199,7 @@ def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, 
     )
 
 
-def _best_methods(number: int, experiments: list[PaperExperiment], published: Published) -> Grid:
+def _best_methods(number: int, experiments: list[PaperExperiment], published: PublishedPaper) -> Grid:
     metrics = table_4_order(metric for experiment in experiments for metric in experiment.outline.metrics)
 
     def ours(experiment: PaperExperiment, label: str, row: Row) -> Lines:
@@ -222,7 +222,7 @@ def _best_methods(number: int, experiments: list[PaperExperiment], published: Pu
 
 def _blocks(
     experiments: Sequence[PaperExperiment],
-    published: Published,
+    published: PublishedPaper,
     width: int,
     our_lines: Callable[[PaperExperiment, str, Row], Lines],
     paper_lines: Callable[[str], Lines],

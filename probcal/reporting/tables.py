@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from probcal._io import csv_text
 from probcal.metrics.registry import Metric
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import (
     Grid,
@@ -45,7 +45,7 @@ HEADER = [
 ]  # fmt: skip
 
 
-def tidy(outline: Outline, results: Results, metrics: list[str], published: Published | None) -> str:
+def tidy(outline: Outline, results: Results, metrics: list[str], published: PublishedPaper | None) -> str:
     """Return the lines under ``HEADER``, without the header.
 
     ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
@@ -59,7 +59,7 @@ def tidy(outline: Outline, results: Results, metrics: list[str], published: Publ
 
 
 def _line(
-    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: Published | None
+    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: PublishedPaper | None
 ) -> list[str | int]:
     summary = summarise(outline, results, row, column, metric)
     number = published_number(published, row, column, metric)
@@ -80,13 +80,13 @@ def _text(number: float | None) -> str:
 _UP, _DOWN = "↑", "↓"
 
 
-def shows_methods_as_rows(outline: Outline, published: Published | None) -> bool:
+def shows_methods_as_rows(outline: Outline, published: PublishedPaper | None) -> bool:
     """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
     has_own_tables = published is not None and any(table.number is not None for table in published.tables.values())
     return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not has_own_tables
 
 
-def by_method(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
+def by_method(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
     metrics = in_order(outline.metrics)
     all_results = [MetricResults(outline, results, metric, published) for metric in metrics]

@@ -196,7 +196,7 @@ def first_places(bootstrap: Bootstrap) -> list[FirstPlace]:
             places.append(
                 FirstPlace(
                     row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),
-                    experiment.published.best(row.published, metric) if experiment.published else None,
+                    experiment.published.best_method(row.published, metric) if experiment.published else None,
                     _first(np.array([draw.means for draw in known_draws]).T, metric),
                     all(bootstrap.is_drawn(row, column, metric) for column in columns),
                 )

@@ -17,11 +17,11 @@ from probcal.papers.check.judged_claims import (
     Outcome,
     Tally,
     Verdict,
+    find_outcomes,
     judge,
     judge_tallies,
-    outcomes,
 )
-from probcal.papers.published import Claim, Published
+from probcal.papers.published import Claim, PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
 from probcal.reporting.comparison.pairs import Pair, pairs
 from probcal.reporting.comparison.ranks import Ranks, ranks
@@ -135,7 +135,7 @@ def _has_results(support: ClaimSupport) -> bool:
     return any(tally.known for tally in support.measured.tallies.values())
 
 
-def _title(pair: Pair, paper: Published) -> tuple[str, str]:
+def _title(pair: Pair, paper: PublishedPaper) -> tuple[str, str]:
     """Return (later, earlier) as titles of published columns, each empty where there is none."""
     titles = {names: title for title, names in reversed(paper.columns.items())}
     later, earlier = (
@@ -145,11 +145,11 @@ def _title(pair: Pair, paper: Published) -> tuple[str, str]:
 
 
 def _support(
-    claim: Claim, paper: Published, bootstrap: Bootstrap, numbers: MeasuredNumbers,
+    claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap, numbers: MeasuredNumbers,
     tested_pairs: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
 ) -> ClaimSupport:  # fmt: skip
     claim_verdict = judge(claim, paper, numbers)
-    claim_outcomes = outcomes(claim, paper, numbers)
+    claim_outcomes = find_outcomes(claim, paper, numbers)
     part = _with_results(claim, paper, claim_verdict, numbers)
     part_verdicts: list[Verdict] = []
     counts: dict[str, Count] = {}
@@ -186,7 +186,7 @@ def _support(
     )
 
 
-def _with_results(claim: Claim, paper: Published, verdict: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
+def _with_results(claim: Claim, paper: PublishedPaper, verdict: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
     """Return the claim limited to the data sets with results, or None where all have results."""
     tallies = verdict.tallies.values()
     if not any(tally.not_run for tally in tallies):
@@ -198,21 +198,21 @@ def _with_results(claim: Claim, paper: Published, verdict: ClaimVerdict, numbers
         if any(numbers.splits(name, column, metric) for column in columns for metric in claim.metrics)
     )
     known = sum(tally.known for tally in tallies)
-    return claim.of_a_part(datasets, known / (known + sum(tally.not_run for tally in tallies)))
+    return claim.partial_claim(datasets, known / (known + sum(tally.not_run for tally in tallies)))
 
 
-def _verdicts_of_draws(claim: Claim, paper: Published, bootstrap: Bootstrap) -> list[Verdict]:
+def _verdicts_of_draws(claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap) -> list[Verdict]:
     return [judge(claim, paper, BootstrapDraw(bootstrap, draw)).verdict for draw in range(SAMPLES)]
 
 
 def _codes(
     claim: Claim,
-    paper: Published,
+    paper: PublishedPaper,
     bootstrap: Bootstrap,
     claim_outcomes: dict[str, dict[tuple[str, str], Outcome | None]],
 ) -> dict[str, Codes]:
     """Return metric -> (n_draws, n_entries) outcomes, coded as in ``_CODES``."""
-    draws = [outcomes(claim, paper, BootstrapDraw(bootstrap, draw)) for draw in range(SAMPLES)]
+    draws = [find_outcomes(claim, paper, BootstrapDraw(bootstrap, draw)) for draw in range(SAMPLES)]
     return {
         metric: np.array([[_CODES[outcome] for outcome in draw[metric].values()] for draw in draws], dtype=np.int8)
         for metric in claim_outcomes
@@ -220,7 +220,7 @@ def _codes(
 
 
 def _codes_of_places(
-    claim: Claim, paper: Published, entry_outcomes: dict[tuple[str, str], Outcome | None],
+    claim: Claim, paper: PublishedPaper, entry_outcomes: dict[tuple[str, str], Outcome | None],
     first: dict[tuple[str, str], FirstPlace],
 ) -> dict[str, Codes]:  # fmt: skip
     """Return the outcomes of ``best`` and ``printed_best``, where the best methods of each draw are known already."""

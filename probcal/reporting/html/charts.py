@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.registry import Metric
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.claim_support import ComparisonError, compare
 from probcal.reporting.comparison.comparison_tables import grids
 from probcal.reporting.comparison.ranks import Ranks, ranks
@@ -64,7 +64,7 @@ class Charts:
         return agreements
 
 
-def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
+def charts_of(outline: Outline, results: Results, published: PublishedPaper | None) -> Charts:
     """Return the chart data. ``outline`` must have the titles that the rows are shown under."""
     metrics = in_order(outline.metrics)
     names = [shown_metric(metric) for metric in metrics]

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from probcal import __version__
 from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import ProbcalError
-from probcal.papers.check.check_text import counts
+from probcal.papers.check.check_text import tallies_text
 from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
@@ -141,7 +141,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        counts=counts, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
+        counts=tallies_text, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
     )
     return environment
 

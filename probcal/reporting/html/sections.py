@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
+from probcal.papers.check.check_text import distance_text, mean_text, number_text, summary_text
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults, Finding
-from probcal.papers.check.power_text import percent
+from probcal.papers.check.power_text import percent_text
 from probcal.reporting.grid import Grid, grouped, in_order
 from probcal.reporting.html.boards import Board, boards
 from probcal.reporting.html.charts import (
@@ -233,7 +233,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
         report = check(CheckedResults.of(store))
     except ProbcalError as error:
         return {"fault": str(error), "compared": 0, "claims": []}
-    if report.checked.published is None and report.drift is None:
+    if report.experiment.published is None and report.drift is None:
         return None
     kinds = (report.numbers, report.digits, report.differences)
     deviations = grouped([pair for kind in kinds for pair in kind.known], lambda pair: pair[1].reason)
@@ -247,12 +247,12 @@ def check_section(store: Store) -> dict[str, Any] | None:
     return {
         "fault": "",
         "ok": report.ok,
-        "summary": summary(report),
+        "summary": summary_text(report),
         "in_band": states["in band"],
         "compared": states["in band"] + states["out of band"],
         "claims": report.claims,
         "verdicts": Counter(claim.ours.verdict for claim in report.claims),
-        "shuffled": percent(report.agreement.shuffled.in_band) if report.agreement else "",
+        "shuffled": percent_text(report.agreement.shuffled.in_band) if report.agreement else "",
         "new": [_deviation(finding) for kind in kinds for finding in kind.new][:_MOST_CHECKED],
         "known": {reason: [_deviation(finding) for finding, _ in pairs] for reason, pairs in deviations.items()},
         "drift": drift_lines[:_MOST_CHECKED],
@@ -263,10 +263,10 @@ def _deviation(finding: Finding) -> Line:
     metric = shown_metric(finding.metric).short
     return [
         finding.dataset,
-        finding.what,
+        finding.label,
         metric,
-        signed(finding, finding.published),
-        our_mean(finding),
+        number_text(finding, finding.published),
+        mean_text(finding),
         distance_text(finding.distance),
     ]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, first_places
 from probcal.reporting.comparison.claim_support import supported_claims
 from probcal.reporting.comparison.pairs import pairs
@@ -14,7 +14,7 @@ from probcal.reporting.comparison.split_results import CompareData
 from tests.reporting.conftest import small, ten_columns  # noqa: F401
 
 NAME = "langford-zadrozny-2005"
-PAPER = Published.read(NAME)
+PAPER = PublishedPaper.read(NAME)
 NOISE = np.random.default_rng(3).normal(0, 0.02, (15, 10)).tolist()
 
 
@@ -83,9 +83,9 @@ def test_a_claim_is_also_judged_on_data_sets_run(survival):
 
 def test_the_required_number_scales_with_the_data_sets_run():
     [claim] = [one for one in PAPER.claims if one.label == "probing-wins-20"]
-    assert [claim.of_a_part(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
+    assert [claim.partial_claim(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
     [most] = [one for one in PAPER.claims if one.label == "probing-beats-bagging"]
-    assert most.of_a_part(("adult", "sick"), 2 / 15).needed(2) == 2
+    assert most.partial_claim(("adult", "sick"), 2 / 15).required_count(2) == 2
 
 
 def test_claims_about_missing_columns_are_not_judged(survival):
