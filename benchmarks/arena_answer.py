@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from tabulate import tabulate
 
-from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
+from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
@@ -160,11 +160,13 @@ def equal_seconds(arena: Scores) -> list[list[str | Share]]:
             if len(tables) < 2 or not rivals:
                 continue
             losses = arena.losses[tables, number]
-            rates = mean_of_known(wins(losses[:, rivals]), axis=2) if len(rivals) > 1 else np.ones((len(tables), 1))
+            rates = np.ones((len(tables), 1))
+            if len(rivals) > 1:
+                rates = mean_of_known(pairwise_wins(losses[:, rivals]), axis=2)
             win_rates, best_rivals = [], []
             for half, rest in _halves(len(tables)):
                 rival = rivals[int(np.nanargmax(mean_of_known(rates[half], axis=0)))]
-                win_rates.append(float(np.nanmean(wins(losses[rest][:, [place, rival]])[:, 0, 1])))
+                win_rates.append(float(np.nanmean(pairwise_wins(losses[rest][:, [place, rival]])[:, 0, 1])))
                 best_rivals.append(rival)
             mode = max(set(best_rivals), key=best_rivals.count)
             seconds = (f"{cost[number, method]:.3g}" for method in (place, mode))
@@ -202,7 +204,7 @@ def by_rows(arena: Scores) -> list[list[str | Share]]:
 
 def held_out(arena: Scores) -> list[list[str | Share]]:
     """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED``."""
-    win_matrix = wins(arena.losses)
+    win_matrix = pairwise_wins(arena.losses)
     rates = mean_of_known(win_matrix, axis=3)
     penalty = np.where(np.apply_along_axis(_usual, 0, rates), 0.0, np.nan)
     constant_rules = {f"always {name}": arena.methods.index(name) for name in FIXED if name in arena.methods}

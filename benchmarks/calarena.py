@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.stats import kendalltau
 from tabulate import tabulate
 
-from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
+from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
@@ -148,7 +148,7 @@ def published_ranks(task: str, loss: str, maps: Mapping[str, str], models: Seque
 
 def our_rates(arena: Scores) -> np.ndarray:
     """Return the share of the other maps that each map beats on each table, (n_tables, n_methods)."""
-    return mean_of_known(mean_of_known(wins(arena.losses), axis=1), axis=2)
+    return mean_of_known(mean_of_known(pairwise_wins(arena.losses), axis=1), axis=2)
 
 
 def tau(ranks: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:

@@ -145,7 +145,7 @@ def best(run: Any) -> str:
             own_places = [place.labels.index(label) for label in place.winners]
             paper_places = [
                 place.columns.index(titles[paper.columns[name]])
-                for name in paper.best_columns(place.row.published, metric)
+                for name in paper.best_columns(place.row.paper_dataset, metric)
             ]
             rows[-1].append(
                 f"{'/'.join(place.winners)} {_share(place, own_places)} [{place.printed} {_share(place, paper_places)}]"

@@ -20,7 +20,7 @@ RESULTS = Path(__file__).parents[2] / "results" / "uci-random"
 
 def main(folder: Path) -> None:
     store = Store(RESULTS)
-    outline, results = Selection(("adult",)).of(Outline.of(store)), store.results()
+    outline, results = Selection(("adult",)).select(Outline.of(store)), store.results()
     with look():
         for name, figure in estimate_figures(
             outline, results, pictures_of(store, outline, results).every, ESTIMATE_KINDS

@@ -50,7 +50,7 @@ def compare(
     from probcal.reporting.comparison.claim_support import compare
     from probcal.reporting.comparison.comparison_tables import text
 
-    stores = selection.stores(options.stores_at(*folders))
+    stores = selection.select_stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store) for store in stores]
     output = text(comparisons, format_)

@@ -79,8 +79,8 @@ def leaderboard(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
-    selection.refuse_unknown([Outline.of(store) for store in stores])
-    selected_stores = selection.stores(stores)
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    selected_stores = selection.select_stores(stores)
     options.warn_of_other_data(selected_stores, data_dir)
     paths = {store.folder for store in selected_stores}
     boards = [experiment_boards(store, selection, metrics, kind or "") for store in stores if store.folder in paths]

@@ -101,7 +101,7 @@ def run(
     folder = Path(output) if output else Path("results") / experiment.name
     if dry_run:
         store = Store(folder)
-        store.refuse_others(experiment.name)
+        store.refuse_other_results(experiment.name)
         data = data_now(subset.cards_read(), originals)
         plan = make_plan(subset, store, data, retry_failed=retry_failed)
         refuse_unmet(cells_to_fit(plan), experiment.weka)

@@ -48,7 +48,7 @@ def plot(
     ``selection`` that no store has.
     """
     stores, any_drawn = list(stores), False
-    selection.refuse_unknown([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
         for paths in _saved(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
@@ -64,7 +64,7 @@ def _figures(
     store: Store, kinds: tuple[str, ...], selection: Selection, warn: Callable[[str], None]
 ) -> Iterator[tuple[str, Figure]]:
     outline, results = Outline.of(store), store.results()
-    untitled = selection.of(outline)
+    untitled = selection.select(outline)
     yield from paper_figures(short_titles(untitled), untitled, results, kinds, warn)
     estimate_kinds = [kind for kind in ESTIMATE_KINDS if kind in kinds]
     if not estimate_kinds:
@@ -84,8 +84,8 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
     Raises FigureError, and ProbcalError for names in ``selection`` that the store does not have.
     """
     outline, results = Outline.of(store), store.results()
-    selection.refuse_unknown([outline])
-    selected_outline = selection.of(outline)
+    selection.refuse_unknown_names([outline])
+    selected_outline = selection.select(outline)
     pictures = pictures_of(store, outline, results).every
     figures = list(draw_styled(estimate_figures(selected_outline, results, pictures, [kind]), lambda _, figure: figure))
     if not figures:
@@ -130,4 +130,4 @@ def short_titles(outline: Outline) -> Outline:
     outline, _ = with_paper(outline)
     if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
         return outline
-    return outline.titled({row.name: row.name for row in outline.datasets})
+    return outline.with_titles({row.name: row.name for row in outline.datasets})

@@ -212,7 +212,7 @@ def footnotes(summaries: Sequence[Summary], census: Census) -> list[str]:
     notes = []
     if any(0 < summary.infinite < summary.n for summary in summaries):
         notes.append(f"{INFINITY} (k/n): k of n splits are {INFINITY}, so the mean is {INFINITY}.")
-    if n_partial := sum(summary.partial for summary in summaries):
+    if n_partial := sum(summary.is_partial for summary in summaries):
         notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({n_partial} in this table).")
     if n_undefined := sum(summary.undefined for summary in summaries):
         notes.append(f"{UNDEFINED}: the metric has no value ({n_undefined} finished cells).")

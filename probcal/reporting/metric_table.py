@@ -28,7 +28,7 @@ from probcal.reporting.grid import (
     printed,
     troubles,
 )
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
@@ -41,9 +41,9 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     The set is empty where no mean is finite or the metric has no better end.
     """
     finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite_means or shown_metric(metric).no_end:
+    if not finite_means or resolve_metric(metric).no_end:
         return set()
-    best = printed(shown_metric(metric).best(list(finite_means.values())))
+    best = printed(resolve_metric(metric).best(list(finite_means.values())))
     return {name for name, mean in finite_means.items() if printed(mean) == best}
 
 
@@ -58,7 +58,7 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
     rows = []
     for row in outline.datasets:
         winners = [winner(outline, results, row, metric) for metric in metrics]
-        published_winners = [published_winner(published, row.published, metric) for metric in metrics]
+        published_winners = [published_winner(published, row.paper_dataset, metric) for metric in metrics]
         entries = [
             Text(text.main, text.rest + (bracket and f" {bracket}"))
             for text, bracket in zip(winners, published_winners, strict=True)
@@ -74,7 +74,7 @@ def best_grid(
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
-    header = ["", *(shown_metric(metric).short for metric in metrics)]
+    header = ["", *(resolve_metric(metric).short for metric in metrics)]
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
@@ -89,7 +89,7 @@ def best_notes(outline: Outline, results: Results) -> list[str]:
 
 def table_4_order(metrics: Iterable[str]) -> list[str]:
     """Return the metrics that have a better end, each once."""
-    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not shown_metric(metric).no_end]
+    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not resolve_metric(metric).no_end]
 
 
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
@@ -119,7 +119,7 @@ def means(
     """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
     bold_indices = _in_bold(columns, summaries, metric)
     return [
-        Text(_value(summary, decimals), INCOMPLETE if summary.partial else "", index in bold_indices)
+        Text(_value(summary, decimals), INCOMPLETE if summary.is_partial else "", index in bold_indices)
         for index, summary in enumerate(summaries)
     ]
 
@@ -180,7 +180,7 @@ PUBLISHED_SPLITS = ("standard", "rows")
 
 def place_of(row: Row, column: ResultColumn) -> Place:
     """Return the place of the published number that stands beside ours."""
-    return row.published, column.paper_learner or "", column.paper_method or ""
+    return row.paper_dataset, column.paper_learner or "", column.paper_method or ""
 
 
 def drawn_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
@@ -287,13 +287,13 @@ def with_paper(outline: Outline) -> tuple[Outline, PublishedPaper | None]:
     if not outline.paper:
         return outline, None
     published = PublishedPaper.read(outline.paper)
-    return outline.titled(published.titles), published
+    return outline.with_titles(published.titles), published
 
 
 def published_number(published: PublishedPaper | None, row: Row, column: ResultColumn, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
-    return published.number(row.published, column.paper_learner, column.paper_method, metric)
+    return published.number(row.paper_dataset, column.paper_learner, column.paper_method, metric)
 
 
 @dataclass(frozen=True)
@@ -322,7 +322,7 @@ class MetricResults:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
         columns = self.outline.columns
-        column_spreads = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
+        column_spreads = [spreads.get(place_of(row, column)) for column in columns]
         return in_brackets(self.theirs(row), column_spreads, self.decimals)
 
     def units_line(self, row: Row) -> list[str]:
@@ -333,7 +333,7 @@ class MetricResults:
         decimals = self.table.printed_decimals if self.table else {}
         texts = []
         for summary, number, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
-            place = (row.published, column.paper_learner or "", column.paper_method or "")
+            place = (row.paper_dataset, column.paper_learner or "", column.paper_method or "")
             if number is None or not summary.values or not summary.is_published_split:
                 texts.append("")
             else:
@@ -371,7 +371,7 @@ class MetricResults:
 
     def is_misprint(self, row: Row, column: ResultColumn) -> bool:
         """Return whether the published number is one that no predictions can have."""
-        place = (row.published, column.paper_learner, column.paper_method, self.metric)
+        place = (row.paper_dataset, column.paper_learner, column.paper_method, self.metric)
         return self.outline.paper is not None and place in misprints(self.outline.paper)
 
     @property
@@ -381,7 +381,7 @@ class MetricResults:
 
     @property
     def decimals(self) -> int:
-        return self.table.decimals if self.table else shown_metric(self.metric).decimals
+        return self.table.decimals if self.table else resolve_metric(self.metric).decimals
 
     @property
     def every_summary(self) -> list[Summary]:
@@ -416,7 +416,7 @@ def metric_table(
             rows += metric_results.stacked_lines(row, metric_results.decimals)
     return Grid(
         number=number,
-        name=shown_metric(metric).long,
+        name=resolve_metric(metric).long,
         explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
@@ -426,10 +426,10 @@ def metric_table(
 
 def explanation(outlines: Sequence[Outline], metric: str, published: PublishedPaper | None) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
-    parts = [shown_metric(metric).good_end]
+    parts = [resolve_metric(metric).good_end]
     parts.append(splits(outlines))
     has_groups = any(len({column.group for column in outline.columns}) < len(outline.columns) for outline in outlines)
-    if has_groups and not shown_metric(metric).no_end:
+    if has_groups and not resolve_metric(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets {published.tables[metric].place} of {published.short}")
@@ -448,7 +448,7 @@ def splits(outlines: Sequence[Outline]) -> str:
         kind = "drawn data sets"
     else:
         folds = [row.folds for row in rows]
-        kind = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
+        kind = "seeds on one split" if all(row.has_fixed_rows for row in rows) else "random splits"
         if len(set(folds)) == 1 and folds[0] and len(larger_counts) == 1:
             rounds = larger_counts[0] // folds[0]
             return f"mean ± sd over {count_text} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"

@@ -26,7 +26,7 @@ from probcal.reporting.stored_curves import (
     stored_panels,
     sweeps_of,
 )
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn
 from probcal.store.summary import Results
 
@@ -51,7 +51,7 @@ def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
 
 
 def _draw(axes: Axes, panel: CurvePanel) -> None:
-    name = shown_metric(panel.metric)
+    name = resolve_metric(panel.metric)
     n_stages = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
         colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
@@ -105,7 +105,7 @@ def error_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel(textwrap.fill(f"{shown_metric('c_emp').long} before calibration", 36))
+    axes.set_ylabel(textwrap.fill(f"{resolve_metric('c_emp').long} before calibration", 36))
     axes.spines[["top", "right"]].set_visible(False)
     bars = [container for container in axes.containers if container.get_label() in rows]
     axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")

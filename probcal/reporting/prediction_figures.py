@@ -212,7 +212,7 @@ def _scores(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
 def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
     counts = sorted({picture.n_splits for picture in pictures})
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    rows_text = f"test rows of {splits} {row.kind_of_splits} together"
+    rows_text = f"test rows of {splits} {row.split_noun} together"
     top = any(picture.top_label for picture in pictures)
     sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
     explanation = {

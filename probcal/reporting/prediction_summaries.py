@@ -81,7 +81,7 @@ def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
     """
     if row.drawn:
         return 1.0
-    if row.fixed:
+    if row.has_fixed_rows:
         return float(n_splits)
     if row.folds:
         return max(1.0, n_splits / row.folds)

@@ -28,7 +28,7 @@ from probcal.reporting.metric_table import (
     table_4_order,
     winner,
 )
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
@@ -50,7 +50,7 @@ class PaperExperiment:
 
     def rows(self, dataset: str) -> dict[str, Row]:
         """Return the rows that stand for this data set of the paper, each under the label of its line."""
-        rows = [row for row in self.outline.datasets if row.published == dataset]
+        rows = [row for row in self.outline.datasets if row.paper_dataset == dataset]
         return {f"{self.name}: {row.name}" if len(rows) > 1 else self.name: row for row in rows}
 
 
@@ -108,7 +108,7 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
         for column in paper_columns
     ]
     rows = [
-        row.model_copy(update={"title": published.titles.get(row.published, row.title)}) for row in outline.datasets
+        row.model_copy(update={"title": published.titles.get(row.paper_dataset, row.title)}) for row in outline.datasets
     ]
     pairs = {(column.learner, column.method) for column in paper_columns}
     exceptions = [override for override in outline.exceptions if not pairs.isdisjoint(override.columns)]
@@ -139,8 +139,8 @@ def _notes(outline: Outline, paper_outline: Outline, pairs: set[tuple[str, str]]
         for column in paper_outline.columns
         if (label := labels[column.learner, column.method]) != column.label
     ]
-    rows = Counter(row.published for row in paper_outline.datasets)
-    readings = [row for row in paper_outline.datasets if row.reading_of and rows[row.published] == 1]
+    rows = Counter(row.paper_dataset for row in paper_outline.datasets)
+    readings = [row for row in paper_outline.datasets if row.reading_of and rows[row.paper_dataset] == 1]
     differences += [f"{row.title} is {row.name}" for row in readings]
     omissions = [label for column, label in labels.items() if column not in pairs]
     notes = [f"here {', '.join(differences)}."] if differences else []
@@ -186,7 +186,7 @@ def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, 
 
     return Grid(
         number=number,
-        name=shown_metric(metric).long,
+        name=resolve_metric(metric).long,
         explanation=explanation([experiment.outline for experiment in experiments], metric, published),
         header=["", *titles],
         rows=_blocks(experiments, published, len(titles), ours, theirs),
@@ -234,7 +234,7 @@ def _blocks(
     titles: dict[str, str] = {}
     for experiment in experiments:
         for row in experiment.outline.datasets:
-            titles.setdefault(row.published, row.title)
+            titles.setdefault(row.paper_dataset, row.title)
     lines = []
     for dataset in sorted(titles, key=[*published.titles, *titles].index):
         lines.append([Text(titles[dataset]), *[Text()] * width])

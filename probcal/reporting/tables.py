@@ -34,7 +34,7 @@ from probcal.reporting.metric_table import (
     with_paper,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, census, stale_ids, summarise
@@ -90,7 +90,7 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
     metrics = in_order(outline.metrics)
     all_results = [MetricResults(outline, results, metric, published) for metric in metrics]
-    names = [shown_metric(metric) for metric in metrics]
+    names = [resolve_metric(metric) for metric in metrics]
     [row] = outline.datasets
     columns = [metric_results.line(row, name.decimals) for metric_results, name in zip(all_results, names, strict=True)]
     return Grid(

@@ -96,7 +96,7 @@ def run_experiment(
     of a learner or method is missing or unusable.
     """
     store, cards = Store(options.folder), selection.cards_read()
-    store.refuse_others(experiment.name)
+    store.refuse_other_results(experiment.name)
     data = data_now(cards, options.data_folder, say)
     if new_cards := data.unfetched(cards):  # check requirements before anything is fetched, if possible
         refuse_unmet(

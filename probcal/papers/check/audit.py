@@ -166,7 +166,7 @@ def _number_pairs(experiment: CheckedResults, prefix: str) -> Iterator[NumberPai
     for title, names, column in matches:
         for row, metric in itertools.product(outline.datasets, experiment.paper_metrics):
             published, table = published_number(paper, row, column, metric), paper.tables[metric]
-            if (row.published, *names, metric) in misprint_keys:
+            if (row.paper_dataset, *names, metric) in misprint_keys:
                 continue
             summary = summarise(outline, experiment.results, row, column, metric, table.seed)
             verdict = None if published is None else ranking_verdict(summary, published, table)
@@ -174,7 +174,7 @@ def _number_pairs(experiment: CheckedResults, prefix: str) -> Iterator[NumberPai
                 variant = f"{prefix}{column.learner}/{column.method}"
                 is_excepted = any(exception.applies_to(row, column) for exception in outline.exceptions)
                 yield NumberPair(
-                    paper, title, variant, row.published, row.name, metric, published, summary, verdict, is_excepted
+                    paper, title, variant, row.paper_dataset, row.name, metric, published, summary, verdict, is_excepted
                 )
 
 

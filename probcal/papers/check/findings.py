@@ -129,7 +129,7 @@ class CheckedResults:
 
     def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones, None without any."""
-        for row in [row for row in self.outline.datasets if row.published == dataset][:1]:
+        for row in [row for row in self.outline.datasets if row.paper_dataset == dataset][:1]:
             for candidate in self.planned_columns(row):
                 if self.published and paper_column(candidate) == self.published.columns[column]:
                     return row, candidate
@@ -279,7 +279,7 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
     yield Finding(
         kind="number",
         dataset=row.name,
-        paper_dataset=row.published,
+        paper_dataset=row.paper_dataset,
         label=column.label,
         metric=metric,
         columns=(paper_column(column),),
@@ -330,7 +330,7 @@ def _column_pairs(paper: PublishedPaper, columns: list[ResultColumn]) -> Iterato
 def _difference_findings(
     experiment: CheckedResults, paper: PublishedPaper, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
 ) -> Iterator[Finding]:
-    base, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
+    base, number = (paper.number(row.paper_dataset, *paper_column(column), metric) for column in (earlier, later))
     if base is None or number is None or math.isinf(base) or math.isinf(number):
         return
     table = paper.tables[metric]
@@ -344,7 +344,7 @@ def _difference_findings(
     )
     n_planned = len(planned_ids(experiment.outline, row, later, seed))
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
-    is_own_split = n_planned == 1 and not (seed is None and row.random)
+    is_own_split = n_planned == 1 and not (seed is None and row.has_random_rows)
     tolerance = table.tolerance + ROUNDING if is_own_split else None
     if table.matches_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
         tolerance = 2 * table.tolerance
@@ -359,7 +359,7 @@ def _difference_findings(
     yield Finding(
         kind="difference",
         dataset=row.name,
-        paper_dataset=row.published,
+        paper_dataset=row.paper_dataset,
         label=f"{later.label} {_MINUS} {earlier.label}",
         metric=metric,
         columns=(paper_column(earlier), paper_column(later)),

@@ -127,7 +127,7 @@ def _build_gate(
 
 def _excused_columns(kind: Kind, block: Block, deviations: Sequence[Deviation], experiment: str) -> Booleans:
     """Return, per published column, whether a known deviation of this ``kind`` explains its number."""
-    dataset, metric = block.row.published, block.metric
+    dataset, metric = block.row.paper_dataset, block.metric
     return np.array([
         any(deviation.explains(experiment, kind, dataset, paper_column(column), metric) for deviation in deviations)
         for column in block.columns

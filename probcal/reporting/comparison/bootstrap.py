@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.hypothesis_tests import inflation
+from probcal.analysis.hypothesis_tests import variance_inflation
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.comparison.ranks import labels_of
 from probcal.reporting.comparison.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
 from probcal.reporting.grid import DECIMALS
 from probcal.reporting.metric_table import best_of, table_4_order
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 
@@ -117,7 +117,7 @@ def _stretch(n: int, share: float) -> float:
         return 1.0
     from scipy import stats
 
-    return math.sqrt(inflation(n, share) * n**2 / (n - 1)) * float(stats.t.ppf(0.975, n - 1)) / _NORMAL
+    return math.sqrt(variance_inflation(n, share) * n**2 / (n - 1)) * float(stats.t.ppf(0.975, n - 1)) / _NORMAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ def first_places(bootstrap: Bootstrap) -> list[FirstPlace]:
             places.append(
                 FirstPlace(
                     row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),
-                    experiment.published.best_method(row.published, metric) if experiment.published else None,
+                    experiment.published.best_method(row.paper_dataset, metric) if experiment.published else None,
                     _first(np.array([draw.means for draw in known_draws]).T, metric),
                     all(bootstrap.is_drawn(row, column, metric) for column in columns),
                 )
@@ -209,5 +209,5 @@ def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
 
     Columns that are equal in the printed decimals share the place. An infinite mean is never first.
     """
-    rounded_means = np.round(-means if shown_metric(metric).larger_is_better else means, DECIMALS)
+    rounded_means = np.round(-means if resolve_metric(metric).larger_is_better else means, DECIMALS)
     return np.asarray((rounded_means == rounded_means.min(axis=1, keepdims=True)) & np.isfinite(rounded_means))

@@ -117,7 +117,7 @@ def supported_claims(bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterab
         return []
     numbers = MeasuredNumbers(bootstrap.checked)
     tested_pairs = {(pair.metric, _title(pair, paper)): pair for pair in pairs}
-    first = {(place.row.published, place.metric): place for place in reversed([*places])}
+    first = {(place.row.paper_dataset, place.metric): place for place in reversed([*places])}
     claims = [
         claim
         for claim in paper.claims
@@ -291,7 +291,7 @@ def _significant(
     names = {dataset for dataset, _ in entries}
     for columns, verdicts in (((a, b), ("better", "worse")), ((b, a), ("worse", "better"))):
         if pair := tested_pairs.get((metric, columns)):
-            test_verdicts: list[str] = [test.verdict for test in pair.tested if test.row.published in names]
+            test_verdicts: list[str] = [test.verdict for test in pair.tested if test.row.paper_dataset in names]
             return test_verdicts.count(verdicts[0]), test_verdicts.count(verdicts[1]), pair
     return None
 

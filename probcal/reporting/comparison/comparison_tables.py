@@ -13,7 +13,7 @@ from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison,
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown, missing_cells
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Row
 from probcal.store.summary import census
 
@@ -125,7 +125,7 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
     )
     rows.append([Text("data sets"), *(Text(str(ranking.n_datasets)) for ranking in rankings.values())])
     notes = [
-        f"{shown_metric(metric).short}, not significantly different: {_groups(ranking.groups)}."
+        f"{resolve_metric(metric).short}, not significantly different: {_groups(ranking.groups)}."
         for metric, ranking in rankings.items()
     ]
     missing_titles = dict.fromkeys(title for ranking in rankings.values() for title in ranking.left_out)
@@ -135,7 +135,7 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
         "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
-    yield Grid(0, "Mean ranks", explanation, ["", *(shown_metric(metric).short for metric in rankings)], rows, notes)
+    yield Grid(0, "Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
 
 
 def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
@@ -145,7 +145,7 @@ def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
 def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
     rows = [
         [
-            Text(shown_metric(metric).short if place == 0 else ""),
+            Text(resolve_metric(metric).short if place == 0 else ""),
             Text(_name(pair)),
             Text(f"{pair.ahead} of {len(pair.tested)}"),
             Text(str(pair.count("better"))),
@@ -183,7 +183,7 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
             + ("; (∞) where it decides" if any(test.how == "∞" for pair in pairs for test in pair.tested) else "")
             + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tested) else ".")
         )
-        name = f"{shown_metric(metric).long}, {shown_metric(metric).good_end}"
+        name = f"{resolve_metric(metric).long}, {resolve_metric(metric).good_end}"
         yield Grid(0, name, explanation, ["", *header], rows, [])
 
 
@@ -231,7 +231,7 @@ def _best(comparison: Comparison) -> Iterator[Grid]:
         + ("; in brackets the paper's entry." if any(place.printed for place in comparison.places) else ".")
     )
     yield Grid(0, "Best methods, and how surely", explanation,
-               ["", *(shown_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
+               ["", *(resolve_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
 
 
 _HEADER = [

@@ -14,10 +14,10 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.paired_wins import elo, mean_of_known, weighted_mean, wins
+from probcal.analysis.paired_wins import elo, mean_of_known, pairwise_wins, weighted_mean
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import finished, first_reading_rows, split_values
-from probcal.store.cell_result import CellResult, shown_metric
+from probcal.store.cell_result import CellResult, resolve_metric
 from probcal.store.outline import Outline, Row
 from probcal.store.summary import Results
 
@@ -143,7 +143,7 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
     learners = tuple(dict.fromkeys(column.learner for column in outline.columns))
     shape = (len(rows), len(learners), len(methods))
     losses, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
-    sign = -1.0 if shown_metric(metric).larger_is_better else 1.0
+    sign = -1.0 if resolve_metric(metric).larger_is_better else 1.0
     tables = []
     for r, row in enumerate(rows):
         column_cells = {column: [*finished(outline, results, row, column).values()] for column in outline.columns}
@@ -239,7 +239,7 @@ def leaderboards(scores: Scores, kind: str = "") -> list[Leaderboard]:
 
 def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
     """Return the leaderboard over all tables and learners of ``scores``. The intervals hold 95 % of 1,000 draws."""
-    outcomes = wins(scores.losses)
+    outcomes = pairwise_wins(scores.losses)
     tables = np.flatnonzero(~np.isnan(outcomes).all(axis=(1, 2, 3)))
     methods = np.flatnonzero(~np.isnan(outcomes).all(axis=(0, 1, 3)))
     table_wins = mean_of_known(outcomes[tables][:, :, methods][:, :, :, methods], axis=1)

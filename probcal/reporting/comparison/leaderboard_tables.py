@@ -21,7 +21,7 @@ from probcal.reporting.comparison.leaderboard import (
 )
 from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 from probcal.store.summary import census
@@ -68,13 +68,13 @@ def experiment_boards(
     full_outline, results = Outline.of(store), store.results()
     baseline = learner_alone(full_outline)
     methods = (*selection.methods, baseline) if selection.methods and baseline else selection.methods
-    outline = Selection(selection.datasets, selection.learners, methods).of(full_outline)
+    outline = Selection(selection.datasets, selection.learners, methods).select(full_outline)
     measured_metrics = sorted({name for cell in results.values() for name in cell.metrics})
     for metric in metrics:
         if metric not in measured_metrics:
             raise ProbcalError(f"{store.folder}: {unknown_name('metric', metric, measured_metrics)}")
-        if shown_metric(metric).no_end:
-            raise ProbcalError(f"{metric} ranks no methods: {shown_metric(metric).no_end}")
+        if resolve_metric(metric).no_end:
+            raise ProbcalError(f"{metric} ranks no methods: {resolve_metric(metric).no_end}")
     metric_boards = [
         leaderboards(scores(outline, results, metric), kind) for metric in metrics or shown_metrics(outline, results)
     ]
@@ -121,7 +121,7 @@ def board_grid(board: Leaderboard) -> Grid:
         ]
         for entry in board.standings
     ]
-    name = f"{shown_metric(board.metric).long}, {shown_metric(board.metric).good_end}"
+    name = f"{resolve_metric(board.metric).long}, {resolve_metric(board.metric).good_end}"
     return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, _notes(board))
 
 
@@ -139,7 +139,7 @@ def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
         for method in sorted(methods, key=lambda name: (order[name], name))
     ]
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
-    metric = shown_metric(boards[0].metric)
+    metric = resolve_metric(boards[0].metric)
     name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
     small_groups = [board.group for board in boards if board.n_tables < _FEW]
     notes = [f"Fewer than {_FEW} tables, which show little: {', '.join(small_groups)}."] if small_groups else []

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.split_results import SplitValues, column_id, first_reading_rows, split_values
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 
 LEVEL = 0.95
@@ -67,7 +67,7 @@ class Pair:
     @property
     def ahead(self) -> int:
         """Return the number of data sets in which the later column has the better mean."""
-        sign = 1 if shown_metric(self.metric).larger_is_better else -1
+        sign = 1 if resolve_metric(self.metric).larger_is_better else -1
         return sum(sign * test.difference > 0 for test in self.tested)
 
 
@@ -77,7 +77,7 @@ def pairs(bootstrap: Bootstrap, metric: str) -> list[Pair]:
     Where no group has two columns, all columns are compared. Holm's correction covers the data sets for the tests of
     one pair, and the pairs for Wilcoxon's test. The list is empty for a metric without a better end.
     """
-    if shown_metric(metric).no_end:
+    if resolve_metric(metric).no_end:
         return []
     all_pairs = [_pair(bootstrap, metric, *columns) for columns in _column_pairs(bootstrap.checked.outline)]
     tested_pairs = [pair for pair in all_pairs if pair.tested]
@@ -142,7 +142,7 @@ def _with_verdict(test: PairedTest, p_holm: float | None, metric: str) -> Paired
         return replace(test, p_holm=p_holm)
     is_larger = test.difference > 0
     return replace(
-        test, p_holm=p_holm, verdict="better" if is_larger == shown_metric(metric).larger_is_better else "worse"
+        test, p_holm=p_holm, verdict="better" if is_larger == resolve_metric(metric).larger_is_better else "worse"
     )
 
 

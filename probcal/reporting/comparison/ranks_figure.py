@@ -14,7 +14,7 @@ from probcal.reporting.comparison.ranks import Ranks, ranks
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
 from probcal.reporting.grid import in_order
 from probcal.reporting.metric_table import with_paper
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
@@ -35,7 +35,7 @@ def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> l
     """
     paths = []
     for store in stores:
-        outline, _ = with_paper(selection.of(Outline.of(store)))
+        outline, _ = with_paper(selection.select(Outline.of(store)))
         results = store.results()
         for metric in in_order(outline.metrics):
             if ranking := ranks(outline, results, metric):
@@ -69,7 +69,7 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
 
 
 def _heading(ranking: Ranks, title: str) -> str:
-    name = shown_metric(ranking.metric)
+    name = resolve_metric(ranking.metric)
     p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if ranking.permuted else "Friedman's test"
     bar_text = (

@@ -80,7 +80,7 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
 
     Results of earlier versions and tables written by hand do not contain them.
     """
-    if row.drawn or row.fixed:
+    if row.drawn or row.has_fixed_rows:
         return 0.0
     sizes = [(cell.n_train, cell.n_test) for cell in cells if cell.n_train and cell.n_test]
     return sizes[0][1] / (sizes[0][0] + sizes[0][1]) if sizes else 0.25
@@ -90,7 +90,7 @@ def first_reading_rows(outline: Outline) -> list[Row]:
     """Return the data sets. Of several readings of one data set, only the first is returned."""
     first: dict[str, Row] = {}
     for row in outline.datasets:
-        first.setdefault(row.published, row)
+        first.setdefault(row.paper_dataset, row)
     return list(first.values())
 
 
@@ -161,7 +161,7 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
         if (samples := _rows(store, outline, results, row, old_file.rows.get(row.name)))
     }
     file = _SplitFile(rows=rows, clipped=clipped_losses)
-    if store.whole and file != old_file and (rows or clipped_losses):
+    if store.is_whole and file != old_file and (rows or clipped_losses):
         _write(store, file)
     missing_columns = {
         row.title: [column_id(column) for column, cell in cells.items() if _two_classes(store, cell) is None]
@@ -243,7 +243,7 @@ def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultCo
 
 def _covers(old: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
     """Return whether the file covers a selection of columns. All columns share the drawn rows."""
-    return not store.whole and digests.items() <= old.digests.items()
+    return not store.is_whole and digests.items() <= old.digests.items()
 
 
 def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from probcal.reporting.comparison.leaderboard import KINDS, Leaderboard, leaderboards, scores, shown_metrics
 from probcal.reporting.comparison.leaderboard_tables import board_grid
 from probcal.reporting.grid import Grid
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
@@ -36,7 +36,7 @@ def boards(outline: Outline, results: Results, first: int) -> list[Board]:
             explanation = grid.explanation if not board_list else "read like the first of these tables."
             grid = replace(grid, number=first + len(board_list), explanation=explanation)
             group = f"{board.kind}: {board.group}" if board.kind else EVERYTHING
-            board_list.append(Board(shown_metric(metric).short, group, grid))
+            board_list.append(Board(resolve_metric(metric).short, group, grid))
     return board_list
 
 

@@ -23,7 +23,7 @@ from probcal.reporting.comparison.ranks import Ranks, ranks
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, summarise
@@ -67,7 +67,7 @@ class Charts:
 def charts_of(outline: Outline, results: Results, published: PublishedPaper | None) -> Charts:
     """Return the chart data. ``outline`` must have the titles that the rows are shown under."""
     metrics = in_order(outline.metrics)
-    names = [shown_metric(metric) for metric in metrics]
+    names = [resolve_metric(metric) for metric in metrics]
     numbers = [
         [place, *entry]
         for place, metric in enumerate(metrics)
@@ -283,7 +283,7 @@ def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
     pictures = []
     for metric in in_order(outline.metrics):
         if metric_ranks := ranks(outline, results, metric):
-            name = shown_metric(metric)
+            name = resolve_metric(metric)
             diagram = picture_in_look(f"Mean ranks by {name.short}", partial(_ranks_figure, metric_ranks))
             pictures.append(RankedPicture(name, metric_ranks, diagram))
     return pictures

@@ -32,7 +32,7 @@ from probcal.reporting.html.charts import (
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.metric_table import with_paper
 from probcal.reporting.tables import shows_methods_as_rows, tables
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
@@ -160,7 +160,7 @@ class ExperimentSections:
 
     @property
     def metric_names(self) -> list[str]:
-        return [shown_metric(metric).short for metric in in_order(self.outline.metrics)]
+        return [resolve_metric(metric).short for metric in in_order(self.outline.metrics)]
 
     @property
     def rows_are_datasets(self) -> bool:
@@ -260,7 +260,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
 
 
 def _deviation(finding: Finding) -> Line:
-    metric = shown_metric(finding.metric).short
+    metric = resolve_metric(finding.metric).short
     return [
         finding.dataset,
         finding.label,

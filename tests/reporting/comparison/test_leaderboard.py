@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from probcal.analysis.paired_wins import bradley_terry, elo, weighted_mean, wins
+from probcal.analysis.paired_wins import bradley_terry, elo, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, Table, leaderboard, leaderboards, scores, shown_metrics
 from probcal.reporting.comparison.ranks import ranked
 from probcal.store.folder import Store
@@ -39,14 +39,14 @@ def of_method(board, name):
 
 
 def test_a_win_counts_one_and_a_tie_half():
-    found = wins(np.array([0.1, 0.2, 0.2, math.nan]))
+    found = pairwise_wins(np.array([0.1, 0.2, 0.2, math.nan]))
     assert found[0, 1:3].tolist() == [1.0, 1.0]
     assert found[1, :3].tolist()[::2] == [0.0, 0.5]
     assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isnan(np.diag(found)).all()
 
 
 def test_two_infinite_losses_are_a_tie():
-    assert wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
+    assert pairwise_wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
 
 
 def test_strength_of_two_methods_is_the_log_of_odds():
