@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tabulate import tabulate
 
 from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
-from probcal.reporting.comparison.leaderboard import Scores, scores
+from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 
@@ -81,14 +81,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)
     store = Store(args.folder)
-    arena = candidates(scores(Outline.of(store), store.results(), args.metric))
+    arena = candidates(measure_scores(Outline.of(store), store.results(), args.metric))
     print(report(arena))
 
 
 def candidates(arena: Scores) -> Scores:
     """Return the scores without the variants that only repeat an earlier study."""
     places = [place for place, name in enumerate(arena.methods) if name.partition(".")[0] != FOR_A_COMPARISON]
-    baseline = arena.methods[arena.alone] if arena.alone is not None else None
+    baseline = arena.methods[arena.baseline] if arena.baseline is not None else None
     methods = tuple(arena.methods[place] for place in places)
     return Scores(
         arena.metric, arena.tables, arena.learners, methods, arena.losses[:, :, places], arena.seconds[:, :, places],
@@ -231,12 +231,12 @@ def _scored(
     """Return the win rate of a rule, how often it beats the learner alone, and the median difference of the loss."""
     learners = np.arange(len(rule))
     rate = _mean(rates[tables][:, learners, rule])
-    if arena.alone is None:
+    if arena.baseline is None:
         return rate, np.nan, np.nan
-    has_rival = rule != arena.alone  # the learner alone cannot beat itself
-    better = _mean(win_matrix[tables][:, learners[has_rival], rule[has_rival], arena.alone])
+    has_rival = rule != arena.baseline  # the learner alone cannot beat itself
+    better = _mean(win_matrix[tables][:, learners[has_rival], rule[has_rival], arena.baseline])
     with np.errstate(invalid="ignore"):  # two infinite losses have no known difference
-        difference = arena.losses[tables][:, learners, rule] - arena.losses[tables][:, :, arena.alone]
+        difference = arena.losses[tables][:, learners, rule] - arena.losses[tables][:, :, arena.baseline]
     has_difference = ~np.isnan(difference).all(axis=1)
     median = float(np.median(np.nanmedian(difference[has_difference], axis=1))) if has_difference.any() else np.nan
     return rate, better, median

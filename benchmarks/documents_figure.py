@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.drawing import look, save
+from probcal.reporting.drawing import drawing_style, save_figure
 
 FOLDER = Path("results/documents")
 _SHOWN = ("l1", "c_emp")
@@ -18,8 +18,8 @@ def main() -> None:
     """A line for each reading, a point for each exponent, and the published pair with its spread."""
     with (FOLDER / "surface.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["topics"] != "20"]
-    with look(**{"font.size": 8}):
-        save(_figure(rows), FOLDER / "surface")
+    with drawing_style(**{"font.size": 8}):
+        save_figure(_figure(rows), FOLDER / "surface")
 
 
 def _figure(rows: list[dict[str, str]]) -> Figure:

@@ -249,17 +249,18 @@ def verdicts(run: Asked, name: str) -> str:
 
 def verdict_there(run: Asked, label: str) -> str:
     """Of the data sets that were run, as if they were all."""
-    return (run.claim(label).on_those_run or run.claim(label).drawn).verdict
+    return (run.claim(label).partial_verdict or run.claim(label).draws_verdict).verdict
 
 
 def verdicts_there(run: Asked, name: str) -> str:
     claims = run.comparison.claims
-    return str(sum((claim.on_those_run or claim.drawn).verdict == name.replace("-", " ") for claim in claims))
+    verdict = name.replace("-", " ")
+    return str(sum((claim.partial_verdict or claim.draws_verdict).verdict == verdict for claim in claims))
 
 
 def by_the_means_there(run: Asked, name: str) -> str:
     """``12 of 17``."""
-    values = [(claim.on_those_run or claim.drawn).by_the_means for claim in run.comparison.claims]
+    values = [(claim.partial_verdict or claim.draws_verdict).by_the_means for claim in run.comparison.claims]
     return f"{values.count(name.replace('-', ' '))} of {len(values)}"
 
 
@@ -277,7 +278,7 @@ def behind(run: Asked, later: str, earlier: str, metric: str) -> str:
     """Titles of the data sets in which the first of two labels has the worse mean."""
     pair = _pair(run, metric, later, earlier)
     sign = 1 if metric_named(metric).larger_is_better else -1
-    return listed([row.row.title for row in pair.tested if sign * row.difference < 0])
+    return listed([row.row.title for row in pair.tests if sign * row.difference < 0])
 
 
 def told_apart(run: Asked, metric: str, label: str) -> str:
@@ -335,7 +336,7 @@ def critical_difference(run: Asked, metric: str) -> str:
 
 def sure_places(run: Asked, share: str) -> str:
     """Of how many first places one method has at least that share of the draws to itself or shared."""
-    places = [place for place in run.comparison.places if place.printed is not None]
+    places = [place for place in run.comparison.places if place.published_winner is not None]
     return f"{sum(max(place.shares.values(), default=0) >= float(share) for place in places)} of {len(places)}"
 
 

@@ -15,7 +15,7 @@ from probcal.papers.check.findings import Finding
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, published_tallies
 from probcal.papers.check.power_text import agreement_rows, percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, ResampledVerdict
-from probcal.reporting.comparison.comparison_tables import draws_text, grids, wins_text
+from probcal.reporting.comparison.comparison_tables import comparison_grids, draws_text, wins_text
 from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import markdown
 
@@ -44,7 +44,7 @@ SHORT = {
 
 def claims(run: Any) -> str:
     rows = []
-    is_partial = any(claim.on_those_run for claim in run.comparison.claims)
+    is_partial = any(claim.partial_verdict for claim in run.comparison.claims)
     for claim in run.comparison.claims:
         counts = list(claim.counts.values())
         tests = [count for count in counts if count.better is not None]
@@ -55,9 +55,9 @@ def claims(run: Any) -> str:
             ", ".join(f"{count.splits[0]}\N{EN DASH}{count.splits[1]}" for count in counts),
             ", ".join(f"{count.better}:{count.worse}" for count in tests),
             ", ".join(p_text(count.wilcoxon_holm) for count in tests).replace("<", "&lt;"),
-            claim.measured.verdict,
-            _sure(claim.drawn),
-            *([_sure(claim.on_those_run or claim.drawn)] if is_partial else []),
+            claim.means_verdict.verdict,
+            _sure(claim.draws_verdict),
+            *([_sure(claim.partial_verdict or claim.draws_verdict)] if is_partial else []),
         ])  # fmt: skip
     header = [
         "statement",
@@ -116,7 +116,7 @@ def surviving(run: Any) -> str:
 
 
 def _there(claim: ClaimSupport) -> ResampledVerdict:
-    return claim.on_those_run or claim.drawn
+    return claim.partial_verdict or claim.draws_verdict
 
 
 def _named(claims: list[ClaimSupport]) -> str:
@@ -126,7 +126,7 @@ def _named(claims: list[ClaimSupport]) -> str:
 def statements(run: Any) -> str:
     """The claims of another paper, as ``probcal compare`` words them."""
     rows = [
-        [claim.claim.statement(), wins_text(claim), claim.measured.verdict, _sure(claim.drawn)]
+        [claim.claim.statement(), wins_text(claim), claim.means_verdict.verdict, _sure(claim.draws_verdict)]
         for claim in run.comparison.claims
     ]
     return _pipe(rows, ["statement", "ours", "by the means", "verdict (for : against)"])
@@ -134,7 +134,7 @@ def statements(run: Any) -> str:
 
 def best(run: Any) -> str:
     """Our winner and the paper's, each with the share of draws in which it has, or shares, the first place."""
-    places = {(place.row.title, place.metric): place for place in run.comparison.places if place.printed}
+    places = {(place.row.title, place.metric): place for place in run.comparison.places if place.published_winner}
     paper = run.checked.published
     titles = {(column.paper_learner, column.paper_method): column for column in run.checked.outline.columns}
     rows = []
@@ -148,13 +148,14 @@ def best(run: Any) -> str:
                 for name in paper.best_columns(place.row.paper_dataset, metric)
             ]
             rows[-1].append(
-                f"{'/'.join(place.winners)} {_share(place, own_places)} [{place.printed} {_share(place, paper_places)}]"
+                f"{'/'.join(place.winners)} {_share(place, own_places)} "
+                f"[{place.published_winner} {_share(place, paper_places)}]"
             )
     return _pipe(rows, ["", "RMS", "CXE", "AUC"])
 
 
 def _share(place: Any, columns: list[int]) -> str:
-    share = float(place.first[:, columns].any(axis=1).mean())
+    share = float(place.first_flags[:, columns].any(axis=1).mean())
     return f"{share:.2f}".removeprefix("0")
 
 
@@ -174,7 +175,7 @@ def changed(run: Any) -> str:
                 None,
             )
             row.append(
-                f"{match.ahead} of {len(match.tested)}; {match.count('better')}:{match.count('worse')}; "
+                f"{match.n_ahead} of {len(match.tests)}; {match.count('better')}:{match.count('worse')}; "
                 f"{p_text(match.p_holm)}".replace("<", "&lt;")
                 if match
                 else ""
@@ -286,7 +287,7 @@ def _share_alike(line: dict[str, str] | None) -> str:
 
 def _grid(run: Any, name: str) -> str:
     """That table of ``probcal compare``, without its heading."""
-    [grid] = [grid for grid in grids(run.comparison) if grid.name.startswith(name)]
+    [grid] = [grid for grid in comparison_grids(run.comparison) if grid.name.startswith(name)]
     return markdown("x", [grid]).split("\n\n", 2)[2].rstrip("\n")
 
 

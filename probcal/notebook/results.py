@@ -188,9 +188,9 @@ class ExperimentResults:
             If no two methods have results of one data set.
         """
         from probcal.reporting.comparison.claim_support import compare
-        from probcal.reporting.comparison.comparison_tables import grids
+        from probcal.reporting.comparison.comparison_tables import comparison_grids
 
-        return Tables(self.title, grids(compare(self._store)))
+        return Tables(self.title, comparison_grids(compare(self._store)))
 
     def reliability(
         self,

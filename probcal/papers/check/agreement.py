@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import drawn_of, has_own_rows, place_of, published_number, verdict_of
+from probcal.reporting.metric_table import distribution_of, has_paper_rows, place_of, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import Summary, summarise
 
@@ -134,13 +134,13 @@ def _build_block(
         exact_digits=np.array(
             [has_exact_digits(experiment.published, row, column, summaries[0].planned) for column in columns]
         ),
-        has_draws=np.array([drawn_of(summaries[0], table, place) is not None for place in places]),
+        has_draws=np.array([distribution_of(summaries[0], table, place) is not None for place in places]),
         misprints=sum(flags),
     )
 
 
 def _kind_of_rows(summary: Summary, table: PublishedTable) -> RowKind:
-    if has_own_rows(summary, table):
+    if has_paper_rows(summary, table):
         return "folds" if table.matches_folds(summary.split, summary.n) else "split"
     return "random" if table.runs == 1 else "random means"
 

@@ -24,7 +24,7 @@ from probcal.papers.check.findings import (
 )
 from probcal.papers.deviations import misprints
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.grid import Grid, Text, exceptions, grouped, markdown, printed
+from probcal.reporting.grid import Grid, Text, format_number, group_by, markdown, override_notes
 from probcal.reporting.metric_table import published_number, ranking_verdict
 from probcal.store.folder import Store
 from probcal.store.summary import Summary, census, summarise
@@ -122,12 +122,12 @@ def audit(stores: Sequence[Store]) -> Audit:
         for prefix, experiment in zip(_prefixes(stores), experiments, strict=True)
         for pair in _number_pairs(experiment, prefix)
     ]
-    groups = grouped(pairs, lambda pair: (pair.paper.short, pair.column))
+    groups = group_by(pairs, lambda pair: (pair.paper.short, pair.column))
     rankable_groups = {name: group for name, group in groups.items() if len({pair.variant for pair in group}) > 1}
     columns = [_rank_variants(column, group) for (_, column), group in rankable_groups.items()]
     readings = {
         dataset: _rank_readings(group)
-        for (_, dataset), group in grouped(pairs, lambda pair: (pair.paper.short, pair.dataset)).items()
+        for (_, dataset), group in group_by(pairs, lambda pair: (pair.paper.short, pair.dataset)).items()
         if len({pair.reading for pair in group}) > 1
     }
     if not columns and not readings:
@@ -180,7 +180,7 @@ def _number_pairs(experiment: CheckedResults, prefix: str) -> Iterator[NumberPai
 
 def _rank_variants(title: str, numbers: list[NumberPair]) -> Ranking:
     """Rank variants over all data sets, each in one reading: the data set's own where every variant has it."""
-    reading_groups = grouped(numbers, lambda pair: (pair.dataset, pair.reading))
+    reading_groups = group_by(numbers, lambda pair: (pair.dataset, pair.reading))
     variants = {pair.variant for pair in numbers}
     readings: dict[str, str] = {}
     for (dataset, reading), group in sorted(reading_groups.items(), key=lambda item: item[0][0] != item[0][1]):
@@ -196,7 +196,7 @@ def _rank_readings(numbers: list[NumberPair]) -> tuple[list[Ranking], list[Ranke
 
     The second list uses only columns that all readings have.
     """
-    column_groups = grouped(numbers, lambda pair: pair.column)
+    column_groups = group_by(numbers, lambda pair: pair.column)
     columns = [
         _rank_common_numbers(title, group, group, lambda pair: f"{pair.reading} with {pair.variant}")
         for title, group in column_groups.items()
@@ -207,11 +207,11 @@ def _rank_readings(numbers: list[NumberPair]) -> tuple[list[Ranking], list[Ranke
         if {pair.reading for pair in group} == readings:
             best += [pair for reading in sorted(readings) for pair in _best_numbers(group, reading)]
     shared_pairs = _common_numbers(best, lambda pair: pair.reading, lambda pair: (pair.column, pair.metric))
-    return columns, rank_settings(grouped(shared_pairs, lambda pair: pair.reading))
+    return columns, rank_settings(group_by(shared_pairs, lambda pair: pair.reading))
 
 
 def _best_numbers(numbers: list[NumberPair], reading: str) -> list[NumberPair]:
-    variant_groups = grouped([pair for pair in numbers if pair.reading == reading], lambda pair: pair.variant)
+    variant_groups = group_by([pair for pair in numbers if pair.reading == reading], lambda pair: pair.variant)
     return variant_groups[rank_settings(variant_groups)[0].name]
 
 
@@ -219,7 +219,7 @@ def _rank_common_numbers(
     title: str, numbers: list[NumberPair], candidates: list[NumberPair], rival: Callable[[NumberPair], str]
 ) -> Ranking:
     common = _common_numbers(candidates, rival, lambda pair: (pair.dataset, pair.metric))
-    settings = rank_settings(grouped(common, rival))
+    settings = rank_settings(group_by(common, rival))
     return Ranking(title, settings, numbers, common, _missing_datasets(candidates, common, rival))
 
 
@@ -229,7 +229,7 @@ def _missing_datasets(
     rivals = list(dict.fromkeys(map(rival, candidates)))
     datasets = {pair.dataset for pair in common}
     gaps: dict[tuple[str, ...], list[str]] = {}
-    groups = grouped(
+    groups = group_by(
         candidates, lambda pair: f"{pair.dataset} {pair.metric}" if pair.dataset in datasets else pair.dataset
     )
     for name, group in groups.items():
@@ -244,7 +244,7 @@ def _common_numbers(
 ) -> list[NumberPair]:
     """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
-    rival_sets = {name: {rival(pair) for pair in group} for name, group in grouped(numbers, key).items()}
+    rival_sets = {name: {rival(pair) for pair in group} for name, group in group_by(numbers, key).items()}
     return [pair for pair in numbers if rival_sets[key(pair)] == rivals]
 
 
@@ -271,7 +271,7 @@ def rank_settings(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
 
 def _metric_counts(numbers: list[NumberPair]) -> dict[str, tuple[int, int]]:
     """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
-    groups = grouped(numbers, lambda pair: pair.metric)
+    groups = group_by(numbers, lambda pair: pair.metric)
     tables = [metric for metric in numbers[0].paper.tables if metric in groups]
     return {metric: (sum(pair.verdict.in_band for pair in groups[metric]), len(groups[metric])) for metric in tables}
 
@@ -388,7 +388,7 @@ def _number_grid(ranking: Ranking) -> Grid:
             [
                 Text(reading + (_OVERRIDE_MARK if any(pair.has_override for pair in pairs.values()) else "")),
                 Text(metric_named(metric).short),
-                Text(printed(next(iter(pairs.values())).published)),
+                Text(format_number(next(iter(pairs.values())).published)),
                 *(_number_text(pairs[name], name in best) if name in pairs else Text("") for name in variants),
             ]
         )
@@ -400,7 +400,8 @@ def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
     """Return the mean of the finite splits, which are compared, with their spread and the verdict."""
     mean = mean_of_finite(pair.summary.values)
     in_band = "✓" if pair.verdict.in_band else "✗"
-    return Text("" if mean is None else printed(mean), f"{spread_text(pair.summary.values)} {in_band}", bold=is_nearest)
+    text = "" if mean is None else format_number(mean)
+    return Text(text, f"{spread_text(pair.summary.values)} {in_band}", bold=is_nearest)
 
 
 def _notes(audit: Audit) -> list[str]:
@@ -408,7 +409,7 @@ def _notes(audit: Audit) -> list[str]:
     for experiment in audit.experiments:
         n_stale = census(experiment.outline, experiment.results).stale.total()
         notes += [f"{experiment.store.folder}: {n_stale} cells are stale; probcal run renews them"] if n_stale else []
-        notes += exceptions(experiment.outline)
+        notes += override_notes(experiment.outline)
     return notes
 
 

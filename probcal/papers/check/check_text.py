@@ -23,7 +23,7 @@ from probcal.papers.check.judged_claims import (
 )
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.papers.published import Claim
-from probcal.reporting.grid import DECIMALS, INFINITY, grouped, printed, troubles
+from probcal.reporting.grid import DECIMALS, INFINITY, cell_notes, format_number, group_by
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
@@ -54,7 +54,7 @@ def report_text(report: Report) -> str:
 def _finding_blocks(name: str, findings: Findings) -> Iterable[list[str]]:
     if findings.new:
         yield [f"NEW deviations, {name}:", *_finding_table(findings.new)]
-    for reason, pairs in grouped(findings.known, lambda pair: pair[1].reason).items():
+    for reason, pairs in group_by(findings.known, lambda pair: pair[1].reason).items():
         yield [f"known deviations, {name}: {reason}", *_finding_table([finding for finding, _ in pairs])]
 
 
@@ -78,7 +78,7 @@ def _no_verdict_lines(report: Report) -> list[str]:
     findings = [*report.numbers.all, *report.differences.all]
     open_findings = [finding for finding in findings if finding.state == "cannot be judged"]
     lines = []
-    for reason, group in grouped(open_findings, lambda finding: finding.reason).items():
+    for reason, group in group_by(open_findings, lambda finding: finding.reason).items():
         names = [f"{finding.dataset} {finding.label} {finding.metric}" for finding in group]
         n_more = len(names) - _MOST_EXAMPLES
         listing = ", ".join(names[:_MOST_EXAMPLES]) + (f", and {n_more} more: -f json" if n_more > 0 else "")
@@ -105,15 +105,15 @@ def number_text(finding: Finding, number: float) -> str:
     """Return a number with three decimals, or with eight where these do not tell ours from the published one."""
     decimals = DECIMALS
     if finding.state == "out of band" and finding.mean is not None:
-        is_equal = printed(finding.published) == printed(finding.mean)
+        is_equal = format_number(finding.published) == format_number(finding.mean)
         decimals = _MANY_DECIMALS if is_equal else DECIMALS
-    return f"{number:+.{decimals}f}" if finding.kind == "difference" else printed(number, decimals)
+    return f"{number:+.{decimals}f}" if finding.kind == "difference" else format_number(number, decimals)
 
 
 def _outdated_lines(report: Report) -> list[str]:
     return [
         f"known deviation that now agrees: {', '.join(deviation.what for deviation in group)} ({reason})"
-        for reason, group in grouped(report.outdated_deviations, lambda deviation: deviation.reason).items()
+        for reason, group in group_by(report.outdated_deviations, lambda deviation: deviation.reason).items()
     ]
 
 
@@ -191,7 +191,7 @@ def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
 
 
 def _cell_lines(report: Report) -> list[str]:
-    lines = troubles(report.census)
+    lines = cell_notes(report.census)
     failures = report.census.failed
     lines += [f"  {cell.id}: {_failure_text(cell)}" for cell in failures[:_MOST_FAILED]]
     if (n_more := len(failures) - _MOST_FAILED) > 0:

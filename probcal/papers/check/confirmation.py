@@ -18,7 +18,7 @@ from probcal.papers.bands import difference_in_units
 from probcal.papers.check.agreement import measured_number
 from probcal.papers.check.audit import NumberPair, Ranking, audit
 from probcal.papers.check.findings import LARGEST_DISTANCE
-from probcal.reporting.grid import INFINITY, Grid, Text, grouped, markdown
+from probcal.reporting.grid import INFINITY, Grid, Text, group_by, markdown
 from probcal.store.folder import Store
 
 
@@ -78,7 +78,7 @@ def numbers_on_published_splits(ranking: Ranking) -> list[NumberPair]:
 
 def choose_variants(numbers: Sequence[NumberPair], n_scored: int) -> list[Choice]:
     """Return one choice for each set of ``n_scored`` data sets, with the others to confirm it on."""
-    variants = grouped(numbers, lambda pair: pair.variant)
+    variants = group_by(numbers, lambda pair: pair.variant)
     datasets = list(dict.fromkeys(pair.dataset for pair in numbers))
     return [_choose_variant(variants, datasets, subset) for subset in itertools.combinations(datasets, n_scored)]
 
@@ -138,11 +138,11 @@ def _count_datasets(numbers: Sequence[NumberPair]) -> int:
 def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid:
     metrics = [metric_named(metric).short for metric in ranking.settings[0].metric_counts]
     datasets = list(dict.fromkeys(pair.dataset for pair in numbers))
-    variants = grouped(numbers, lambda pair: pair.variant)
+    variants = group_by(numbers, lambda pair: pair.variant)
     scores = {name: score_numbers(group) for name, group in variants.items()}
     rows = []
     for name in sorted(variants, key=lambda name: scores[name].key):
-        dataset_pairs = grouped(variants[name], lambda pair: pair.dataset)
+        dataset_pairs = group_by(variants[name], lambda pair: pair.dataset)
         units = [[_units_text(pair_units(pair)) for pair in dataset_pairs[dataset]] for dataset in datasets]
         texts = [Text(" / ".join(dataset_units)) for dataset_units in units]
         rows.append([Text(name), Text(_share_text(scores[name])), Text(f"{scores[name].median:g}"), *texts])

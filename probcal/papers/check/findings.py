@@ -21,15 +21,15 @@ import numpy as np
 from probcal.papers.bands import ROUNDING, Verdict, compare, no_verdict_reason
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
-from probcal.reporting.grid import INFINITY, printed
+from probcal.reporting.grid import INFINITY, format_number
 from probcal.reporting.metric_table import (
     PUBLISHED_SPLITS,
-    drawn_of,
+    attach_paper,
+    distribution_of,
+    no_verdict_reason_of,
     place_of,
     published_number,
     verdict_of,
-    why_no_verdict,
-    with_paper,
 )
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -101,7 +101,7 @@ class CheckedResults:
     @classmethod
     def of(cls, store: Store) -> CheckedResults:
         """Read the experiment of a results folder. Raises StoreError and UnknownPaper as ``probcal table`` does."""
-        outline, published = with_paper(Outline.of(store))
+        outline, published = attach_paper(Outline.of(store))
         return cls(store, outline, store.results(), published)
 
     def splits(
@@ -248,7 +248,7 @@ def spread_text(values: Sequence[float]) -> str:
     """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
     sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
     infinite_text = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
-    return ("" if sd is None else f" ± {printed(sd)}") + infinite_text
+    return ("" if sd is None else f" ± {format_number(sd)}") + infinite_text
 
 
 def paper_column(column: ResultColumn) -> tuple[str, str]:
@@ -288,7 +288,7 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         planned=summary.planned,
         state=state,
         distance=verdict.distance if verdict else None,
-        reason=why_no_verdict(summary, published, table) if state == "cannot be judged" else None,
+        reason=no_verdict_reason_of(summary, published, table) if state == "cannot be judged" else None,
         decimals=table.printed_decimals[place],
         exact_digits=has_exact_digits(experiment.published, row, column, summary.planned),
     )
@@ -351,7 +351,8 @@ def _difference_findings(
     reason = no_verdict_reason(values, published, tolerance)
     verdict = None if reason else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
     places = [place_of(row, column) for column in (earlier, later)]
-    draws = drawn_of(summarise(experiment.outline, experiment.results, row, later, metric, seed), table, places[1])
+    summary = summarise(experiment.outline, experiment.results, row, later, metric, seed)
+    draws = distribution_of(summary, table, places[1])
     if verdict and draws and places[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)

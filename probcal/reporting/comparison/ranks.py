@@ -47,7 +47,7 @@ class Ranks:
     """Largest groups of labels that are not significantly different. A single group where ``p`` exceeds 1 - level."""
 
 
-def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
+def rank_methods(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
     """Rank the methods by their means over the splits that all columns have. ∞ ranks last, equal means share their
     ranks.
 
@@ -63,7 +63,7 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
     means = [splits.means for splits in row_splits if splits is not None]
     if len(means) < 2:
         return None
-    return ranked(np.array(means), labels_of(outline), metric, level, missing_titles)
+    return rank_columns(np.array(means), labels_of(outline), metric, level, missing_titles)
 
 
 def labels_of(outline: Outline) -> list[str]:
@@ -75,7 +75,7 @@ def labels_of(outline: Outline) -> list[str]:
     ]
 
 
-def ranked(
+def rank_columns(
     numbers: npt.NDArray[np.float64],
     labels: Sequence[str],
     metric: str,
