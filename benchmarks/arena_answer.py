@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from tabulate import tabulate
 
-from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
-from probcal.reporting.comparison.leaderboard import Scores, scores
+from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
+from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 
@@ -81,14 +81,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)
     store = Store(args.folder)
-    arena = candidates(scores(Outline.of(store), store.results(), args.metric))
+    arena = candidates(measure_scores(Outline.of(store), store.results(), args.metric))
     print(report(arena))
 
 
 def candidates(arena: Scores) -> Scores:
     """Return the scores without the variants that only repeat an earlier study."""
     places = [place for place, name in enumerate(arena.methods) if name.partition(".")[0] != COMPARISON_METHOD]
-    baseline = arena.methods[arena.alone] if arena.alone is not None else None
+    baseline = arena.methods[arena.baseline] if arena.baseline is not None else None
     methods = tuple(arena.methods[place] for place in places)
     return Scores(
         arena.metric, arena.tables, arena.learners, methods, arena.losses[:, :, places], arena.seconds[:, :, places],
@@ -160,11 +160,13 @@ def equal_seconds(arena: Scores) -> list[list[str | Share]]:
             if len(tables) < 2 or not rivals:
                 continue
             losses = arena.losses[tables, number]
-            rates = mean_of_known(wins(losses[:, rivals]), axis=2) if len(rivals) > 1 else np.ones((len(tables), 1))
+            rates = np.ones((len(tables), 1))
+            if len(rivals) > 1:
+                rates = mean_of_known(pairwise_wins(losses[:, rivals]), axis=2)
             win_rates, best_rivals = [], []
             for half, rest in _halves(len(tables)):
                 rival = rivals[int(np.nanargmax(mean_of_known(rates[half], axis=0)))]
-                win_rates.append(float(np.nanmean(wins(losses[rest][:, [place, rival]])[:, 0, 1])))
+                win_rates.append(float(np.nanmean(pairwise_wins(losses[rest][:, [place, rival]])[:, 0, 1])))
                 best_rivals.append(rival)
             mode = max(set(best_rivals), key=best_rivals.count)
             seconds = (f"{cost[number, method]:.3g}" for method in (place, mode))
@@ -202,7 +204,7 @@ def by_rows(arena: Scores) -> list[list[str | Share]]:
 
 def held_out(arena: Scores) -> list[list[str | Share]]:
     """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED_METHODS``."""
-    win_matrix = wins(arena.losses)
+    win_matrix = pairwise_wins(arena.losses)
     rates = mean_of_known(win_matrix, axis=3)
     penalty = np.where(np.apply_along_axis(_is_frequent, 0, rates), 0.0, np.nan)
     constant_rules = {f"always {name}": arena.methods.index(name) for name in FIXED_METHODS if name in arena.methods}
@@ -229,12 +231,12 @@ def _rule_scores(
     """Return the win rate of a rule, how often it beats the learner alone, and the median difference of the loss."""
     learners = np.arange(len(rule))
     rate = _mean(rates[tables][:, learners, rule])
-    if arena.alone is None:
+    if arena.baseline is None:
         return rate, np.nan, np.nan
-    has_rival = rule != arena.alone  # the learner alone cannot beat itself
-    better = _mean(win_matrix[tables][:, learners[has_rival], rule[has_rival], arena.alone])
+    has_rival = rule != arena.baseline  # the learner alone cannot beat itself
+    better = _mean(win_matrix[tables][:, learners[has_rival], rule[has_rival], arena.baseline])
     with np.errstate(invalid="ignore"):  # two infinite losses have no known difference
-        difference = arena.losses[tables][:, learners, rule] - arena.losses[tables][:, :, arena.alone]
+        difference = arena.losses[tables][:, learners, rule] - arena.losses[tables][:, :, arena.baseline]
     has_difference = ~np.isnan(difference).all(axis=1)
     median = float(np.median(np.nanmedian(difference[has_difference], axis=1))) if has_difference.any() else np.nan
     return rate, better, median

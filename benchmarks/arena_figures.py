@@ -19,8 +19,8 @@ from matplotlib.ticker import FuncFormatter
 from benchmarks.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
 from benchmarks.arena_answer import by_rows as rows_of
 from probcal.analysis.paired_wins import mean_of_known
-from probcal.reporting.comparison.leaderboard import Scores, leaderboard, scores
-from probcal.reporting.drawing import COLOURS, GREY, look, save
+from probcal.reporting.comparison.leaderboard import Scores, leaderboard, measure_scores
+from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 
@@ -49,11 +49,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)
     store = Store(args.folder)
-    arena = candidates(scores(Outline.of(store), store.results(), args.metric))
-    with look():
-        save(by_learner(arena), args.folder / "probing-by-learner")
-        save(by_seconds(arena), args.folder / "elo-by-seconds")
-        save(by_rows(arena), args.folder / "probing-by-rows")
+    arena = candidates(measure_scores(Outline.of(store), store.results(), args.metric))
+    with drawing_style():
+        save_figure(by_learner(arena), args.folder / "probing-by-learner")
+        save_figure(by_seconds(arena), args.folder / "elo-by-seconds")
+        save_figure(by_rows(arena), args.folder / "probing-by-rows")
 
 
 def by_learner(arena: Scores) -> Figure:

@@ -279,9 +279,9 @@ def _differences(
     paper: str, datasets: str, learners: Any, maps: tuple[str, ...], options: dict[str, Any], args: Any
 ) -> list[list[Any]]:
     """Run a reading with ``options`` of the replay, and return a row for each data set, learner and method."""
-    from probcal.papers.published import Published
+    from probcal.papers.published import PublishedPaper
 
-    published = Published.read(paper)
+    published = PublishedPaper.read(paper)
     methods = {
         name: {
             "type": "probcal.methods.legacy_stream.LegacyStreamClassifier",

@@ -23,8 +23,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 from tabulate import tabulate
 
-from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
-from probcal.reporting.comparison.leaderboard import Scores, scores
+from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
+from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 
@@ -148,7 +148,7 @@ def published_ranks(task: str, loss: str, maps: Mapping[str, str], models: Seque
 
 def win_rates(arena: Scores) -> np.ndarray:
     """Return the share of the other maps that each map beats on each table, (n_tables, n_methods)."""
-    return mean_of_known(mean_of_known(wins(arena.losses), axis=1), axis=2)
+    return mean_of_known(mean_of_known(pairwise_wins(arena.losses), axis=1), axis=2)
 
 
 def tau(ranks: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:
@@ -194,7 +194,7 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     learners = [name for name, _ in learner_rates if name in MODELS]
     groups = [(MODELS[name], name, [name]) for name in learners] + [("all of these", "all of these", learners)]
     for model, learner, names in groups if learners else []:
-        arena_part = arena.of(list(range(len(arena.tables))), [arena.learners.index(name) for name in names])
+        arena_part = arena.select(list(range(len(arena.tables))), [arena.learners.index(name) for name in names])
         order = published_ranks(task, loss, common, [MODELS[name] for name in names]).reindex(published.index)["all"]
         taus.append([model, learner, *_tau_texts(order, win_rates(arena_part)[:, places])])
     lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
@@ -214,7 +214,7 @@ def _by_learner(arena: Scores, places: Sequence[int]) -> list[tuple[str, np.ndar
     """Return the rates of each learner that has all of the maps."""
     all_tables = list(range(len(arena.tables)))
     learner_rates = [
-        (name, win_rates(arena.of(all_tables, [place]))[:, places]) for place, name in enumerate(arena.learners)
+        (name, win_rates(arena.select(all_tables, [place]))[:, places]) for place, name in enumerate(arena.learners)
     ]
     return [(name, rates) for name, rates in learner_rates if not np.isnan(rates).all(axis=0).any()]
 
@@ -228,11 +228,11 @@ def _common_losses(store: Store, maps: Mapping[str, str], task: str, loss: str) 
     metric = next((name for name in LOSSES[loss] if name in metrics), None)
     if metric is None:
         raise SystemExit(f"{store.folder} has none of the metrics {', '.join(LOSSES[loss])}")
-    arena = scores(outline, results, metric)
+    arena = measure_scores(outline, results, metric)
     tables = [
         place for place, table in enumerate(arena.tables) if ((table.n_classes or 2) > 2) == (task == "multiclass")
     ]
-    return arena.of(tables, list(range(len(arena.learners))))
+    return arena.select(tables, list(range(len(arena.learners))))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from tabulate import tabulate
 
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 
 Numbers = dict[tuple[str, str], tuple[float, ...]]
 """(candidate, column) -> RMS, CXE in bits and AUC."""
@@ -54,7 +54,7 @@ RMS / CXE (bits) / AUC. `--drawn` adds the columns that draw, which choose nothi
 
 def published_numbers(column: str) -> tuple[float, ...]:
     """Return RMS, CXE and AUC of COIL as the paper prints them."""
-    paper = Published.read("langford-zadrozny-2005")
+    paper = PublishedPaper.read("langford-zadrozny-2005")
     learner, method = paper.columns[column]
     return tuple(float(paper.tables[metric].numbers["coil", learner, method]) for metric in METRICS)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from probcal.papers.published import Published
-from probcal.reporting.drawing import look, save
+from probcal.papers.published import PublishedPaper
+from probcal.reporting.drawing import drawing_style, save_figure
 
 FOLDER = Path("results/documents")
 _METRICS = ("l1", "c_emp")
@@ -18,8 +18,8 @@ def main() -> None:
     """A line for each reading, a point for each exponent, and the published pair with its spread."""
     with (FOLDER / "surface.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["topics"] != "20"]
-    with look(**{"font.size": 8}):
-        save(_figure(rows), FOLDER / "surface")
+    with drawing_style(**{"font.size": 8}):
+        save_figure(_figure(rows), FOLDER / "surface")
 
 
 def _figure(rows: list[dict[str, str]]) -> Figure:
@@ -29,7 +29,7 @@ def _figure(rows: list[dict[str, str]]) -> Figure:
     for number, reading in enumerate(dict.fromkeys(row["reading"] for row in rows)):
         l1, c_emp = ([float(row[metric]) for row in rows if row["reading"] == reading] for metric in _METRICS)
         axes.plot(l1, c_emp, "-" if number < 10 else "--", marker=".", color=f"C{number % 10}", label=reading)
-    tables = Published.read("gao-parameswaran-peng-2017-documents").tables
+    tables = PublishedPaper.read("gao-parameswaran-peng-2017-documents").tables
     (x, dx), (y, dy) = ((*tables[metric].numbers.values(), *tables[metric].spreads.values()) for metric in _METRICS)
     axes.errorbar([x], [y], [dy], [dx], fmt="k*", markersize=10, label="published, ± sd")
     axes.set(xlabel="l1 error", ylabel="c_emp", yscale="log")

@@ -21,7 +21,7 @@ from tabulate import tabulate
 
 from probcal._io import csv_text
 from probcal.errors import ProbcalError
-from probcal.papers.published import PAPERS, Published
+from probcal.papers.published import PAPERS, PublishedPaper
 from probcal.store.folder import Store
 
 PAPER = "langford-zadrozny-2005"
@@ -100,7 +100,7 @@ def place_of(values: np.ndarray, published: float, decimals: int) -> Place:
 
 def places(draws: Draws) -> dict[tuple[str, str, str], Place]:
     """Return (column, data set, metric) -> place of the published number, in the order of the paper."""
-    paper = Published.read(PAPER)
+    paper = PublishedPaper.read(PAPER)
     result = {}
     for column in sorted({name[0] for name in draws}, key=list(paper.columns).index):
         for dataset in sorted({name[1] for name in draws if name[0] == column}):
@@ -146,7 +146,7 @@ DISTRIBUTIONS_HEAD = """\
 
 def distributions(draws: Draws) -> str:
     """Return the text of the file of distributions: the quantiles of each number over its draws."""
-    columns = Published.read(PAPER).columns
+    columns = PublishedPaper.read(PAPER).columns
     lines = [["dataset", "learner", "method", "metric", "draws", "smallest", "low", "median", "high", "largest"]]
     for (column, dataset, metric), values in sorted(draws.items()):
         quantiles = [f"{number:.9f}" for number in np.percentile(values, (0, TAILS[0], 50, TAILS[1], 100))]

@@ -20,7 +20,7 @@ from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
-from probcal.papers.check.power_text import percent
+from probcal.papers.check.power_text import percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, compare
 from probcal.reporting.comparison.comparison_tables import wins_text
 from probcal.reporting.comparison.pairs import Pair, p_text
@@ -41,7 +41,7 @@ class Results:
 
     @property
     def checked(self) -> CheckedResults:
-        return _report(self.folder).checked
+        return _report(self.folder).experiment
 
     @property
     def report(self) -> Report:
@@ -123,7 +123,7 @@ def infinite_in(run: Results, column: str) -> str:
 
 def in_band(run: Results, dataset: str = "") -> str:
     numbers = [number for number in run.report.numbers.all if number.state in ("in band", "out of band")]
-    subset = [number for number in numbers if dataset in ("", number.of)]
+    subset = [number for number in numbers if dataset in ("", number.paper_dataset)]
     return f"{sum(number.state == 'in band' for number in subset)} of {len(subset)}"
 
 
@@ -135,12 +135,12 @@ def share_in_band(run: Results) -> str:
 def figure(run: Results, name: str, kind: str) -> str:
     """A figure of agreement: ``in-band shuffled`` is ``73 %``. Of ``ours``, ``shuffled`` and ``wrong`` columns."""
     value = getattr(getattr(run.report.agreement, kind), name.replace("-", "_"))
-    return f"{value:.2f}".removeprefix("0") if name == "tau" else percent(value)
+    return f"{value:.2f}".removeprefix("0") if name == "tau" else percent_text(value)
 
 
 def gate(run: Results, place: str, kind: str) -> str:
     """The share of ``ours``, ``shuffled`` or ``wrong`` columns that the rule at this place lets pass."""
-    return percent(getattr(run.report.gates[int(place)], kind))
+    return percent_text(getattr(run.report.gates[int(place)], kind))
 
 
 def compared(run: Results) -> str:
@@ -150,25 +150,26 @@ def compared(run: Results) -> str:
 
 def digits_same(run: Results, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
-    numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
+    numbers = [number for number in run.report.digits.all if not datasets or number.paper_dataset in datasets]
     return f"{sum(number.distance == 0 for number in numbers)} of {len(numbers)}"
 
 
 def digits_in_band(run: Results, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are within one unit of the last digit."""
-    numbers = [number for number in run.report.digits.all if not datasets or number.of in datasets]
+    numbers = [number for number in run.report.digits.all if not datasets or number.paper_dataset in datasets]
     return f"{sum(number.state == 'in band' for number in numbers)} of {len(numbers)}"
 
 
 def out_of_band(run: Results, dataset: str = "") -> str:
-    return str(sum(number.state == "out of band" and dataset in ("", number.of) for number in run.report.numbers.all))
+    numbers = run.report.numbers.all
+    return str(sum(number.state == "out of band" and dataset in ("", number.paper_dataset) for number in numbers))
 
 
 def differences_in_band(run: Results, dataset: str = "") -> str:
     differences = [
         difference
         for difference in run.report.differences.all
-        if difference.state in ("in band", "out of band") and dataset in ("", difference.of)
+        if difference.state in ("in band", "out of band") and dataset in ("", difference.paper_dataset)
     ]
     return f"{sum(difference.state == 'in band' for difference in differences)} of {len(differences)}"
 
@@ -185,12 +186,12 @@ def splits(run: Results) -> str:
 
 
 def ranked(run: Results, variant: str) -> str:
-    entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
+    entry = next(row for column in _audit(run.folder).columns for row in column.settings if row.name == variant)
     return f"{entry.in_band} of {entry.compared}"
 
 
 def median(run: Results, variant: str) -> str:
-    entry = next(row for column in _audit(run.folder).columns for row in column.ranked if row.name == variant)
+    entry = next(row for column in _audit(run.folder).columns for row in column.settings if row.name == variant)
     return f"{entry.median:.2f}".removeprefix("0")
 
 
@@ -248,17 +249,18 @@ def verdicts(run: Results, name: str) -> str:
 
 def partial_verdict(run: Results, label: str) -> str:
     """Of the data sets that were run, as if they were all."""
-    return (run.claim(label).on_those_run or run.claim(label).drawn).verdict
+    return (run.claim(label).partial_verdict or run.claim(label).draws_verdict).verdict
 
 
 def partial_verdicts(run: Results, name: str) -> str:
     claims = run.comparison.claims
-    return str(sum((claim.on_those_run or claim.drawn).verdict == name.replace("-", " ") for claim in claims))
+    verdict = name.replace("-", " ")
+    return str(sum((claim.partial_verdict or claim.draws_verdict).verdict == verdict for claim in claims))
 
 
 def partial_mean_verdicts(run: Results, name: str) -> str:
     """``12 of 17``."""
-    values = [(claim.on_those_run or claim.drawn).by_the_means for claim in run.comparison.claims]
+    values = [(claim.partial_verdict or claim.draws_verdict).by_the_means for claim in run.comparison.claims]
     return f"{values.count(name.replace('-', ' '))} of {len(values)}"
 
 
@@ -276,7 +278,7 @@ def worse_datasets(run: Results, later: str, earlier: str, metric: str) -> str:
     """Titles of the data sets in which the first of two labels has the worse mean."""
     pair = _pair(run, metric, later, earlier)
     sign = 1 if metric_named(metric).larger_is_better else -1
-    return join_names([row.row.title for row in pair.tested if sign * row.difference < 0])
+    return join_names([row.row.title for row in pair.tests if sign * row.difference < 0])
 
 
 def separated_labels(run: Results, metric: str, label: str) -> str:
@@ -308,7 +310,7 @@ def not_judged(run: Results) -> str:
 def _number_names(run: Results, condition: Callable[[Any], bool]) -> str:
     titles = {row.name: row.title for row in run.checked.outline.datasets}
     numbers = [number for number in run.report.numbers.all if condition(number)]
-    return join_names([f"{number.what} on {titles[number.dataset]}" for number in numbers])
+    return join_names([f"{number.label} on {titles[number.dataset]}" for number in numbers])
 
 
 def published_below(run: Results, dataset: str, metric: str) -> str:
@@ -336,7 +338,7 @@ def critical_difference(run: Results, metric: str) -> str:
 
 def sure_places(run: Results, share: str) -> str:
     """Of how many first places one method has at least that share of the draws to itself or shared."""
-    places = [place for place in run.comparison.places if place.printed is not None]
+    places = [place for place in run.comparison.places if place.published_winner is not None]
     return f"{sum(max(place.shares.values(), default=0) >= float(share) for place in places)} of {len(places)}"
 
 

@@ -10,12 +10,12 @@ from tabulate import tabulate
 
 from probcal import load_results
 from probcal.metrics.registry import metric_named
-from probcal.papers.bands import units_off
+from probcal.papers.bands import difference_in_units
 from probcal.papers.check.findings import Finding
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, published_tallies
-from probcal.papers.check.power_text import agreement_rows, percent
+from probcal.papers.check.power_text import agreement_rows, percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, ResampledVerdict
-from probcal.reporting.comparison.comparison_tables import draws_text, grids, wins_text
+from probcal.reporting.comparison.comparison_tables import comparison_grids, draws_text, wins_text
 from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import markdown
 
@@ -44,7 +44,7 @@ SHORT = {
 
 def claims(run: Any) -> str:
     rows = []
-    is_partial = any(claim.on_those_run for claim in run.comparison.claims)
+    is_partial = any(claim.partial_verdict for claim in run.comparison.claims)
     for claim in run.comparison.claims:
         counts = list(claim.counts.values())
         tests = [count for count in counts if count.better is not None]
@@ -55,9 +55,9 @@ def claims(run: Any) -> str:
             ", ".join(f"{count.splits[0]}\N{EN DASH}{count.splits[1]}" for count in counts),
             ", ".join(f"{count.better}:{count.worse}" for count in tests),
             ", ".join(p_text(count.wilcoxon_holm) for count in tests).replace("<", "&lt;"),
-            claim.measured.verdict,
-            _verdict_text(claim.drawn),
-            *([_verdict_text(claim.on_those_run or claim.drawn)] if is_partial else []),
+            claim.means_verdict.verdict,
+            _verdict_text(claim.draws_verdict),
+            *([_verdict_text(claim.partial_verdict or claim.draws_verdict)] if is_partial else []),
         ])  # fmt: skip
     header = [
         "statement",
@@ -122,7 +122,7 @@ def surviving(run: Any) -> str:
 
 
 def _measured_verdict(claim: ClaimSupport) -> ResampledVerdict:
-    return claim.on_those_run or claim.drawn
+    return claim.partial_verdict or claim.draws_verdict
 
 
 def _claim_list(claims: list[ClaimSupport]) -> str:
@@ -132,7 +132,7 @@ def _claim_list(claims: list[ClaimSupport]) -> str:
 def statements(run: Any) -> str:
     """The claims of another paper, as ``probcal compare`` words them."""
     rows = [
-        [claim.claim.statement(), wins_text(claim), claim.measured.verdict, _verdict_text(claim.drawn)]
+        [claim.claim.statement(), wins_text(claim), claim.means_verdict.verdict, _verdict_text(claim.draws_verdict)]
         for claim in run.comparison.claims
     ]
     return _pipe(rows, ["statement", "ours", "by the means", "verdict (for : against)"])
@@ -140,7 +140,7 @@ def statements(run: Any) -> str:
 
 def best(run: Any) -> str:
     """Our winner and the paper's, each with the share of draws in which it has, or shares, the first place."""
-    places = {(place.row.title, place.metric): place for place in run.comparison.places if place.printed}
+    places = {(place.row.title, place.metric): place for place in run.comparison.places if place.published_winner}
     paper = run.checked.published
     titles = {(column.paper_learner, column.paper_method): column for column in run.checked.outline.columns}
     rows = []
@@ -151,16 +151,17 @@ def best(run: Any) -> str:
             own_places = [place.labels.index(label) for label in place.winners]
             paper_places = [
                 place.columns.index(titles[paper.columns[name]])
-                for name in paper.best_columns(place.row.published, metric)
+                for name in paper.best_columns(place.row.paper_dataset, metric)
             ]
             rows[-1].append(
-                f"{'/'.join(place.winners)} {_share(place, own_places)} [{place.printed} {_share(place, paper_places)}]"
+                f"{'/'.join(place.winners)} {_share(place, own_places)} "
+                f"[{place.published_winner} {_share(place, paper_places)}]"
             )
     return _pipe(rows, ["", "RMS", "CXE", "AUC"])
 
 
 def _share(place: Any, columns: list[int]) -> str:
-    share = float(place.first[:, columns].any(axis=1).mean())
+    share = float(place.first_flags[:, columns].any(axis=1).mean())
     return f"{share:.2f}".removeprefix("0")
 
 
@@ -180,7 +181,7 @@ def changed(run: Any) -> str:
                 None,
             )
             row.append(
-                f"{match.ahead} of {len(match.tested)}; {match.count('better')}:{match.count('worse')}; "
+                f"{match.n_ahead} of {len(match.tests)}; {match.count('better')}:{match.count('worse')}; "
                 f"{p_text(match.p_holm)}".replace("<", "&lt;")
                 if match
                 else ""
@@ -200,9 +201,9 @@ def ranks(run: Any) -> str:
 def out_of_band_table(run: Any) -> str:
     titles = {row.name: row.title for row in run.checked.outline.datasets}
     numbers = [number for number in run.report.numbers.all if number.state == "out of band"]
-    numbers.sort(key=lambda number: (list(titles).index(number.dataset), number.what))
+    numbers.sort(key=lambda number: (list(titles).index(number.dataset), number.label))
     rows = [
-        [titles[number.dataset], number.what, metric_named(number.metric).short,
+        [titles[number.dataset], number.label, metric_named(number.metric).short,
          _number(number.published), _number(number.mean),
          f"{number.infinite} of {len(number.values)}" if number.infinite else "",
          f"{number.distance:.1f}" if number.distance is not None and number.distance <= 10 else "> 10"]
@@ -223,8 +224,8 @@ def digits(run: Any) -> str:
     titles = {row.name: row.title.split(",")[0] for row in run.checked.outline.datasets}
     rows = []
     for dataset in dict.fromkeys(number.dataset for number in numbers):
-        groups = {(number.what, number.metric): number for number in numbers if number.dataset == dataset}
-        columns = dict.fromkeys(number.what for number in numbers)
+        groups = {(number.label, number.metric): number for number in numbers if number.dataset == dataset}
+        columns = dict.fromkeys(number.label for number in numbers)
         rows.append([
             titles[dataset],
             *(" / ".join(
@@ -232,15 +233,15 @@ def digits(run: Any) -> str:
                 for metric in ("rms", "cxe", "auc") if (column, metric) in groups)
               for column in columns),
         ])  # fmt: skip
-    return _pipe(rows, ["", *dict.fromkeys(number.what for number in numbers)])
+    return _pipe(rows, ["", *dict.fromkeys(number.label for number in numbers)])
 
 
 def digits_by_column(run: Any) -> str:
     """How many numbers of each exact column are the printed digits, and how many are at most one unit away."""
     numbers = _digits(run)
     rows = []
-    for column in [*dict.fromkeys(number.what for number in numbers), ""]:
-        units = [number.distance for number in numbers if column in ("", number.what)]
+    for column in [*dict.fromkeys(number.label for number in numbers), ""]:
+        units = [number.distance for number in numbers if column in ("", number.label)]
         n_same, n_near = sum(unit == 0 for unit in units), sum(unit <= 1 for unit in units)
         rows.append([column or "all", f"{n_same} of {len(units)}", f"{n_near} of {len(units)}"])
     return _pipe(rows, ["column", "the printed digits", "at most one unit away"])
@@ -253,7 +254,7 @@ def _digits(run: Any) -> Any:
 
 def _with_units(number: Any) -> str:
     units, text = (
-        units_off(number.values[0], number.published, number.decimals),
+        difference_in_units(number.values[0], number.published, number.decimals),
         _number(number.published, number.decimals),
     )
     return f"**{text} ({units:+.0f})**" if units else text
@@ -263,7 +264,7 @@ def passing_shares(run: Any) -> str:
     """What each rule of the check lets pass."""
     label = run.report.agreement.plain
     rows = [
-        [gate.name, str(gate.numbers), str(gate.excused), percent(gate.shuffled), percent(gate.wrong)]
+        [gate.name, str(gate.numbers), str(gate.excused), percent_text(gate.shuffled), percent_text(gate.wrong)]
         for gate in run.report.gates
     ]
     return _pipe(rows, ["rule", "numbers", "excused", "shuffled columns pass", f"{label} in all columns passes"])
@@ -292,7 +293,7 @@ def _same_share(line: dict[str, str] | None) -> str:
 
 def _grid(run: Any, name: str) -> str:
     """That table of ``probcal compare``, without its heading."""
-    [grid] = [grid for grid in grids(run.comparison) if grid.name.startswith(name)]
+    [grid] = [grid for grid in comparison_grids(run.comparison) if grid.name.startswith(name)]
     return markdown("x", [grid]).split("\n\n", 2)[2].rstrip("\n")
 
 
@@ -335,7 +336,7 @@ def _numbers_text(numbers: list[Finding]) -> str:
     """Return the numbers in few words: data sets with the same columns of the same metrics are named together."""
     metric_groups: dict[tuple[str, str], list[str]] = {}
     for number in numbers:
-        metric_groups.setdefault((number.dataset.removeprefix("kull-"), number.what), []).append(number.metric)
+        metric_groups.setdefault((number.dataset.removeprefix("kull-"), number.label), []).append(number.metric)
     column_groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (dataset, column), metrics in metric_groups.items():
         column_groups.setdefault((dataset, tuple(metrics)), []).append(column)
@@ -369,7 +370,7 @@ def _judgement_text(verdict: ClaimVerdict) -> str:
 def processor_hours(run: Any) -> str:
     """Print the hours that the finished cells of each learner took, and half of them, for two processors."""
     seconds: dict[str, float] = {}
-    for cell in run.checked.every_finished():
+    for cell in run.checked.all_finished_cells():
         seconds[cell.learner] = seconds.get(cell.learner, 0.0) + cell.seconds
     rows = [[learner, f"{total / 3600:.1f}", f"{total / 7200:.1f}"] for learner, total in seconds.items()]
     total = sum(seconds.values())

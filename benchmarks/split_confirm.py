@@ -10,7 +10,7 @@ from split_scores import Numbers, finite_numbers, largest_difference
 
 from probcal.learners.weka import WekaClassifier
 from probcal.metrics import cross_entropy, rms_error, roc_auc
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 
 METRICS = ("rms", "cxe", "auc")
 LEARNERS = {"J48": ("trees.J48", ""), "Log": ("functions.Logistic", "")}
@@ -24,7 +24,7 @@ MISPRINTS = {("ionosphere", "Log", "cxe")}
 
 def printed_numbers(dataset: str, column: str) -> Numbers:
     """Return the finite printed numbers of a column of the paper for a data set, ``dataset`` a card of any reading."""
-    paper = Published.read("langford-zadrozny-2005")
+    paper = PublishedPaper.read("langford-zadrozny-2005")
     learner, method = paper.columns[column]
     name = dataset if dataset in paper.titles else dataset.split("-")[0]
     numbers = finite_numbers([(metric, paper.number(name, learner, method, metric)) for metric in METRICS])

@@ -141,14 +141,14 @@ def _put_sources(folder: Path) -> None:
 
 def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
-    from probcal.papers.check.accepted import accept
+    from probcal.papers.check.accepted import accept_numbers
     from probcal.papers.check.findings import CheckedResults
     from probcal.runner.run import RunOptions, run_experiment
     from probcal.store.folder import Store
 
     experiment, results = read_experiment(folder / "run.yaml"), folder / "results"
     assert run_experiment(experiment, experiment, RunOptions(results, folder), lambda line: None) == 0
-    accept(CheckedResults.of(Store(results)))
+    accept_numbers(CheckedResults.of(Store(results)))
     (results / ".lock").unlink(missing_ok=True)
     return results
 
@@ -200,7 +200,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     """Commands that read the file that was ``changed``, each by itself: what one refuses, another may show."""
     from probcal.errors import ProbcalError
     from probcal.papers.check.audit import audit_text
-    from probcal.papers.check.check_text import json_text, text
+    from probcal.papers.check.check_text import json_text, report_text
     from probcal.papers.check.checked_experiment import check
     from probcal.papers.check.findings import CheckedResults
     from probcal.reporting.figures import plot
@@ -216,7 +216,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
 
     def checked() -> None:
         report = check(CheckedResults.of(store))
-        text(report), json_text([report])
+        report_text(report), json_text([report])
 
     def remeasure() -> None:
         for result in store.results().values():

@@ -133,10 +133,10 @@ def test_version_is_the_same_everywhere():
 
 
 def test_citation_file_lists_all_papers_with_published_numbers():
-    from probcal.papers.published import Published, paper_names
+    from probcal.papers.published import PublishedPaper, paper_names
 
     cited = {one["title"].lower() for one in yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]}
-    assert {Published.read(name).title.lower() for name in paper_names()} < cited
+    assert {PublishedPaper.read(name).title.lower() for name in paper_names()} < cited
     assert len(cited) == 6
 
 

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from probcal.metrics import asymptotic_calibration_bound, calibration_bound
-from probcal.reporting.drawing import look, save
+from probcal.reporting.drawing import drawing_style, save_figure
 
 COLOURS = {0.01: "#009E73", 0.05: "#D55E00", 0.1: "#0072B2"}
 """Okabe & Ito's, for each delta."""
@@ -67,8 +67,8 @@ def figure() -> Figure:
 
 
 def main(folder: Path) -> None:
-    with look():
-        save(figure(), folder / "calibration_bound")
+    with drawing_style():
+        save_figure(figure(), folder / "calibration_bound")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import DecisionCurveDisplay, ReliabilityDisplay
-from probcal.reporting.drawing import look
+from probcal.reporting.drawing import drawing_style
 
 DISPLAYS = {"display-reliability": ReliabilityDisplay, "display-decision": DecisionCurveDisplay}
 
@@ -19,7 +19,7 @@ DISPLAYS = {"display-reliability": ReliabilityDisplay, "display-decision": Decis
 def main(folder: Path) -> None:
     X, y = make_classification(6000, n_redundant=10, flip_y=0.2, random_state=0)
     models = [GaussianNB().fit(X[:3000], y[:3000]), LogisticRegression(max_iter=500).fit(X[:3000], y[:3000])]
-    with look():
+    with drawing_style():
         for name, display in DISPLAYS.items():
             figure = Figure(figsize=(5, 5 if display is ReliabilityDisplay else 3.6), layout="constrained")
             axes = figure.add_subplot()

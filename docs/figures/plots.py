@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from probcal.reporting.drawing import look
+from probcal.reporting.drawing import drawing_style
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
@@ -20,10 +20,10 @@ RESULTS = Path(__file__).parents[2] / "results" / "uci-random"
 
 def main(folder: Path) -> None:
     store = Store(RESULTS)
-    outline, results = Selection(("adult",)).of(Outline.of(store)), store.results()
-    with look():
+    outline, results = Selection(("adult",)).select(Outline.of(store)), store.results()
+    with drawing_style():
         for name, figure in estimate_figures(
-            outline, results, pictures_of(store, outline, results).every, ESTIMATE_KINDS
+            outline, results, pictures_of(store, outline, results).figures, ESTIMATE_KINDS
         ):
             figure.savefig(folder / f"{name}.png", dpi=100, metadata={"Software": None})
 

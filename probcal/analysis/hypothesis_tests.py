@@ -27,7 +27,7 @@ class TTest:
     p: float
 
 
-def inflation(n: int, test_share: float) -> float:
+def variance_inflation(n: int, test_share: float) -> float:
     """Return the factor that turns the variance of one split into that of the mean of ``n``: 1/n + n_test/n_train.
 
     ``test_share`` is n_test / (n_train + n_test). For independent draws it is 0, and the factor is 1/n.
@@ -43,7 +43,7 @@ def corrected_t_test(values: Sequence[float], test_share: float, level: float = 
     """Test whether the mean difference of two methods is 0, from one difference per split.
 
     ``values`` is (n_splits,). Raises ValueError for fewer than two values, for a value that is not finite (∞ has no
-    spread), and as ``inflation`` does.
+    spread), and as ``variance_inflation`` does.
     """
     numbers = np.asarray(values, dtype=np.float64)
     n = len(numbers)
@@ -54,7 +54,7 @@ def corrected_t_test(values: Sequence[float], test_share: float, level: float = 
     mean, sd = float(numbers.mean()), float(numbers.std(ddof=1))
     if sd < _ZERO:
         return TTest(mean, 0.0, mean, mean, 1.0 if abs(mean) < _ZERO else 0.0)
-    error = sd * math.sqrt(inflation(n, test_share))
+    error = sd * math.sqrt(variance_inflation(n, test_share))
     half = error * float(stats.t.ppf((1 + level) / 2, n - 1))
     return TTest(mean, error, mean - half, mean + half, float(2 * stats.t.sf(abs(mean) / error, n - 1)))
 
@@ -62,7 +62,8 @@ def corrected_t_test(values: Sequence[float], test_share: float, level: float = 
 def corrected_interval(values: Sequence[float], test_share: float, level: float = 0.95) -> tuple[float, float]:
     """Return the interval of the mean of ``values``, (n_splits,): mean ± t sd sqrt(1/n + n_test/n_train).
 
-    t has n - 1 degrees of freedom. ``test_share`` is that of ``inflation``. Raises ValueError as ``corrected_t_test``.
+    t has n - 1 degrees of freedom. ``test_share`` is that of ``variance_inflation``. Raises ValueError as
+    ``corrected_t_test`` does.
     """
     test = corrected_t_test(values, test_share, level)
     return test.low, test.high
@@ -105,10 +106,10 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 
 
 ROW_METRICS = ("cxe", "rms", "auc", "cxe_clipped")
-"""Metrics that are quick to compute for weighted rows. ``cxe_clipped`` clips the predictions to ``CLIP``."""
-CLIP = (0.001, 0.999)
+"""Metrics that are quick to compute for weighted rows. ``cxe_clipped`` clips the predictions to ``CLIP_RANGE``."""
+CLIP_RANGE = (0.001, 0.999)
 """Range of clipped predictions, the default of Probing."""
-_AT_ONCE = 40
+_BATCH_SIZE = 40
 """Number of resamples that are computed together. They take some MB for 20,000 rows."""
 
 Floats = npt.NDArray[np.float64]
@@ -125,7 +126,7 @@ def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random
         raise ValueError("rows of one class have no area under the ROC curve")
     batches: list[Floats] = []
     while (remainder := n - sum(map(len, batches))) > 0:
-        samples = random.integers(len(y), size=(min(remainder, _AT_ONCE), len(y)))
+        samples = random.integers(len(y), size=(min(remainder, _BATCH_SIZE), len(y)))
         weights = np.array([np.bincount(sample, minlength=len(y)) for sample in samples], dtype=np.float64)
         positive = weights @ y
         batches.append(metrics_of_weighted_rows(y, p, weights[(positive > 0) & (positive < len(y))]))
@@ -140,32 +141,35 @@ def metrics_of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats
     values = np.empty((len(weights), len(p), len(ROW_METRICS)))
     total = weights.sum(axis=1)
     for place, predictions in enumerate(p):
-        values[:, place, 0] = _mean(_bits(y, predictions), weights, total)
-        values[:, place, 1] = np.sqrt(_mean((y - predictions[:, 1]) ** 2, weights, total))
-        values[:, place, 2] = _auc(y, predictions[:, 1], weights)
-        values[:, place, 3] = _mean(_bits(y, np.clip(predictions, *CLIP)), weights, total)
+        values[:, place, 0] = _weighted_means(_log_losses(y, predictions), weights, total)
+        values[:, place, 1] = np.sqrt(_weighted_means((y - predictions[:, 1]) ** 2, weights, total))
+        values[:, place, 2] = _weighted_aucs(y, predictions[:, 1], weights)
+        values[:, place, 3] = _weighted_means(_log_losses(y, np.clip(predictions, *CLIP_RANGE)), weights, total)
     return values
 
 
 def clipped_cross_entropy(y: npt.NDArray[np.int8], p: Floats) -> float:
-    """Return the log loss in bits of predictions clipped to ``CLIP``. ``y`` is (n_rows,) and ``p`` is (n_rows, 2)."""
-    return float(_bits(y, np.clip(p, *CLIP)).mean())
+    """Return the log loss in bits of predictions clipped to ``CLIP_RANGE``.
+
+    ``y`` is (n_rows,) and ``p`` is (n_rows, 2).
+    """
+    return float(_log_losses(y, np.clip(p, *CLIP_RANGE)).mean())
 
 
-def _bits(y: npt.NDArray[np.int8], p: Floats) -> Floats:
+def _log_losses(y: npt.NDArray[np.int8], p: Floats) -> Floats:
     """Return the log loss of each row in bits, (n_rows,)."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log2(np.where(y == 1, p[:, 1], p[:, 0])))
 
 
-def _mean(losses: Floats, weights: Floats, total: Floats) -> Floats:
+def _weighted_means(losses: Floats, weights: Floats, total: Floats) -> Floats:
     """Return the weighted mean losses, infinite where a row with infinite loss has any weight."""
     infinite = np.isinf(losses)
     means = weights @ np.where(infinite, 0.0, losses) / total
     return np.where(weights[:, infinite].sum(axis=1) > 0, np.inf, means)
 
 
-def _auc(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
+def _weighted_aucs(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
     """Return the probability that a positive row has the larger prediction. Ties count half. Sorts the rows once."""
     order = np.argsort(p, kind="stable")
     starts = np.flatnonzero(np.diff(p[order], prepend=-np.inf))

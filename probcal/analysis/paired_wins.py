@@ -15,16 +15,16 @@ Floats = npt.NDArray[np.float64]
 ELO_MEAN = 1000.0
 ELO_SCALE = 400 / math.log(10)
 """Elo points of one unit of log odds. A difference of 400 points means odds of 10 to 1."""
-DRAWN = 0.05
+PRIOR_WINS = 0.05
 """Wins that each side of a pair has from the start, in tables. Without them a method that always wins has no rating."""
 _MOST_STEPS = 200
 _LONGEST_STEP = 2.0
 _RIDGE = 1e-9
-_CLOSE = 1e-6
+_STEP_TOLERANCE = 1e-6
 """A shorter step is the last. Newton's next step would be about its square."""
 
 
-def wins(losses: Floats) -> Floats:
+def pairwise_wins(losses: Floats) -> Floats:
     """Return the wins of row methods over column methods, (..., k, k), from ``losses``, (..., k).
 
     A win counts 1 and a tie 1/2. It is NaN on the diagonal and where one of the two has no number (NaN).
@@ -81,7 +81,7 @@ def bradley_terry(win_counts: Floats, start: Floats | None = None) -> Floats:
         step = np.linalg.solve(expected, gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
         strengths[active] += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
-        active = active[longest[:, 0] >= _CLOSE]
+        active = active[longest[:, 0] >= _STEP_TOLERANCE]
         if not len(active):
             break
     strengths = strengths.reshape(win_counts.shape[:-1])
@@ -95,7 +95,7 @@ def elo(win_counts: Floats, anchor: int | None = None) -> Floats:
     met no other has NaN.
     """
     is_met = (win_counts + np.swapaxes(win_counts, -1, -2)) > 0
-    counts = win_counts + DRAWN * is_met
+    counts = win_counts + PRIOR_WINS * is_met
     start = bradley_terry(counts.mean(axis=0)) if win_counts.ndim == 3 else None  # draws of the same tables are alike
     ratings = ELO_SCALE * bradley_terry(counts, start)
     ratings = np.where(is_met.any(axis=-1), ratings, np.nan)

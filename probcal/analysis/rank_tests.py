@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_ENOUGH = 10
+_FEWEST_DATASETS = 10
 """Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
 _PERMUTATIONS = 9_999
 _EPSILON = 1e-9
@@ -58,18 +58,18 @@ def p_of_friedman(table: npt.NDArray[np.float64]) -> tuple[float, bool]:
     from scipy import stats
 
     n, k = table.shape
-    if n < _ENOUGH:
-        return _p_permuted(table), True
+    if n < _FEWEST_DATASETS:
+        return _permutation_p(table), True
     return float(stats.f.sf(friedman(table)[1], k - 1, (k - 1) * (n - 1))), False
 
 
-def _p_permuted(table: npt.NDArray[np.float64]) -> float:
+def _permutation_p(table: npt.NDArray[np.float64]) -> float:
     """Return the share of tables with randomly permuted ranks that are at least as far from even."""
     random = np.random.default_rng(0)
 
-    def uneven(ranks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def sum_of_squares(ranks: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.asarray((ranks.sum(axis=-2) ** 2).sum(axis=-1))
 
-    statistic = float(uneven(table))
+    statistic = float(sum_of_squares(table))
     permutations = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
-    return (1 + int((uneven(permutations) >= statistic - _EPSILON).sum())) / (1 + _PERMUTATIONS)
+    return (1 + int((sum_of_squares(permutations) >= statistic - _EPSILON).sum())) / (1 + _PERMUTATIONS)

@@ -46,9 +46,9 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     Deviations with a known reason are listed separately. A warning names the data sets whose cards or files have
     changed since the results were made.
     """
-    from probcal.papers.check.accepted import accept as store_accepted
+    from probcal.papers.check.accepted import accept_numbers as store_accepted
     from probcal.papers.check.accepted import accepted_path
-    from probcal.papers.check.check_text import json_of, json_text, text
+    from probcal.papers.check.check_text import json_of, json_text, report_text
     from probcal.papers.check.checked_experiment import check as check_experiment
     from probcal.papers.check.findings import CheckedResults
     from probcal.papers.check.power_text import power_json, power_text
@@ -63,5 +63,5 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
         figures = [power_json(report) for report in reports]
         click.echo(json_of(figures) if format_ == "json" else printable("\n".join(map(power_text, reports))), nl=False)
         return
-    click.echo(json_text(reports) if format_ == "json" else printable("\n".join(map(text, reports))), nl=False)
+    click.echo(json_text(reports) if format_ == "json" else printable("\n".join(map(report_text, reports))), nl=False)
     sys.exit(0 if all(report.ok for report in reports) else 1)

@@ -48,10 +48,10 @@ def compare(
     cards or files have changed since the results were made.
     """
     from probcal.reporting.comparison.claim_support import compare
-    from probcal.reporting.comparison.comparison_tables import text
+    from probcal.reporting.comparison.comparison_tables import comparison_text
 
-    stores = selection.stores(options.stores_at(*folders))
+    stores = selection.select_stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store) for store in stores]
-    output = text(comparisons, format_)
+    output = comparison_text(comparisons, format_)
     click.echo(printable(output) if format_ == "markdown" else output, nl=False)

@@ -75,14 +75,14 @@ def leaderboard(
 
     A method without a number for a table and learner is left out there. With -m, the learner alone is still shown.
     """
-    from probcal.reporting.comparison.leaderboard_tables import experiment_boards, text
+    from probcal.reporting.comparison.leaderboard_tables import experiment_boards, leaderboard_text
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
-    selection.refuse_unknown([Outline.of(store) for store in stores])
-    selected_stores = selection.stores(stores)
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    selected_stores = selection.select_stores(stores)
     options.warn_of_other_data(selected_stores, data_dir)
     paths = {store.folder for store in selected_stores}
     boards = [experiment_boards(store, selection, metrics, kind or "") for store in stores if store.folder in paths]
-    output = text(boards, format_)
+    output = leaderboard_text(boards, format_)
     click.echo(printable(output) if format_ == "markdown" else output, nl=False)

@@ -60,8 +60,8 @@ def plot(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(folder)
-    selection.refuse_unknown([Outline.of(store) for store in stores])
-    options.warn_of_other_data(selection.stores(stores), data_dir)
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    options.warn_of_other_data(selection.select_stores(stores), data_dir)
     figure_kinds = kinds or KINDS
     diagrams = draw_ranks(stores, selection) if RANKS in figure_kinds else []
     for path in diagrams:

@@ -101,7 +101,7 @@ def run(
     folder = Path(output) if output else Path("results") / experiment.name
     if dry_run:
         store = Store(folder)
-        store.refuse_others(experiment.name)
+        store.refuse_other_results(experiment.name)
         data = current_data(subset.used_cards(), originals)
         plan = make_plan(subset, store, data, retry_failed=retry_failed)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)

@@ -43,6 +43,6 @@ def status(
     from probcal.runner.status import status_lines
 
     originals = data_folder(data_dir)
-    for store in selection.stores(options.stores_at(folder)):
-        for line in status_lines(store, every_cell=cells, takes=selection.takes, originals=originals):
+    for store in selection.select_stores(options.stores_at(folder)):
+        for line in status_lines(store, every_cell=cells, takes=selection.includes, originals=originals):
             click.echo(printable(line))

@@ -45,5 +45,5 @@ def table(
     """
     from probcal.reporting.tables import tables_text
 
-    stores = options.warn_of_other_data(selection.stores(options.stores_at(*folders)), data_dir)
+    stores = options.warn_of_other_data(selection.select_stores(options.stores_at(*folders)), data_dir)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)

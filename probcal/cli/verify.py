@@ -45,7 +45,7 @@ def verify(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
-    selection.refuse_unknown([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
     results = [verify_store(store, selection, _progress_bar) for store in stores]
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     sys.exit(0 if all(result.ok for result in results) else 1)

@@ -24,7 +24,7 @@ from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import METHOD_METRICS
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 
 _METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
 _METHOD_LISTS: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodEntries])
@@ -317,7 +317,7 @@ class Resolution:
         if not isinstance(paper, str) or ("paper",) in self._malformed:
             return
         try:
-            columns = Published.read(paper).columns.values()
+            columns = PublishedPaper.read(paper).columns.values()
         except ProbcalError as error:  # a plugin's file
             self._file.report(("paper",), str(error))
             return

@@ -58,13 +58,13 @@ def _metrics() -> str:
 
 def _papers() -> str:
     from probcal.config.plugins import declarations
-    from probcal.papers.published import Published, paper_names
+    from probcal.papers.published import PublishedPaper, paper_names
 
     plugins = {name: plugin for name, plugin in declarations("papers").items() if name not in paper_names()}
-    papers, faults = {name: Published.read(name) for name in paper_names()}, []
+    papers, faults = {name: PublishedPaper.read(name) for name in paper_names()}, []
     for name in plugins:
         try:
-            papers[name] = Published.read(name)
+            papers[name] = PublishedPaper.read(name)
         except ProbcalError as error:
             faults.append(f"{name} cannot be read: {error}")
     faults += [f"{name} is a paper of {plugin.package}" for name, plugin in plugins.items() if name in papers]

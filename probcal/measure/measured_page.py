@@ -15,7 +15,7 @@ from probcal.errors import is_installed
 from probcal.measure.measurement import MeasuredSection
 from probcal.measure.prediction_file import FilePredictions, place_name
 from probcal.measure.text import Measurement, description, findings, legend, table
-from probcal.reporting.html.charts import NO_PICTURES, Picture, picture_in_look
+from probcal.reporting.html.charts import NO_PICTURES, Picture, styled_picture
 from probcal.reporting.html.page import render
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
     sections = []
     for section in measurement.sections:
         header, rows = table(section, measurement.map)
-        picture = picture_in_look(
+        picture = styled_picture(
             f"Reliability: {section.name}",
             partial(reliability_figure, predictions, section, calibrated, measurement.map),
         )

@@ -90,7 +90,7 @@ class Figures:
         return len(self.figures)
 
     def _repr_html_(self) -> str:
-        return "\n".join(map(_image, self.figures))
+        return "\n".join(map(_image_html, self.figures))
 
 
 class ExperimentResults:
@@ -188,9 +188,9 @@ class ExperimentResults:
             If no two methods have results of one data set.
         """
         from probcal.reporting.comparison.claim_support import compare
-        from probcal.reporting.comparison.comparison_tables import grids
+        from probcal.reporting.comparison.comparison_tables import comparison_grids
 
-        return Tables(self.title, grids(compare(self._store)))
+        return Tables(self.title, comparison_grids(compare(self._store)))
 
     def reliability(
         self,
@@ -219,17 +219,17 @@ class ExperimentResults:
         require("matplotlib", "a reliability diagram")
         from probcal.reporting.figures import prediction_figures_of
 
-        selection = Selection(*map(_names, (datasets, learners, methods)))
+        selection = Selection(*map(_as_names, (datasets, learners, methods)))
         return Figures(prediction_figures_of(self._store, "reliability", selection))
 
     def __repr__(self) -> str:
-        return f"ExperimentResults({str(self.folder)!r}): {self._state()}"
+        return f"ExperimentResults({str(self.folder)!r}): {self._state_text()}"
 
     def _repr_html_(self) -> str:
-        state = f"<p>{html.escape(printable(str(self.folder)))}: {html.escape(self._state())}</p>"
+        state = f"<p>{html.escape(printable(str(self.folder)))}: {html.escape(self._state_text())}</p>"
         return state + "\n" + self.table()._repr_html_()
 
-    def _state(self) -> str:
+    def _state_text(self) -> str:
         counts = census(self._outline, self._store.results())
         parts = [f"{counts.planned - len(counts.failed) - counts.not_run} done"]
         parts += [f"{len(counts.failed)} failed"] if counts.failed else []
@@ -238,11 +238,11 @@ class ExperimentResults:
         return f"{counts.planned} cells: {', '.join(parts)}"
 
 
-def _image(figure: Figure) -> str:
+def _image_html(figure: Figure) -> str:
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=_DOTS_PER_INCH)
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}">'
 
 
-def _names(names: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+def _as_names(names: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)

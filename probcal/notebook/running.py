@@ -21,15 +21,17 @@ from probcal.errors import FileProblems, ProbcalError, Problem
 from probcal.notebook.results import ExperimentResults
 from probcal.runner.run import RunOptions, run_experiment, small_experiment
 
-_AS_FILE = "config"
+_FILE_NAME = "config"
 """Name of the file that a mapping stands for, in messages and in the results folder."""
 
 
-class _Quoting(yaml.SafeDumper):
+class _QuotingDumper(yaml.SafeDumper):
     """Write every text in quotes, because our reader follows YAML 1.2 and PyYAML writes YAML 1.1."""
 
 
-_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+_QuotingDumper.add_representer(
+    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+)
 
 
 def run(
@@ -96,8 +98,8 @@ def run(
     if jobs < 1 or (timeout is not None and timeout <= 0):
         raise ValueError("jobs must be at least 1, and timeout positive")
     print_line = say or (lambda line: print(printable(line), file=sys.stderr))
-    with trusting(*trust), _preserved_main():
-        experiment = _experiment(config)
+    with trusting(*trust), _hidden_main():
+        experiment = _read_experiment(config)
         if seed is not None:
             experiment = replace(experiment, seed=seed)
         if small:
@@ -110,7 +112,7 @@ def run(
     return ExperimentResults(folder)
 
 
-def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
+def _read_experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     if not isinstance(config, Mapping | Path | str):
         raise ProbcalError(
             f"the config is a {type(config).__name__}; give a mapping, a path, or the name of a shipped one"
@@ -118,14 +120,14 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     if not isinstance(config, Mapping):
         return read_experiment(find_config(str(config)))
     try:
-        text = yaml.dump(_python_values(dict(config)), Dumper=_Quoting, sort_keys=False, allow_unicode=True)
+        text = yaml.dump(_python_values(dict(config)), Dumper=_QuotingDumper, sort_keys=False, allow_unicode=True)
     except (yaml.YAMLError, RecursionError) as error:
         cause = error.args[-1] if error.args else error
         raise ProbcalError(
             f"the config holds {cause!r}, which no file can hold; use text, numbers, lists and mappings"
         ) from None
     try:
-        return parse_experiment(YamlFile(Path(_AS_FILE), text))
+        return parse_experiment(YamlFile(Path(_FILE_NAME), text))
     except FileProblems as error:  # the lines are those of a text that nobody sees
         raise FileProblems(error.path, [Problem(0, problem.message) for problem in error.problems]) from None
 
@@ -140,7 +142,7 @@ def _python_values(value: Any) -> Any:
 
 
 @contextmanager
-def _preserved_main() -> Iterator[None]:
+def _hidden_main() -> Iterator[None]:
     """Keep worker processes from importing the script that calls this, which would run it again."""
     main = sys.modules["__main__"]
     names: dict[str, Any] = vars(main)  # type: ignore[assignment]  # mypy knows the types of some

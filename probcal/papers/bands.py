@@ -5,7 +5,7 @@ number comes from another random split. Then the band is the prediction interval
 n - 1 degrees of freedom. It misses the share ``LEVEL`` of draws for every n. A normal quantile would miss 20 % with
 two splits, since their sd is itself uncertain.
 
-Numbers without a useful band are not judged, and ``why_not_judged`` gives the reason. Rankings of variants on the
+Numbers without a useful band are not judged, and ``no_verdict_reason`` gives the reason. Rankings of variants on the
 same splits are no such verdicts. They use ``SIGMAS`` as their unit, however few the splits are.
 """
 
@@ -23,7 +23,7 @@ SIGMAS = 3.0
 """Half the width of the band with infinitely many splits, in standard deviations."""
 LEVEL = 2.0 * float(ndtr(-SIGMAS))
 """Share of draws outside the band, on both sides together: .27 %."""
-FEWEST = 5
+FEWEST_SPLITS = 5
 """Number of finite splits that a verdict needs. The band reaches 289 sd to each side with two splits, 22 with three,
 10 with four, 7.3 with five, 4.3 with ten and 3.3 with thirty. With fewer than five it contains nearly every number.
 With five, a number 10 sd away is outside the band nine times in ten.
@@ -45,36 +45,36 @@ class Verdict:
     distance: float
 
 
-def why_not_judged(values: Sequence[float], published: float, tolerance: float | None) -> str | None:
+def no_verdict_reason(values: Sequence[float], published: float, tolerance: float | None) -> str | None:
     """Return why a published number cannot be judged by ``values``, such as "2 splits", or None where it can.
 
-    Without a tolerance, a verdict needs ``FEWEST`` finite splits that are not all alike. Splits that are all alike say
-    nothing about the spread. A published ∞ beside finite splits may occur by chance once in n + 1 splits, and so may a
-    published number beside splits that are all ∞. That takes 1 / ``LEVEL`` splits, 370, to judge.
+    Without a tolerance, a verdict needs ``FEWEST_SPLITS`` finite splits that are not all alike. Splits that are all
+    alike say nothing about the spread. A published ∞ beside finite splits may occur by chance once in n + 1 splits,
+    and so may a published number beside splits that are all ∞. That takes 1 / ``LEVEL`` splits, 370, to judge.
     """
     if not values:
         return "no splits"
     if tolerance is not None:
         return None
-    n, finite = len(values), _finite(values)
+    n, finite = len(values), _finite_values(values)
     other_kind = len(finite) == n if math.isinf(published) else not finite
     if other_kind:
-        return None if 1 / (n + 1) < LEVEL else _splits(n, "none finite" if not finite else "none infinite")
+        return None if 1 / (n + 1) < LEVEL else _splits_text(n, "none finite" if not finite else "none infinite")
     if math.isinf(published):
-        return None if n >= FEWEST else _splits(n)
-    if len(finite) < FEWEST:
-        return _splits(n, "" if len(finite) == n else f"{len(finite)} of them finite")
-    return _splits(n, "all alike") if statistics.stdev(finite) <= _EPSILON else None
+        return None if n >= FEWEST_SPLITS else _splits_text(n)
+    if len(finite) < FEWEST_SPLITS:
+        return _splits_text(n, "" if len(finite) == n else f"{len(finite)} of them finite")
+    return _splits_text(n, "all alike") if statistics.stdev(finite) <= _EPSILON else None
 
 
-def enough(values: Sequence[float], published: float, tolerance: float | None) -> bool:
+def has_enough_values(values: Sequence[float], published: float, tolerance: float | None) -> bool:
     """Return whether ``compare`` can be computed: a spread needs two finite splits, ∞ needs two splits.
 
     Where no split is finite, a finite published number needs no spread to be far away.
     """
     if tolerance is not None:
         return bool(values)
-    finite = len(_finite(values))
+    finite = len(_finite_values(values))
     return len(values) > 1 and (math.isinf(published) or finite != 1)
 
 
@@ -92,21 +92,21 @@ def compare(
     The mean of several ``runs`` must be within t sd sqrt(1/runs + 1/n). ``sigmas`` replaces t. Only finite splits
     count for mean, sd and n. ∞ agrees where at least one of our splits is ∞.
 
-    Raises ValueError where there are not ``enough`` values.
+    Raises ValueError where there are too few values, as ``has_enough_values`` says.
     """
-    if not enough(values, published, tolerance):
+    if not has_enough_values(values, published, tolerance):
         raise ValueError("too few splits have a number to compare")
-    finite = _finite(values)
+    finite = _finite_values(values)
     if math.isinf(published):
         return Verdict(len(finite) < len(values), 0.0 if len(finite) < len(values) else math.inf)
     if not finite:
         return Verdict(False, math.inf)
     difference = abs(statistics.fmean(finite) - published)
-    half = tolerance if tolerance is not None else _half_band(finite, rounding, runs, sigmas)
+    half = tolerance if tolerance is not None else _half_width(finite, rounding, runs, sigmas)
     return Verdict(difference <= half + _EPSILON, difference / half)
 
 
-def _half_band(finite: Sequence[float], rounding: float, runs: int, sigmas: float | None) -> float:
+def _half_width(finite: Sequence[float], rounding: float, runs: int, sigmas: float | None) -> float:
     n = len(finite)
     return (sigmas or _t_quantile(n - 1)) * statistics.stdev(finite) * math.sqrt(1 / runs + 1 / n) + rounding
 
@@ -116,15 +116,15 @@ def _t_quantile(degrees: int) -> float:
     return float(stdtrit(degrees, 1 - LEVEL / 2))
 
 
-def _finite(values: Sequence[float]) -> list[float]:
+def _finite_values(values: Sequence[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _splits(n: int, detail: str = "") -> str:
+def _splits_text(n: int, detail: str = "") -> str:
     return f"{n} split{'s' if n > 1 else ''}" + (f", {detail}" if detail else "")
 
 
-def units_off(number: float, published: float, decimals: int) -> float:
+def difference_in_units(number: float, published: float, decimals: int) -> float:
     """Return our number minus the published one, in units of its last digit, once ours is rounded to its ``decimals``.
 
     Two ∞ are 0 units apart. ∞ and a number are ∞ or -∞ apart.

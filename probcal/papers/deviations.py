@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from probcal.config.validation import validate_file
 from probcal.config.yaml_file import YamlFile, as_list
 from probcal.errors import FileProblems, Problem, did_you_mean
-from probcal.papers.published import DEVIATIONS_END, Published, folder_of
+from probcal.papers.published import DEVIATIONS_SUFFIX, PublishedPaper, folder_of
 
 Kind = Literal["number", "difference", "digits", "claim", "misprint"]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
@@ -76,12 +76,12 @@ def known_deviations(paper: str, folder: Path | None = None) -> list[Deviation]:
 
     Raises UnknownPaper, and FileProblems with the faults of the file, such as unknown names.
     """
-    path = (folder or folder_of(paper)) / f"{paper}{DEVIATIONS_END}"
+    path = (folder or folder_of(paper)) / f"{paper}{DEVIATIONS_SUFFIX}"
     if not path.is_file():
         return []
     file = YamlFile.read(path)
     deviations = validate_file(_DeviationsFile, file).deviations
-    if problems := list(_unknown_names(file, deviations, Published.read(paper))):
+    if problems := list(_unknown_names(file, deviations, PublishedPaper.read(paper))):
         raise FileProblems(path, problems)
     return deviations
 
@@ -92,10 +92,10 @@ def misprints(paper: str) -> frozenset[tuple[str, str, str, str]]:
 
     Raises UnknownPaper, and FileProblems as ``known_deviations`` does.
     """
-    return misprinted(Published.read(paper), known_deviations(paper))
+    return misprint_keys(PublishedPaper.read(paper), known_deviations(paper))
 
 
-def misprinted(paper: Published, deviations: Sequence[Deviation]) -> frozenset[tuple[str, str, str, str]]:
+def misprint_keys(paper: PublishedPaper, deviations: Sequence[Deviation]) -> frozenset[tuple[str, str, str, str]]:
     """Return (data set, learner, method, metric) of the numbers that ``deviations`` call misprints."""
     return frozenset(
         (dataset, learner, method, metric)
@@ -105,7 +105,7 @@ def misprinted(paper: Published, deviations: Sequence[Deviation]) -> frozenset[t
     )
 
 
-def _unknown_names(file: YamlFile, deviations: Sequence[Deviation], paper: Published) -> Iterator[Problem]:
+def _unknown_names(file: YamlFile, deviations: Sequence[Deviation], paper: PublishedPaper) -> Iterator[Problem]:
     for index, deviation in enumerate(deviations):
         methods = [method for learner, method in paper.columns.values() if learner in deviation.learner]
         choices: dict[str, tuple[str, Sequence[str]]] = {

@@ -55,7 +55,7 @@ class DrawDistribution:
 
 
 @functools.cache
-def read_drawn(path: Path) -> dict[tuple[str, str, str, str], DrawDistribution]:
+def read_distributions(path: Path) -> dict[tuple[str, str, str, str], DrawDistribution]:
     """Return (data set, learner, method, metric) -> distribution, by the names of the paper."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = csv.DictReader(line for line in file if not line.startswith("#"))

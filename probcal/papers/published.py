@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from probcal.config.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.papers.draw_distribution import DrawDistribution, read_drawn
+from probcal.papers.draw_distribution import DrawDistribution, read_distributions
 
-_COLUMNS = {
+_COLUMN_COUNTS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
     **dict.fromkeys(("infinite", "finite", "converges", "saves", "grows_most"), 1),
     "printed_best": 0,
@@ -87,19 +87,19 @@ class Claim(BaseModel):
 
     @model_validator(mode="after")
     def _check_number_of_columns(self) -> Claim:
-        if len(self.columns) != _COLUMNS.get(self.kind, len(self.columns)):
-            raise ValueError(f"{self.label}: {self.kind} takes {_COLUMNS[self.kind]} columns")
+        if len(self.columns) != _COLUMN_COUNTS.get(self.kind, len(self.columns)):
+            raise ValueError(f"{self.label}: {self.kind} takes {_COLUMN_COUNTS[self.kind]} columns")
         if self.kind in ("ranked", "ranks_apart") and len(self.columns) < 2:
             raise ValueError(f"{self.label}: {self.kind} takes two columns or more")
         return self
 
-    def needed(self, entries: int) -> int:
+    def required_count(self, entries: int) -> int:
         """Return how many of ``entries`` must agree with the claim."""
         if isinstance(self.at_least, int):
             return self.at_least
         return entries // 2 + 1 if self.at_least == "most" else entries
 
-    def of_a_part(self, datasets: tuple[str, ...], share: float) -> Claim:
+    def partial_claim(self, datasets: tuple[str, ...], share: float) -> Claim:
         """Return the claim for ``datasets`` only, with the ``share`` of a required number, rounded up."""
         at_least = self.at_least if isinstance(self.at_least, str) else math.ceil(share * self.at_least - 1e-9)
         return self.model_copy(update={"datasets": datasets, "at_least": at_least})
@@ -117,16 +117,16 @@ class Claim(BaseModel):
             "best": f"{' or '.join(self.columns)} best",
             "printed_best": "best as in the paper's table of best methods",
             "converges": f"{a} after {self.after} stages within {self.within:g} of where it ends",
-            "saves": f"{a} saves {self.range_saved()} of the loss on average, within {100 * self.within:g} points",
+            "saves": f"{a} saves {self.range_text()} of the loss on average, within {100 * self.within:g} points",
             "gains": f"{a} less {b} is log10 S of {b} within {self.within:g} of it on every split",
-            "grows_most": f"{a} grows most in a tenth of the rows that begins at {self.range_saved()} of them",
+            "grows_most": f"{a} grows most in a tenth of the rows that begins at {self.range_text()} of them",
             "ranked": f"mean ranks in the order {', '.join(self.columns)}",
             "ranks_apart": f"{a} ranks better than {b} by Nemenyi's test at 5 %, among {', '.join(self.columns)}",
         }
         stages = f" at stage {self.after}" if self.after and self.kind in ("beats", "same") else ""
         return texts[self.kind] + stages + self._scope_text()
 
-    def range_saved(self) -> str:
+    def range_text(self) -> str:
         """Return ``between`` in percent: ``12 %``, ``3 to 5 %``."""
         return f"{' to '.join(dict.fromkeys(f'{100 * share:g}' for share in self.between))} %"
 
@@ -141,7 +141,7 @@ class Claim(BaseModel):
         return texts.get(str(self.at_least), f", at least {self.at_least} {unit}")
 
 
-def claims_of(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
+def parse_claims(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
     """Return ``label: {quote, kind, ...}`` as claims. Raises pydantic's ValidationError."""
     return tuple(Claim.model_validate({"label": label, **claim}) for label, claim in raw.items())
 
@@ -153,7 +153,7 @@ _TEXT_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Reads every value as text, so that a printed ``0.460`` keeps its last digit."""
 
 
-DEVIATIONS_END = "-deviations.yaml"
+DEVIATIONS_SUFFIX = "-deviations.yaml"
 """End of the name of a file of known deviations."""
 
 
@@ -187,7 +187,7 @@ class PublishedTable:
     """Number of decimals that our tables print."""
     printed_decimals: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """Number of decimals of each number as the paper prints it: 2 of 1.07, 3 of .460. ∞ has 0."""
-    drawn: dict[tuple[str, str, str], DrawDistribution] = field(default_factory=dict)
+    distributions: dict[tuple[str, str, str], DrawDistribution] = field(default_factory=dict)
     """Distributions of our draws on the paper's own splits, of columns that draw."""
 
     @property
@@ -195,7 +195,7 @@ class PublishedTable:
         """Return where the numbers are printed: ``Table 1``, or the ``source``."""
         return self.source if self.number is None else f"Table {self.number}"
 
-    def is_of_folds(self, split: str | None, n: int) -> bool:
+    def matches_folds(self, split: str | None, n: int) -> bool:
         """Return whether ``n`` results of a kind of ``split`` are those of the paper's own folds, all of them."""
         return self.splits is not None and (split, n) == (self.splits, self.runs)
 
@@ -206,7 +206,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedPaper:
     """Hold a paper's tables. ``titles`` maps our names of data sets to the row titles of the paper."""
 
     title: str
@@ -223,23 +223,23 @@ class Published:
     winner_columns: dict[str, tuple[str, ...]]
     """Entry of the table of best methods -> column titles, where the entry is not a column title itself."""
     claims: tuple[Claim, ...]
-    exact: frozenset[tuple[str, str]] = frozenset()
+    exact_columns: frozenset[tuple[str, str]] = frozenset()
     """(learner, method) of the columns that draw nothing, so that the paper's split gives their printed digits."""
-    plain: tuple[str, str] | None = None
+    plain_column: tuple[str, str] | None = None
     """(learner, method) of the column that stands in all columns where the power of the check is computed."""
 
     @classmethod
     @functools.cache
-    def read(cls, name: str) -> Published:
+    def read(cls, name: str) -> PublishedPaper:
         """Read the paper of this ``name``, such as ``langford-zadrozny-2005``, once per process.
 
         Raises UnknownPaper.
         """
         folder = folder_of(name)
         if folder == PAPERS:
-            return _read(folder, name)
+            return _read_paper(folder, name)
         try:
-            return _read(folder, name)
+            return _read_paper(folder, name)
         except (KeyError, TypeError, ValueError, AttributeError, OSError, yaml.YAMLError) as error:
             fault = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise ProbcalError(f"{folder / name}.yaml does not hold the numbers of a paper ({fault})") from None
@@ -255,19 +255,19 @@ class Published:
         known_columns = {(learner, method) for table in tables for _, learner, method in table.numbers}
         return bool(tables) and all(self.columns[title] in known_columns for title in claim.columns)
 
-    def best(self, dataset: str, metric: str) -> str | None:
+    def best_method(self, dataset: str, metric: str) -> str | None:
         """Return the best method as printed, such as ``J48/SVM``, or None where the paper names none."""
         return self.winners.get(dataset, {}).get(metric)
 
     def best_columns(self, dataset: str, metric: str) -> tuple[str, ...]:
         """Return the column titles that the table of best methods names, or none where it names none."""
-        entry = self.best(dataset, metric)
+        entry = self.best_method(dataset, metric)
         return () if entry is None else self.winner_columns.get(entry, (entry,))
 
 
 def paper_names() -> list[str]:
     """Return the names of our papers with published numbers, sorted. Plugins may have more."""
-    return sorted(path.stem for path in PAPERS.glob("*.yaml") if not path.name.endswith(DEVIATIONS_END))
+    return sorted(path.stem for path in PAPERS.glob("*.yaml") if not path.name.endswith(DEVIATIONS_SUFFIX))
 
 
 def folder_of(name: str) -> Path:
@@ -285,30 +285,30 @@ def folder_of(name: str) -> Path:
     )
 
 
-def _read(folder: Path, name: str) -> Published:
+def _read_paper(folder: Path, name: str) -> PublishedPaper:
     text = (folder / f"{name}.yaml").read_bytes()
     raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
-    distributions = read_drawn(folder / raw["drawn"]) if "drawn" in raw else {}
+    distributions = read_distributions(folder / raw["drawn"]) if "drawn" in raw else {}
     for metric, table in raw["tables"].items():
         if "file" in table:
-            _put_numbers(raw, table, texts["tables"][metric], metric, folder / table["file"])
-    return _parsed(raw, texts, distributions)
+            _insert_numbers(raw, table, texts["tables"][metric], metric, folder / table["file"])
+    return _parse_paper(raw, texts, distributions)
 
 
-def _parsed(
+def _parse_paper(
     raw: dict[str, Any], texts: dict[str, Any], distributions: dict[tuple[str, str, str, str], DrawDistribution]
-) -> Published:
+) -> PublishedPaper:
     """Return the paper of a file's values. ``texts`` are the same values as written."""
     columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
     places = list(columns.values())
-    return Published(
+    return PublishedPaper(
         title=raw["title"],
         citation=raw["citation"],
         short=raw["short"],
         titles=raw["datasets"],
         columns=columns,
         tables={
-            metric: _table(
+            metric: _parse_table(
                 table,
                 texts["tables"][metric],
                 places,
@@ -318,13 +318,13 @@ def _parsed(
         },
         winners=raw["best"],
         winner_columns={entry: tuple(titles) for entry, titles in raw["best_entries"].items()},
-        claims=claims_of(raw["claims"]),
-        exact=frozenset(columns[title] for title in raw.get("exact", ())),
-        plain=columns[raw["plain"]] if "plain" in raw else None,
+        claims=parse_claims(raw["claims"]),
+        exact_columns=frozenset(columns[title] for title in raw.get("exact", ())),
+        plain_column=columns[raw["plain"]] if "plain" in raw else None,
     )
 
 
-def _put_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, Any], metric: str, path: Path) -> None:
+def _insert_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, Any], metric: str, path: Path) -> None:
     """Put the rows and spreads of a ``metric`` from the CSV file at ``path`` where those of a YAML file stand.
 
     The file has the columns dataset (a row title of the paper), learner, method, metric, mean and sd.
@@ -347,33 +347,39 @@ def _csv_lines(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _decimals(text: str) -> int:
+def _count_decimals(text: str) -> int:
     """Return the number of decimals of a number as it is written: 2 of 1.07, 7 of 1.25e-05."""
     digits, _, exponent = text.lower().partition("e")
     return max(len(digits.partition(".")[2]) - int(exponent or 0), 0)
 
 
-def _table(
+def _parse_table(
     raw: dict[str, Any],
     texts: dict[str, Any],
     columns: list[tuple[str, str]],
     distributions: dict[tuple[str, str, str], DrawDistribution],
 ) -> PublishedTable:
     options = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
-    spreads = _by_column(raw.get("spreads", {}), columns)
+    spreads = _column_numbers(raw.get("spreads", {}), columns)
     decimals = {
-        (dataset, *column): _decimals(text) if math.isfinite(number) else 0
+        (dataset, *column): _count_decimals(text) if math.isfinite(number) else 0
         for dataset, row in raw["rows"].items()
         for column, number, text in zip(columns, row, texts["rows"][dataset], strict=True)
         if number is not None
     }
-    numbers = _by_column(raw["rows"], columns)
+    numbers = _column_numbers(raw["rows"], columns)
     return PublishedTable(
-        raw.get("number"), raw["tolerance"], numbers, spreads, printed_decimals=decimals, drawn=distributions, **options
+        raw.get("number"),
+        raw["tolerance"],
+        numbers,
+        spreads,
+        printed_decimals=decimals,
+        distributions=distributions,
+        **options,
     )
 
 
-def _by_column(
+def _column_numbers(
     rows: dict[str, list[float | None]], columns: list[tuple[str, str]]
 ) -> dict[tuple[str, str, str], float]:
     return {

@@ -15,9 +15,9 @@ import numpy as np
 
 from probcal.metrics.losses import ratio_of
 from probcal.metrics.registry import loss_parameter
-from probcal.papers.published import Published
-from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
-from probcal.reporting.metric_table import PAPER, beneath
+from probcal.papers.published import PublishedPaper
+from probcal.reporting.grid import NOT_RUN, Grid, Text, format_number
+from probcal.reporting.metric_table import PAPER, minor_lines
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, stages_of
 
@@ -25,7 +25,7 @@ Stages = Mapping[str, Sequence[float]]
 """Metric -> its value at every stage."""
 LOSS_RATIO = "loss_ratio"
 """Name in claims for the mean loss ratio over the loss parameters, loss after calibration over loss before."""
-ERROR = "c_emp"
+ERROR_METRIC = "c_emp"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def effects_of(outline: Outline, results: Results) -> list[CalibrationEffect]:
     pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
     groups = Counter(column.group for column in outline.columns if column.before_and_after)
     effects = [
-        _effect(
+        _build_effect(
             row,
             column,
             column.group if groups[column.group] == 1 else column.label,
@@ -73,11 +73,11 @@ def mean_loss_ratio(stages: Stages) -> float:
     return statistics.fmean(ratios.values()) if ratios else math.nan
 
 
-def _effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequence[Stages]) -> CalibrationEffect:
+def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequence[Stages]) -> CalibrationEffect:
     all_ratios = [_loss_ratios(stages) for stages in cell_stages]
     parameters = sorted(set.intersection(*map(set, all_ratios))) if all_ratios else []
     ratios = [[cell_ratios[parameter] for parameter in parameters] for cell_ratios in all_ratios]
-    errors = [stages[ERROR] for stages in cell_stages if len(stages.get(ERROR, ())) == 2]
+    errors = [stages[ERROR_METRIC] for stages in cell_stages if len(stages.get(ERROR_METRIC, ())) == 2]
     return CalibrationEffect(
         row,
         column,
@@ -96,66 +96,68 @@ def _loss_ratios(stages: Stages) -> dict[float, float]:
     }
 
 
-def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:
+def calibration_tables(first: int, outline: Outline, results: Results, published: PublishedPaper | None) -> list[Grid]:
     """Return the tables numbered from ``first``, or none where no method has stages before and after calibration."""
     effects = effects_of(outline, results)
     errors = [effect for effect in effects if len(effect.errors)]
     ratios = [effect for effect in effects if effect.ratios.size]
     grids = []
     if errors:
-        explanation = f"before calibration, from the same fits; smaller is better; {_splits(errors)}."
-        rows = _rows(errors, lambda effect: effect.errors[:, 0])
-        grids.append(Grid(first, "c_emp before", explanation, ["", *_names(errors)], rows, []))
+        explanation = f"before calibration, from the same fits; smaller is better; {_splits_text(errors)}."
+        rows = _effect_rows(errors, lambda effect: effect.errors[:, 0])
+        grids.append(Grid(first, "c_emp before", explanation, ["", *_effect_names(errors)], rows, []))
     if ratios:
-        grids.append(_ratios(first + len(grids), ratios, published))
+        grids.append(_ratio_grid(first + len(grids), ratios, published))
     return grids
 
 
-def _ratios(number: int, effects: list[CalibrationEffect], published: Published | None) -> Grid:
+def _ratio_grid(number: int, effects: list[CalibrationEffect], published: PublishedPaper | None) -> Grid:
     parameters = np.unique(np.concatenate([effect.parameters for effect in effects]))
     explanation = (
         f"loss after calibration over loss before, mean over the {len(parameters)} loss parameters from "
-        f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has helped; {_splits(effects)}."
+        f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has helped; {_splits_text(effects)}."
     )
-    rows = _rows(effects, lambda effect: effect.mean_ratios)
-    columns = {name: [effect for effect in effects if effect.name == name] for name in _names(effects)}
+    rows = _effect_rows(effects, lambda effect: effect.mean_ratios)
+    columns = {name: [effect for effect in effects if effect.name == name] for name in _effect_names(effects)}
     means = [[statistics.fmean(effect.mean_ratios) for effect in group] for group in columns.values()]
     if len(rows) > 1 and all(len(column_means) == len(rows) for column_means in means):
-        rows.append([Text("mean"), *(Text(printed(statistics.fmean(column_means))) for column_means in means)])
-    texts = [_published(published, group[0].column) for group in columns.values()] if published else []
+        rows.append([Text("mean"), *(Text(format_number(statistics.fmean(column_means))) for column_means in means)])
+    texts = [_published_ratio(published, group[0].column) for group in columns.values()] if published else []
     notes = [f"in brackets the average in the text of {published.short}."] if published and any(texts) else []
-    return Grid(number, "Loss ratio", explanation, ["", *columns], rows + beneath(PAPER, texts), notes)
+    return Grid(number, "Loss ratio", explanation, ["", *columns], rows + minor_lines(PAPER, texts), notes)
 
 
-def _published(published: Published, column: ResultColumn) -> str:
+def _published_ratio(published: PublishedPaper, column: ResultColumn) -> str:
     """Return the published loss ratio, 1 less the saving that the paper's text states."""
     names = (column.paper_learner or "", column.paper_method or "")
     for claim in published.claims:
         if claim.kind == "saves" and claim.metrics == (LOSS_RATIO,) and published.columns[claim.columns[0]] == names:
-            ends = dict.fromkeys(printed(1 - saving) for saving in reversed(claim.between))
+            ends = dict.fromkeys(format_number(1 - saving) for saving in reversed(claim.between))
             return f"[{' to '.join(ends)}]"
     return ""
 
 
-def _rows(effects: Sequence[CalibrationEffect], values: Callable[[CalibrationEffect], np.ndarray]) -> list[list[Text]]:
+def _effect_rows(
+    effects: Sequence[CalibrationEffect], values: Callable[[CalibrationEffect], np.ndarray]
+) -> list[list[Text]]:
     texts = {(effect.row.name, effect.name): _mean_text(values(effect)) for effect in effects}
     titles = {effect.row.name: effect.row.title for effect in effects}
     return [
-        [Text(title), *(Text(texts.get((name, column_name), NOT_RUN)) for column_name in _names(effects))]
+        [Text(title), *(Text(texts.get((name, column_name), NOT_RUN)) for column_name in _effect_names(effects))]
         for name, title in titles.items()
     ]
 
 
 def _mean_text(values: np.ndarray) -> str:
-    spread = f" ± {printed(statistics.stdev(values))}" if len(values) > 1 and np.isfinite(values).all() else ""
-    return printed(statistics.fmean(values)) + spread
+    spread = f" ± {format_number(statistics.stdev(values))}" if len(values) > 1 and np.isfinite(values).all() else ""
+    return format_number(statistics.fmean(values)) + spread
 
 
-def _names(effects: Sequence[CalibrationEffect]) -> list[str]:
+def _effect_names(effects: Sequence[CalibrationEffect]) -> list[str]:
     return list(dict.fromkeys(effect.name for effect in effects))
 
 
-def _splits(effects: Sequence[CalibrationEffect]) -> str:
+def _splits_text(effects: Sequence[CalibrationEffect]) -> str:
     counts = sorted({max(len(effect.ratios), len(effect.errors)) for effect in effects})
     if counts == [1]:
         return "one split"

@@ -19,18 +19,18 @@ from matplotlib.figure import Figure
 from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.store.outline import ResultColumn
 
-Used = TypeVar("Used")
+Result = TypeVar("Result")
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Colours of Okabe & Ito, which colour-blind people can distinguish, without yellow, which is too pale on white."""
 GREY = "#555555"
 """Colour of zero lines, diagonals and notes."""
-PANEL = (3.5, 2.6)
+PANEL_SIZE = (3.5, 2.6)
 """Width and height in inches. Two panels fill the width of a page."""
-NAMES = 0.9
+NAME_WIDTH = 0.9
 """Inches to the right of a panel for the names of its lines."""
 _LETTERS_AN_INCH = 15
-_LOOK = {
+_STYLE = {
     "font.size": 9,
     "axes.titlesize": 9,
     "figure.titlesize": 9,
@@ -38,24 +38,24 @@ _LOOK = {
     "svg.fonttype": "none",
     "svg.hashsalt": "probcal",
 }
-_KINDS: dict[str, dict[str, Any]] = {
+_SAVE_OPTIONS: dict[str, dict[str, Any]] = {
     "png": {"dpi": 200, "metadata": {"Software": None}},
     "svg": {"metadata": {"Date": None, "Creator": None}},
 }
 
 
-def look(**settings: Any) -> AbstractContextManager[None]:
+def drawing_style(**settings: Any) -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws in our look, whatever the user's settings are."""
-    return matplotlib.style.context(["default", {**_LOOK, **settings}])
+    return matplotlib.style.context(["default", {**_STYLE, **settings}])
 
 
-def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, Figure], Used]) -> Iterator[Used]:
+def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, Figure], Result]) -> Iterator[Result]:
     """Draw the (name, figure) in our look, and yield what ``function`` makes of each.
 
     Outside, the user's settings apply.
     """
     while True:
-        with look():
+        with drawing_style():
             pair = next(figures, None)
             if pair is None:
                 return
@@ -63,19 +63,19 @@ def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, 
         yield value
 
 
-def save(figure: Figure, stem: Path) -> list[Path]:
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem``.png and ``stem``.svg and return their paths. Equal figures give equal bytes.
 
     Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above. Raises
     StoreError too where something else than a file is in their place.
     """
     folder = stem.parent.parent
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _KINDS]  # a name may hold a dot
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _SAVE_OPTIONS]  # a name may hold a dot
     names = [str(path.relative_to(folder)) for path in paths]
     refuse_links_out(folder, [stem.parent.name, *names])
     refuse_other_kinds(folder, names, [stem.parent.name])
     stem.parent.mkdir(exist_ok=True)
-    for path, options in zip(paths, _KINDS.values(), strict=True):
+    for path, options in zip(paths, _SAVE_OPTIONS.values(), strict=True):
         figure.savefig(path, **options)
     return paths
 
@@ -101,7 +101,7 @@ def name_lines(axes: Axes) -> None:
     ends.sort(key=lambda end: end[0])
     low, high = axes.get_ylim()
     size = 0.055 * (high - low)
-    for y, (end, line) in zip(_apart([end for end, _ in ends], size), ends, strict=True):
+    for y, (end, line) in zip(_spread_places([end for end, _ in ends], size), ends, strict=True):
         axes.annotate(
             str(line.get_label()),
             xy=(1, end),
@@ -115,7 +115,7 @@ def name_lines(axes: Axes) -> None:
         )
 
 
-def _apart(places: list[float], size: float) -> list[float]:
+def _spread_places(places: list[float], size: float) -> list[float]:
     """Move rising ``places`` as little as possible until neighbours are ``size`` apart. Runs keep their middle."""
     groups = [[place] for place in places]
 
@@ -144,7 +144,7 @@ def splits_text(n_splits: Iterable[int], mark: str) -> str:
 
 _SOLID: Any = "-"
 _DASHES = (_SOLID, (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (2.5, 1)))
-_APART = 0.25
+_MARK_DISTANCE = 0.25
 """Distance of two marks of one curve, as a share of the diagonal of the axes."""
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
@@ -162,16 +162,16 @@ class LineStyle:
     def colour(self) -> str:
         return COLOURS[self.number % len(COLOURS)]
 
-    def of_points(self) -> dict[str, Any]:
+    def point_options(self) -> dict[str, Any]:
         """Return the arguments of ``Axes.plot`` for a line of a few points, each with a mark."""
-        return {**self._look(), "clip_on": False}
+        return {**self._options(), "clip_on": False}
 
-    def of_curve(self) -> dict[str, Any]:
+    def curve_options(self) -> dict[str, Any]:
         """Return the arguments of ``Axes.plot`` for a line of many points, with few marks, apart between curves."""
-        start = _APART * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
-        return {**self._look(), "markevery": (start, _APART)}
+        start = _MARK_DISTANCE * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
+        return {**self._options(), "markevery": (start, _MARK_DISTANCE)}
 
-    def _look(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         return {
             "color": self.colour,
             "linestyle": _DASHES[self.number % len(_DASHES)],

@@ -8,8 +8,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.reporting.drawing import draw_styled, save
-from probcal.reporting.metric_table import with_paper
+from probcal.reporting.drawing import draw_styled, save_figure
+from probcal.reporting.metric_table import attach_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
@@ -18,9 +18,9 @@ from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
 KINDS = (PAPER, *ESTIMATE_KINDS)
-_EVERYTHING = Selection()
+_FULL_SELECTION = Selection()
 _LONGEST_NAME = 16
-_CURVES_OF = {
+_CURVE_METHODS = {
     "iso_probability": "a sweep over class weights (weight_sweep) of two classes and two numeric columns",
     "training_rows": "the same, and drawn with iso_probability alone",
     "scores": "a sweep over class weights of two classes, with .5 among its levels, around a learner with scores",
@@ -38,7 +38,7 @@ def plot(
     stores: Iterable[Store],
     warn: Callable[[str], None],
     kinds: Sequence[str] = KINDS,
-    selection: Selection = _EVERYTHING,
+    selection: Selection = _FULL_SELECTION,
 ) -> Iterator[Path]:
     """Draw what the results of ``stores`` allow, each into its folder's ``figures/``, and yield the files.
 
@@ -48,33 +48,36 @@ def plot(
     ``selection`` that no store has.
     """
     stores, any_drawn = list(stores), False
-    selection.refuse_unknown([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
-        for paths in _saved(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
+        for paths in _save_figures(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
             any_drawn = True
             yield from paths
         for note in dict.fromkeys(notes):
             warn(f"{store.folder}: {note}")
     if not any_drawn:
-        raise _nothing_to_draw(stores, kinds)
+        raise _no_figure_error(stores, kinds)
 
 
 def _figures(
     store: Store, kinds: tuple[str, ...], selection: Selection, warn: Callable[[str], None]
 ) -> Iterator[tuple[str, Figure]]:
     outline, results = Outline.of(store), store.results()
-    untitled = selection.of(outline)
-    yield from paper_figures(short_titles(untitled), untitled, results, kinds, warn)
+    own_outline = selection.select(outline)
+    yield from paper_figures(shorten_titles(own_outline), own_outline, results, kinds, warn)
     estimate_kinds = [kind for kind in ESTIMATE_KINDS if kind in kinds]
     if not estimate_kinds:
         return
     pictures = pictures_of(store, outline, results, keep=True)
     any_drawn = False
-    for named_figure in estimate_figures(untitled, results, pictures.every, estimate_kinds):
+    for named_figure in estimate_figures(own_outline, results, pictures.figures, estimate_kinds):
         any_drawn = True
         yield named_figure
-    for note in [*pictures.notes(untitled), *(missing_cells(untitled, results, untitled.columns) if any_drawn else ())]:
+    notes = pictures.notes(own_outline)
+    if any_drawn:
+        notes += missing_cells(own_outline, results, own_outline.columns)
+    for note in notes:
         warn(note)
 
 
@@ -84,21 +87,21 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
     Raises FigureError, and ProbcalError for names in ``selection`` that the store does not have.
     """
     outline, results = Outline.of(store), store.results()
-    selection.refuse_unknown([outline])
-    selected_outline = selection.of(outline)
-    pictures = pictures_of(store, outline, results).every
+    selection.refuse_unknown_names([outline])
+    selected_outline = selection.select(outline)
+    pictures = pictures_of(store, outline, results).figures
     figures = list(draw_styled(estimate_figures(selected_outline, results, pictures, [kind]), lambda _, figure: figure))
     if not figures:
-        raise _nothing_to_draw([store], [kind])
+        raise _no_figure_error([store], [kind])
     return figures
 
 
-def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
+def _save_figures(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
     """Yield the paths of each figure."""
-    return draw_styled(figures, lambda name, figure: save(figure, folder / name))
+    return draw_styled(figures, lambda name, figure: save_figure(figure, folder / name))
 
 
-def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:
+def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:
     folders = ", ".join(str(store.folder) for store in stores)
     if not any(store.results() for store in stores):
         return FigureError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
@@ -111,7 +114,7 @@ def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> FigureErr
     if curve_names := {name for store in stores for name in Outline.of(store).curves}:
         return FigureError(
             f"no finished first repetition in {folders} has a curve that its experiment asks for: "
-            + "; ".join(f"{name} needs {methods}" for name, methods in _CURVES_OF.items() if name in curve_names)
+            + "; ".join(f"{name} needs {methods}" for name, methods in _CURVE_METHODS.items() if name in curve_names)
         )
     need, advice = "has a metric after every stage", ""
     if set(kinds) > {PAPER}:
@@ -125,9 +128,9 @@ def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> FigureErr
     )
 
 
-def short_titles(outline: Outline) -> Outline:
+def shorten_titles(outline: Outline) -> Outline:
     """Return the outline with names that are short enough for a line: the paper's, or those of the experiment file."""
-    outline, _ = with_paper(outline)
+    outline, _ = attach_paper(outline)
     if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
         return outline
-    return outline.titled({row.name: row.name for row in outline.datasets})
+    return outline.with_titles({row.name: row.name for row in outline.datasets})

@@ -55,7 +55,7 @@ DECIMALS = 3
 """Number of decimals that most of the papers print."""
 
 
-def printed(number: float, decimals: int = DECIMALS) -> str:
+def format_number(number: float, decimals: int = DECIMALS) -> str:
     """Return the number with that many decimals. Numbers are tied where this text is equal."""
     return INFINITY if math.isinf(number) else f"{number:.{decimals}f}"
 
@@ -91,7 +91,7 @@ class _Format:
         )
 
 
-_LATEX = {
+_LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "∞": r"$\infty$", "±": r"$\pm$", "†": r"$\dagger$", "\N{EN DASH}": "--",
@@ -106,7 +106,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return "".join(_LATEX_ESCAPES.get(letter, letter) for letter in text)
 
 
 _MARKDOWN = _Format("pipe", _escape_markdown, "**{}**", "{}")
@@ -148,7 +148,7 @@ ul { color: #555; padding-left: 1.2em; margin: .3em 0 }
 """.strip()
 
 
-def page(experiments: list[tuple[str, list[Grid]]]) -> str:
+def html_page(experiments: list[tuple[str, list[Grid]]]) -> str:
     """Return a self-contained web page of (title, tables)."""
     title = _HTML.plain(experiments[0][0] if len(experiments) == 1 else "probcal: results")
     sections = "\n".join(
@@ -174,7 +174,7 @@ def html_table(grid: Grid) -> str:
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 
 
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """Return the items by key, in the order in which the keys first occur."""
     groups: dict[Key, list[Item]] = {}
     for item in items:
@@ -182,18 +182,18 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return groups
 
 
-def in_order(metrics: Iterable[str], priority: Sequence[str] = TABLES_1_TO_3) -> list[str]:
+def order_metrics(metrics: Iterable[str], priority: Sequence[str] = TABLES_1_TO_3) -> list[str]:
     """Return the metrics, each once, with those of Tables 1 to 3 first, or those of ``priority``."""
     names = list(dict.fromkeys(metrics))
     first = [metric for metric in priority if metric in names]
     return first + [metric for metric in names if metric not in first]
 
 
-def numbered(
+def number_grids(
     metrics: Iterable[str], metric_grid: Callable[[int, str], Grid], best_grid: Callable[[int], Grid] | None
 ) -> list[Grid]:
     """Return the numbered tables: ``TABLES_1_TO_3``, ``best_grid`` unless None, then the other metrics."""
-    names = in_order(metrics)
+    names = order_metrics(metrics)
     first = [metric for metric in names if metric in TABLES_1_TO_3]
     grids = [metric_grid(number, metric) for number, metric in enumerate(first, 1)]
     if best_grid:
@@ -212,18 +212,18 @@ def footnotes(summaries: Sequence[Summary], census: Census) -> list[str]:
     notes = []
     if any(0 < summary.infinite < summary.n for summary in summaries):
         notes.append(f"{INFINITY} (k/n): k of n splits are {INFINITY}, so the mean is {INFINITY}.")
-    if n_partial := sum(summary.partial for summary in summaries):
+    if n_partial := sum(summary.is_partial for summary in summaries):
         notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({n_partial} in this table).")
     if n_undefined := sum(summary.undefined for summary in summaries):
         notes.append(f"{UNDEFINED}: the metric has no value ({n_undefined} finished cells).")
-    return notes + troubles(census)
+    return notes + cell_notes(census)
 
 
-def troubles(census: Census) -> list[str]:
+def cell_notes(census: Census) -> list[str]:
     """Return notes on cells that are missing, stale or have warnings."""
     warnings = sorted(census.warned.items())
     return missing_cells(census) + [
-        f"{printable(kind)} in {columns.total()} of {census.planned} cells: {_by_column(columns)}."
+        f"{printable(kind)} in {columns.total()} of {census.planned} cells: {_column_counts(columns)}."
         for kind, columns in warnings
     ]
 
@@ -234,13 +234,13 @@ def missing_cells(census: Census) -> list[str]:
     if census.failed:
         first = census.failed[0]
         notes.append(
-            f"failed: {len(census.failed)} of {census.planned} cells; the first is {first.id}: {_reason(first)}"
+            f"failed: {len(census.failed)} of {census.planned} cells; the first is {first.id}: {_failure_text(first)}"
         )
     if census.failed_since:
         first = census.failed_since[0]
         notes.append(
             f"failed when run again: {len(census.failed_since)} of {census.planned} cells. Their last finished results "
-            f"are shown; the first is {first.id}: {_reason(first)}"
+            f"are shown; the first is {first.id}: {_failure_text(first)}"
         )
     if census.not_run:
         empty_text = f"; none for {', '.join(census.empty)}" if census.empty else ""
@@ -248,28 +248,28 @@ def missing_cells(census: Census) -> list[str]:
     if census.stale:
         notes.append(
             f"stale: {census.stale.total()} of {census.planned} cells have other settings, data or code than the last "
-            f"run, or data that changed since ({_by_column(census.stale)}); probcal run renews them."
+            f"run, or data that changed since ({_column_counts(census.stale)}); probcal run renews them."
         )
     return notes
 
 
-def exceptions(outline: Outline) -> list[str]:
+def override_notes(outline: Outline) -> list[str]:
     """Return each override of the experiment with its reason."""
-    return [_exception(outline, override) for override in outline.exceptions]
+    return [_override_note(outline, override) for override in outline.exceptions]
 
 
-def skipped(outline: Outline) -> list[str]:
-    """Return those of ``exceptions`` that leave cells out."""
-    return [_exception(outline, override) for override in outline.exceptions if override.skip]
+def omission_notes(outline: Outline) -> list[str]:
+    """Return those of ``override_notes`` that leave cells out."""
+    return [_override_note(outline, override) for override in outline.exceptions if override.skip]
 
 
-def _exception(outline: Outline, override: ResultOverride) -> str:
+def _override_note(outline: Outline, override: ResultOverride) -> str:
     titles = {row.name: row.title for row in outline.datasets}
     names = ", ".join(titles[name] for name in override.datasets if name in titles)
-    return f"{names}, {_columns(outline, override)} ({override.what}): {override.why}"
+    return f"{names}, {_column_labels(outline, override)} ({override.what}): {override.why}"
 
 
-def _columns(outline: Outline, override: ResultOverride) -> str:
+def _column_labels(outline: Outline, override: ResultOverride) -> str:
     """Return the labels of the columns that an override applies to, or the group's label for a whole group."""
     labels = []
     for group in dict.fromkeys(column.group for column in outline.columns):
@@ -279,11 +279,11 @@ def _columns(outline: Outline, override: ResultOverride) -> str:
     return ", ".join(labels)
 
 
-def _by_column(counts: Counter[str]) -> str:
+def _column_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{label} {n}" for label, n in counts.most_common())
 
 
-def _reason(result: CellResult) -> str:
+def _failure_text(result: CellResult) -> str:
     first_line = ((result.message or "").strip().splitlines() or [""])[0]
     text = printable(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"

@@ -23,22 +23,23 @@ from probcal.reporting.drawing import COLOURS, GREY, titled_figure
 from probcal.reporting.stored_curves import Box, Sweep, box_of
 from probcal.store.outline import Outline
 
-_NEAR = 1e-6
+_SIDE_TOLERANCE = 1e-6
 """A line that ends this close to a side of the box, as a share of the side, ends on it."""
 
 
-def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywhere: bool = False) -> Path:
+def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, is_whole: bool = False) -> Path:
     """Return the part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
 
     ``lines`` are (n, 2) each and do not cross. Each is closed, or runs from one side of the box to another. From the
     end of such a line the region goes on along the box, counterclockwise, to the start of the next. Where all lines
     are closed, the largest has no other around it. If the region lies outside that one, it extends to the box.
-    Without lines it is the whole box if ``everywhere`` is set, otherwise it is empty.
+    Without lines it is the whole box if ``is_whole`` is set, otherwise it is empty.
     """
-    loops = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
+    tolerance = _SIDE_TOLERANCE * np.max(high - low)
+    loops = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=tolerance)]
     open_lines = [line for line in lines if not any(line is loop for loop in loops)]
     corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
-    starts = [_around_box(line[0], low, high) for line in open_lines]
+    starts = [_box_place(line[0], low, high) for line in open_lines]
     outlines, line_numbers = list(loops), set(range(len(open_lines)))
     while line_numbers:
         index = min(line_numbers)
@@ -46,18 +47,18 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywher
         while index in line_numbers:
             line_numbers.remove(index)
             pieces.append(open_lines[index])
-            end = _around_box(open_lines[index][-1], low, high)
+            end = _box_place(open_lines[index][-1], low, high)
             distances = [(start - end) % 4 for start in starts]
             index = int(np.argmin(distances))
             corner_numbers = [number for number in range(1, 8) if end < number < end + distances[index]]
             pieces.append(corners[[number % 4 for number in corner_numbers]])
         outlines.append(np.concatenate(pieces))
-    if not open_lines and (min(map(_area, loops), key=lambda area: -abs(area)) < 0 if loops else everywhere):
+    if not open_lines and (min(map(_signed_area, loops), key=lambda area: -abs(area)) < 0 if loops else is_whole):
         outlines.append(corners)
-    return _compound(outlines)
+    return _compound_path(outlines)
 
 
-def holds(path: Path, points: np.ndarray) -> np.ndarray:
+def contains_points(path: Path, points: np.ndarray) -> np.ndarray:
     """Return (n,) bool: which of ``points``, (n, 2), lie in a region."""
     is_inside = np.zeros(len(points), dtype=bool)
     for outline in path.to_polygons():  # an outline within another is a hole, and one within a hole an island
@@ -65,13 +66,13 @@ def holds(path: Path, points: np.ndarray) -> np.ndarray:
     return is_inside
 
 
-def _area(outline: np.ndarray) -> float:
+def _signed_area(outline: np.ndarray) -> float:
     """Return the signed area, negative where the outline runs clockwise, with its left outside."""
     x, y = (outline - outline[0]).T
     return float(x @ np.roll(y, -1) - np.roll(x, -1) @ y) / 2
 
 
-def _around_box(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+def _box_place(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """Return the place of ``point`` round the box: 0 at the lower left corner, 1 lower right, 2 upper right."""
     x, y = (point - low) / (high - low)
     distances = [abs(y), abs(1 - x), abs(1 - y), abs(x)]
@@ -79,7 +80,7 @@ def _around_box(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     return float((side + [x, y, 1 - x, 1 - y][side]) % 4)
 
 
-def _compound(outlines: list[np.ndarray]) -> Path:
+def _compound_path(outlines: list[np.ndarray]) -> Path:
     vertices, codes = [np.empty((0, 2))], [np.empty(0, dtype=np.uint8)]
     for outline in outlines:
         vertices.append(np.vstack([outline, outline[:1]]))
@@ -89,9 +90,9 @@ def _compound(outlines: list[np.ndarray]) -> Path:
 
 _STEP = 2.0
 """Distance in points of the page between the places that are tried along a line."""
-_EDGE = 5.0
+_EDGE_DISTANCE = 5.0
 """Distance in points of the page that a label keeps from the picture's edge."""
-_ENOUGH = 30.0
+_LARGEST_GAP = 30.0
 """Distance in points of the page beyond which moving labels apart gains nothing."""
 
 
@@ -106,19 +107,19 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     window = axes.get_window_extent()
     low, high = np.array(window.min) * scale, np.array(window.max) * scale
     page_lines = [axes.transData.transform(line) * scale for line, _, _ in lines]
-    samples = [_along(line, 2 * _STEP) for line in page_lines]
+    samples = [_spaced_points(line, 2 * _STEP) for line in page_lines]
     rows = axes.transData.transform(rows) * scale
     covers: list[np.ndarray] = []
     missing_texts = []
     for number, (_, text, colour) in enumerate(lines):
         half_size = np.array([0.34 * size * len(text) + 1, 0.62 * size])
         obstacles = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
-        place = _place(page_lines[number], half_size, low, high, covers, obstacles)
+        place = _place_label(page_lines[number], half_size, low, high, covers, obstacles)
         if place is None:
             missing_texts.append(text)
             continue
         middle, angle = place
-        covers.append(_cover(middle, angle, half_size))
+        covers.append(_label_points(middle, angle, half_size))
         x, y = axes.transData.inverted().transform(middle / scale)
         label = axes.text(
             x,
@@ -137,7 +138,7 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     return missing_texts
 
 
-def _place(
+def _place_label(
     line: np.ndarray,
     half_size: np.ndarray,
     low: np.ndarray,
@@ -148,31 +149,32 @@ def _place(
     """Return the middle of a label and its angle in radians, or None where there is no room on the line."""
     lengths = _lengths(line)
 
-    def at(distance: float) -> np.ndarray:
+    def point_at(distance: float) -> np.ndarray:
         return np.array([np.interp(distance, lengths, line[:, k]) for k in (0, 1)])
 
     best, best_score = None, -np.inf
     for distance in np.arange(half_size[0], lengths[-1] - half_size[0] + 1e-9, _STEP):
-        middle, direction = at(distance), at(distance + half_size[0]) - at(distance - half_size[0])
+        middle, direction = point_at(distance), point_at(distance + half_size[0]) - point_at(distance - half_size[0])
         straightness = np.linalg.norm(direction) / (2 * half_size[0])
         angle = np.arctan2(direction[1], direction[0])
         angle = (angle + np.pi / 2) % np.pi - np.pi / 2  # never upside down
-        cover = _cover(middle, angle, half_size)
-        if (cover < low + _EDGE).any() or (cover > high - _EDGE).any():
+        cover = _label_points(middle, angle, half_size)
+        if (cover < low + _EDGE_DISTANCE).any() or (cover > high - _EDGE_DISTANCE).any():
             continue
-        gap = min((np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers), default=_ENOUGH)
+        label_gaps = [np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers]
+        gap = min(label_gaps, default=_LARGEST_GAP)
         if gap < 1.3 * half_size[1]:
             continue
         gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
         n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
         centre_distance = np.linalg.norm(middle - (low + high) / 2)
-        score = min(gap, _ENOUGH) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
+        score = min(gap, _LARGEST_GAP) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
         if score > best_score:
             best, best_score = (middle, float(angle)), score
     return best
 
 
-def _cover(middle: np.ndarray, angle: float, half_size: np.ndarray) -> np.ndarray:
+def _label_points(middle: np.ndarray, angle: float, half_size: np.ndarray) -> np.ndarray:
     """Return (n, 2) places along the middle of a label, about as far apart as it is high."""
     offsets = np.linspace(-half_size[0], half_size[0], max(3, int(np.ceil(2 * half_size[0] / half_size[1]))))
     return np.asarray(middle + np.column_stack([offsets * np.cos(angle), offsets * np.sin(angle)]))
@@ -183,7 +185,7 @@ def _lengths(line: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
 
 
-def _along(line: np.ndarray, step: float) -> np.ndarray:
+def _spaced_points(line: np.ndarray, step: float) -> np.ndarray:
     """Return (m, 2) points along the line, ``step`` apart."""
     lengths = _lengths(line)
     places = np.arange(0, lengths[-1], step)
@@ -197,34 +199,34 @@ _POSITIVE = "1"
 _ROWS_OF_A_CLASS = 250
 """Most rows drawn per class, chosen evenly. A picture of all rows is no clearer and far larger."""
 _FEW_ROWS = 50
-FEW = 3
+FEW_LEVELS = 3
 """Most levels that have dashes of their own. Only with so few levels, contradictions are hatched."""
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
-_CYCLE = (COLOURS[4], COLOURS[1], COLOURS[0], COLOURS[2])
+_COLOUR_CYCLE = (COLOURS[4], COLOURS[1], COLOURS[0], COLOURS[2])
 """Colours, one after the other, so that neighbouring lines differ."""
-_CROWD = 2
+_CROWDED_LINES = 2
 """Lines per level. With more, only some levels have lines, and a legend."""
 _LANDMARKS = (0.1, 0.3, 0.5, 0.7, 0.9)
 """In a crowd only the levels nearest to these have lines. All levels are shaded."""
-_SHADE = "#0072B2"
-_DARKEST = 0.5
-_GRID = 256
+_SHADE_COLOUR = "#0072B2"
+_DARKEST_ALPHA = 0.5
+_GRID_SIZE = 256
 """Places along each side of the box at which contradictions are looked for. Narrower ones could not be seen."""
-_SCALED = {"numeric": " (scaled to 0 to 1)", "ordinal": " (standardised)"}
+_SCALE_NOTES = {"numeric": " (scaled to 0 to 1)", "ordinal": " (standardised)"}
 
 
 @dataclass(frozen=True)
 class LevelDrawing:
     """Describe what ``draw_levels`` drew."""
 
-    wanted: list[tuple[np.ndarray, str, str]]
+    labels: list[tuple[np.ndarray, str, str]]
     """Longest line, name and colour of each level that has lines."""
     handles: list[Line2D]
-    crowded: bool
+    is_crowded: bool
     """Whether names beside lines are not enough to identify the level of a line."""
-    some: bool
+    is_partial: bool
     """Whether some shaded levels have no line."""
-    hatched: bool
+    has_hatching: bool
 
 
 def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
@@ -248,7 +250,7 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
     axes.set_xlim(box[0][0], box[1][0])
     axes.set_ylim(box[0][1], box[1][1])
     names = sweep.row.inputs if len(sweep.row.inputs) == 2 else ("first column", "second column")
-    x_label, y_label = (name + _SCALED.get(sweep.column.encoding or "", "") for name in names)
+    x_label, y_label = (name + _SCALE_NOTES.get(sweep.column.encoding or "", "") for name in names)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
 
@@ -263,8 +265,8 @@ def draw_levels(
     """
     sweep_levels = [level for level in levels if level in sweep.borders]
     line_levels = [level for level in sweep_levels if sweep.borders[level]]
-    few_levels, n_lines = len(sweep_levels) <= FEW, sum(len(sweep.borders[level]) for level in sweep_levels)
-    is_crowded = n_lines > _CROWD * max(FEW, len(line_levels))
+    few_levels, n_lines = len(sweep_levels) <= FEW_LEVELS, sum(len(sweep.borders[level]) for level in sweep_levels)
+    is_crowded = n_lines > _CROWDED_LINES * max(FEW_LEVELS, len(line_levels))
     _shade(axes, sweep, sweep_levels, box)
     has_hatching = few_levels and _hatch(axes, sweep, sweep_levels, box)
     drawn_levels = line_levels
@@ -272,12 +274,13 @@ def draw_levels(
         drawn_levels = sorted({min(line_levels, key=lambda level: abs(level - mark)) for mark in _LANDMARKS})
     labels, handles = [], []
     for number, level in enumerate(drawn_levels):
-        colour, dashes = _CYCLE[number % len(_CYCLE)], _DASHES[number] if few_levels or is_crowded else "-"
+        colour = _COLOUR_CYCLE[number % len(_COLOUR_CYCLE)]
+        dashes = _DASHES[number] if few_levels or is_crowded else "-"
         width = 1.6 if few_levels else 1.1 if is_crowded else 0.8
         for line in sweep.borders[level]:
             curves = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
         handles += curves
-        labels.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
+        labels.append((max(sweep.borders[level], key=_length), names.get(level, level_text(level)), colour))
     return LevelDrawing(labels, handles, is_crowded, len(drawn_levels) < len(line_levels), has_hatching)
 
 
@@ -286,11 +289,11 @@ def label_levels(axes: Axes, sweep: Sweep, drawing: LevelDrawing) -> None:
 
     The layout of the figure must not change afterwards.
     """
-    few_levels = len(drawing.wanted) <= FEW
+    few_levels = len(drawing.labels) <= FEW_LEVELS
     all_rows = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
     rows = all_rows[: 0 if len(all_rows) > 2 * _FEW_ROWS else None]
-    missing_texts = label_lines(axes, drawing.wanted, 7.5 if few_levels else 6.5, rows)
-    if missing_texts and not drawing.crowded:
+    missing_texts = label_lines(axes, drawing.labels, 7.5 if few_levels else 6.5, rows)
+    if missing_texts and not drawing.is_crowded:
         note = axes.annotate(
             "no room for " + ", ".join(missing_texts),
             (0.01, 0.01),
@@ -302,29 +305,29 @@ def label_levels(axes: Axes, sweep: Sweep, drawing: LevelDrawing) -> None:
         note.set_in_layout(False)
 
 
-def number_of(level: float) -> str:
+def level_text(level: float) -> str:
     """Return ``.05`` for 0.05 and ``.6667`` for 0.6667."""
     text = f"{level:.2f}"
     return (text if float(text) == level else f"{level:.4g}").removeprefix("0")
 
 
 def _shade(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> None:
-    alpha = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(levels)))  # all shades together make the darkest one
+    alpha = 1 - (1 - _DARKEST_ALPHA) ** (1 / max(FEW_LEVELS, len(levels)))  # all shades together make the darkest one
     for level in levels:
-        path = region(sweep.borders[level], *box, level in sweep.everywhere)
-        axes.add_patch(PathPatch(path, facecolor=_SHADE, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
+        path = region(sweep.borders[level], *box, level in sweep.positive_levels)
+        axes.add_patch(PathPatch(path, facecolor=_SHADE_COLOUR, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
 
 
 def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
     """Hatch the contradictions, and return whether there are any."""
-    x, y = np.meshgrid(*np.linspace(*box, 2 * _GRID + 1)[1::2].T)
+    x, y = np.meshgrid(*np.linspace(*box, 2 * _GRID_SIZE + 1)[1::2].T)
     places = np.column_stack([x.ravel(), y.ravel()])
     has_hatching = False
     for lower, higher in combinations(levels, 2):
         reversed_lines = [line[::-1] for line in sweep.borders[lower]]
-        lower_negative = region(reversed_lines, *box, lower not in sweep.everywhere)
-        higher_positive = region(sweep.borders[higher], *box, higher in sweep.everywhere)
-        if not (holds(lower_negative, places) & holds(higher_positive, places)).any():
+        lower_negative = region(reversed_lines, *box, lower not in sweep.positive_levels)
+        higher_positive = region(sweep.borders[higher], *box, higher in sweep.positive_levels)
+        if not (contains_points(lower_negative, places) & contains_points(higher_positive, places)).any():
             continue
         patch = PathPatch(lower_negative, facecolor="#CC79A7", edgecolor="#7A1F56", linewidth=0, hatch="////", zorder=2)
         axes.add_patch(patch)
@@ -353,23 +356,26 @@ class IsoPanel:
         return (sweep.row.name, sweep.column.learner, sweep.column.method) == (self.dataset, self.learner, self.method)
 
 
-_LINES = "Surfaces of equal probability, "
+_HEADING = "Surfaces of equal probability, "
 
-PAPERS: dict[str, dict[str, tuple[str, tuple[IsoPanel, ...]]]] = {
+PAPER_PANELS: dict[str, dict[str, tuple[str, tuple[IsoPanel, ...]]]] = {
     # Nalbantov & Ivanov (2019), sections 3 and 4
     "isoprobability": {
         "figure-2": (
-            f"Figure 2. {_LINES}linear support vector machine, C = 1",
+            f"Figure 2. {_HEADING}linear support vector machine, C = 1",
             (
                 IsoPanel("gaussians", "svm", title="All rows"),
                 IsoPanel("gaussians", "svc", "support_vectors", title="Support vectors only"),
             ),
         ),
-        "figure-3": (f"Figure 3. {_LINES}logistic regression", (IsoPanel("gaussians", "logistic", title="All rows"),)),
+        "figure-3": (
+            f"Figure 3. {_HEADING}logistic regression",
+            (IsoPanel("gaussians", "logistic", title="All rows"),),
+        ),
         "figure-4": (
-            f"Figure 4. {_LINES}pruned decision tree",
+            f"Figure 4. {_HEADING}pruned decision tree",
             tuple(
-                IsoPanel("gaussians", "tree", title="Levels " + ", ".join(map(number_of, levels)), levels=levels)
+                IsoPanel("gaussians", "tree", title="Levels " + ", ".join(map(level_text, levels)), levels=levels)
                 for levels in ((0.1, 0.7, 0.9), (0.05, 0.55), (0.25, 0.8, 0.95))
             ),
         ),
@@ -397,19 +403,19 @@ PAPERS: dict[str, dict[str, tuple[str, tuple[IsoPanel, ...]]]] = {
 """Name of a shipped experiment -> file name -> heading and panels. Any other sweep has a figure of its own."""
 
 
-def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
+def shipped_sweep_test(outline: Outline) -> Callable[[Sweep], bool]:
     """Return a function that says whether a sweep has the data set and settings of the shipped experiment."""
     name = outline.name.removesuffix("-quick")
-    if name not in PAPERS:
+    if name not in PAPER_PANELS:
         return lambda sweep: False
-    shipped_config = _parsed((shipped("configs") / f"{name}.yaml").read_text(encoding="utf-8"))
-    own_config = _parsed(outline.config)
+    shipped_config = _parse_config((shipped("configs") / f"{name}.yaml").read_text(encoding="utf-8"))
+    own_config = _parse_config(outline.config)
 
     def is_published_sweep(sweep: Sweep) -> bool:
         row, column = sweep.row, sweep.column
         entries = (("learners", column.learner), ("methods", column.method))
         return (
-            all(_entry(own_config, *entry) == _entry(shipped_config, *entry) for entry in entries)
+            all(_config_entry(own_config, *entry) == _config_entry(shipped_config, *entry) for entry in entries)
             and all(row.name in config["datasets"] for config in (own_config, shipped_config))
             and not any(override.applies_to(row, column) for override in outline.exceptions if not override.skip)
         )
@@ -417,7 +423,7 @@ def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
     return is_published_sweep
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse_config(text: str) -> dict[str, Any]:
     try:
         config = YamlFile(pathlib.Path("config"), text).data
     except FileProblems:  # somebody edited the folder's copy
@@ -426,26 +432,26 @@ def _parsed(text: str) -> dict[str, Any]:
     return {**config, "datasets": datasets if isinstance(datasets, list) else []}
 
 
-def _entry(config: dict[str, Any], section: str, name: str) -> Any:
+def _config_entry(config: dict[str, Any], section: str, name: str) -> Any:
     """Return the entry ``name`` of a section, None for an empty one, and ``name`` itself without an entry."""
     entries = config.get(section)
     return entries.get(name, name) if isinstance(entries, dict) else name
 
 
-_SIDES = (5.0, 5.0, 3.8)
+_PANEL_SIDES = (5.0, 5.0, 3.8)
 """Inches per panel, for one, two and three panels."""
 _LETTERS_AN_INCH = 13
-_DARKER = "darker: more levels predict positive"
-_HATCHED = "hatched: a higher level predicts positive, a lower one does not"
-_SOME = "lines of some levels only"
-_NAMED = 4
+_SHADING_NOTE = "darker: more levels predict positive"
+_HATCHING_NOTE = "hatched: a higher level predicts positive, a lower one does not"
+_PARTIAL_NOTE = "lines of some levels only"
+_MOST_NAMED = 4
 """Most levels that are named as having, or not having, a surface."""
 
 
 def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. None where no result has lines."""
-    rest, is_published = list(sweeps), shipped_sweeps(outline)
-    for name, (heading, panels) in PAPERS.get(outline.name.removesuffix("-quick"), {}).items():
+    rest, is_published = list(sweeps), shipped_sweep_test(outline)
+    for name, (heading, panels) in PAPER_PANELS.get(outline.name.removesuffix("-quick"), {}).items():
         pairs = [(panel, sweep) for panel in panels for sweep in sweeps if panel.shows(sweep) and is_published(sweep)]
         rest = [candidate for candidate in rest if not any(candidate is sweep for _, sweep in pairs)]
         if pairs:
@@ -462,7 +468,7 @@ def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str
 
 
 def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequence[Sweep]) -> Figure:
-    side = _SIDES[min(len(panels), len(_SIDES)) - 1]
+    side = _PANEL_SIDES[min(len(panels), len(_PANEL_SIDES)) - 1]
     figure = titled_figure(heading, len(panels) * side, side)
     all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
     planes = []
@@ -487,11 +493,11 @@ def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequ
     if planes:
         axes, _, first = planes[0]
         handles, names = axes.get_legend_handles_labels()
-        if len(planes) == 1 and first.crowded:
-            handles, names = handles + first.handles, names + [f"level {name}" for _, name, _ in first.wanted]
-        notes = [_DARKER]
-        notes += [_HATCHED] if any(drawing.hatched for *_, drawing in planes) else []
-        notes += [_SOME] if any(drawing.some for *_, drawing in planes) else []
+        if len(planes) == 1 and first.is_crowded:
+            handles, names = handles + first.handles, names + [f"level {name}" for _, name, _ in first.labels]
+        notes = [_SHADING_NOTE]
+        notes += [_HATCHING_NOTE] if any(drawing.has_hatching for *_, drawing in planes) else []
+        notes += [_PARTIAL_NOTE] if any(drawing.is_partial for *_, drawing in planes) else []
         note = fill("; ".join(notes), int(figure.get_figwidth() * _LETTERS_AN_INCH))
         columns = 2 if len(handles) <= 2 else 4
         legend = figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False, title=note)
@@ -510,11 +516,12 @@ def _levels_text(sweep: Sweep) -> str:
         negation, fewer_levels = (
             ("not ", absent_levels) if len(absent_levels) < len(present_levels) else ("", present_levels)
         )
-        names = f" ({negation}{', '.join(map(number_of, fewer_levels))})" if 0 < len(fewer_levels) <= _NAMED else ""
+        are_named = 0 < len(fewer_levels) <= _MOST_NAMED
+        names = f" ({negation}{', '.join(map(level_text, fewer_levels))})" if are_named else ""
         count = f"{len(present_levels)} of {len(sweep.borders)} levels"
         text += f": {count} {'has' if len(present_levels) == 1 else 'have'} a surface here{names}"
     n = len(sweep.borders)
-    if sweep.crossings and n > FEW:
+    if sweep.crossings and n > FEW_LEVELS:
         pairs = f"{sweep.crossings:.0f} of {n * (n - 1) // 2} pairs of levels contradict each other on test rows"
         text += ("; " if text else ": ") + pairs
     return text

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
-from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
+from probcal.papers.bands import SIGMAS, Verdict, compare, difference_in_units, has_enough_values, no_verdict_reason
 from probcal.papers.deviations import misprints
 from probcal.papers.draw_distribution import DrawDistribution
-from probcal.papers.published import Published, PublishedTable
+from probcal.papers.published import PublishedPaper, PublishedTable
 from probcal.reporting.grid import (
     DECIMALS,
     INCOMPLETE,
@@ -21,14 +21,14 @@ from probcal.reporting.grid import (
     UNDEFINED,
     Grid,
     Text,
-    exceptions,
+    cell_notes,
     footnotes,
-    grouped,
-    in_order,
-    printed,
-    troubles,
+    format_number,
+    group_by,
+    order_metrics,
+    override_notes,
 )
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
@@ -41,24 +41,24 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     The set is empty where no mean is finite or the metric has no better end.
     """
     finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite_means or shown_metric(metric).no_end:
+    if not finite_means or resolve_metric(metric).no_end:
         return set()
-    best = printed(shown_metric(metric).best(list(finite_means.values())))
-    return {name for name, mean in finite_means.items() if printed(mean) == best}
+    best = format_number(resolve_metric(metric).best(list(finite_means.values())))
+    return {name for name, mean in finite_means.items() if format_number(mean) == best}
 
 
-def has_a_best(outline: Outline) -> bool:
+def has_best_methods(outline: Outline) -> bool:
     """Return whether there are at least two columns and a metric with a better end."""
-    return len(outline.columns) > 1 and bool(table_4_order(outline.metrics))
+    return len(outline.columns) > 1 and bool(rankable_metrics(outline.metrics))
 
 
-def best_methods(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
+def best_method_table(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
     """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
-    metrics = table_4_order(outline.metrics)
+    metrics = rankable_metrics(outline.metrics)
     rows = []
     for row in outline.datasets:
         winners = [winner(outline, results, row, metric) for metric in metrics]
-        published_winners = [published_winner(published, row.published, metric) for metric in metrics]
+        published_winners = [published_winner(published, row.paper_dataset, metric) for metric in metrics]
         entries = [
             Text(text.main, text.rest + (bracket and f" {bracket}"))
             for text, bracket in zip(winners, published_winners, strict=True)
@@ -68,28 +68,28 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
 
 
 def best_grid(
-    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: Published | None
+    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: PublishedPaper | None
 ) -> Grid:
     """Return the table of best methods with these ``rows``."""
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
-    header = ["", *(shown_metric(metric).short for metric in metrics)]
+    header = ["", *(resolve_metric(metric).short for metric in metrics)]
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
 def best_notes(outline: Outline, results: Results) -> list[str]:
     """Return the notes of the table: the mark for unfinished means, missing cells, overrides."""
-    notes = [*troubles(census(outline, results)), *exceptions(outline)]
+    notes = [*cell_notes(census(outline, results)), *override_notes(outline)]
     entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in outline.metrics]
     if any(INCOMPLETE in entry.rest for entry in entries):
         notes.insert(0, f"{INCOMPLETE} some methods lack results, which are not run yet or failed.")
     return notes
 
 
-def table_4_order(metrics: Iterable[str]) -> list[str]:
+def rankable_metrics(metrics: Iterable[str]) -> list[str]:
     """Return the metrics that have a better end, each once."""
-    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not shown_metric(metric).no_end]
+    return [metric for metric in order_metrics(metrics, ("rms", "cxe", "auc")) if not resolve_metric(metric).no_end]
 
 
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
@@ -102,9 +102,9 @@ def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
     return Text(labels or default, INCOMPLETE if is_partial else "")
 
 
-def published_winner(published: Published | None, dataset: str, metric: str) -> str:
+def published_winner(published: PublishedPaper | None, dataset: str, metric: str) -> str:
     """Return the published best method in brackets, or an empty text where no paper names one."""
-    name = published.best(dataset, metric) if published is not None else None
+    name = published.best_method(dataset, metric) if published is not None else None
     return f"[{name}]" if name else ""
 
 
@@ -113,22 +113,22 @@ SPREAD, PAPER, UNITS = "± sd", "[paper]", "units off"
 """Labels of the lines below the means."""
 
 
-def means(
+def mean_texts(
     columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str, decimals: int = DECIMALS
 ) -> list[Text]:
     """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
-    bold_indices = _in_bold(columns, summaries, metric)
+    bold_indices = _bold_indices(columns, summaries, metric)
     return [
-        Text(_value(summary, decimals), INCOMPLETE if summary.partial else "", index in bold_indices)
+        Text(_mean_text(summary, decimals), INCOMPLETE if summary.is_partial else "", index in bold_indices)
         for index, summary in enumerate(summaries)
     ]
 
 
-def spreads(summaries: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
-    return ["" if summary.sd is None else f"±{printed(summary.sd, decimals)}" for summary in summaries]
+def spread_texts(summaries: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
+    return ["" if summary.sd is None else f"±{format_number(summary.sd, decimals)}" for summary in summaries]
 
 
-def in_brackets(
+def bracket_numbers(
     numbers: Sequence[float | None], spreads: Sequence[float | None] = (), decimals: int = DECIMALS
 ) -> list[str]:
     """Return the published numbers in brackets.
@@ -136,36 +136,36 @@ def in_brackets(
     ``spreads`` holds the published sd of each number, None where there is none. It is empty for none at all.
     """
     return [
-        "" if number is None else f"[{printed(number, decimals)}{_plus_minus(spread, decimals)}]"
+        "" if number is None else f"[{format_number(number, decimals)}{_spread_suffix(spread, decimals)}]"
         for number, spread in zip_longest(numbers, spreads)
     ]
 
 
-def beneath(label: str, texts: Sequence[str]) -> Lines:
+def minor_lines(label: str, texts: Sequence[str]) -> Lines:
     """Return a line that belongs to the one above, or no line where all its texts are empty."""
     return [[Text(text, minor=True) for text in (label, *texts)]] if any(texts) else []
 
 
-def _signed(units: float) -> str:
+def _units_text(units: float) -> str:
     if math.isinf(units):
         return f"+{INFINITY}" if units > 0 else f"-{INFINITY}"
     return f"{units:+.0f}" if units else "0"
 
 
-def _plus_minus(spread: float | None, decimals: int) -> str:
-    return "" if spread is None else f" ± {printed(spread, decimals)}"
+def _spread_suffix(spread: float | None, decimals: int) -> str:
+    return "" if spread is None else f" ± {format_number(spread, decimals)}"
 
 
-def _value(summary: Summary, decimals: int) -> str:
+def _mean_text(summary: Summary, decimals: int) -> str:
     if summary.mean is None:
         return "failed" if summary.failed else UNDEFINED if summary.undefined else NOT_RUN
     some_infinite = 0 < summary.infinite < summary.n
-    return f"{INFINITY} ({summary.infinite}/{summary.n})" if some_infinite else printed(summary.mean, decimals)
+    return f"{INFINITY} ({summary.infinite}/{summary.n})" if some_infinite else format_number(summary.mean, decimals)
 
 
-def _in_bold(columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str) -> set[int]:
+def _bold_indices(columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str) -> set[int]:
     bold_indices = set()
-    for group in grouped(range(len(columns)), lambda index: columns[index].group).values():
+    for group in group_by(range(len(columns)), lambda index: columns[index].group).values():
         numbers = {index: summaries[index].mean for index in group}
         if sum(number is not None for number in numbers.values()) > 1:
             bold_indices |= best_of(numbers, metric)
@@ -180,13 +180,13 @@ PUBLISHED_SPLITS = ("standard", "rows")
 
 def place_of(row: Row, column: ResultColumn) -> Place:
     """Return the place of the published number that stands beside ours."""
-    return row.published, column.paper_learner or "", column.paper_method or ""
+    return row.paper_dataset, column.paper_learner or "", column.paper_method or ""
 
 
-def drawn_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
+def distribution_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
     """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
     same_split = summary.planned == 1 and summary.split in PUBLISHED_SPLITS
-    return table.drawn.get(place) if same_split else None
+    return table.distributions.get(place) if same_split else None
 
 
 def verdict_of(summary: Summary, number: float, table: PublishedTable, place: Place) -> Verdict | None:
@@ -197,9 +197,9 @@ def verdict_of(summary: Summary, number: float, table: PublishedTable, place: Pl
     their spread. ``summary`` has all our repetitions, or only the one with the table's seed. Returns None when it
     cannot be judged.
     """
-    if why_no_verdict(summary, number, table):
+    if no_verdict_reason_of(summary, number, table):
         return None
-    if distribution := drawn_of(summary, table, place):
+    if distribution := distribution_of(summary, table, place):
         return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[place])
     return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs)
 
@@ -209,23 +209,23 @@ def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> V
 
     Returns None when there are too few splits for a distance.
     """
-    if not enough(summary.values, number, _tolerance(summary, table)):
+    if not has_enough_values(summary.values, number, _tolerance(summary, table)):
         return None
     return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs, SIGMAS)
 
 
-def why_no_verdict(summary: Summary, number: float, table: PublishedTable) -> str | None:
-    """Return why ``verdict_of`` gives None, as ``why_not_judged`` does."""
-    return why_not_judged(summary.values, number, _tolerance(summary, table))
+def no_verdict_reason_of(summary: Summary, number: float, table: PublishedTable) -> str | None:
+    """Return why ``verdict_of`` gives None, as ``no_verdict_reason`` does."""
+    return no_verdict_reason(summary.values, number, _tolerance(summary, table))
 
 
-def has_own_rows(summary: Summary, table: PublishedTable) -> bool:
+def has_paper_rows(summary: Summary, table: PublishedTable) -> bool:
     """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
-    return summary.is_published_split or table.is_of_folds(summary.split, summary.n)
+    return summary.is_published_split or table.matches_folds(summary.split, summary.n)
 
 
 def _tolerance(summary: Summary, table: PublishedTable) -> float | None:
-    return table.tolerance if has_own_rows(summary, table) else None
+    return table.tolerance if has_paper_rows(summary, table) else None
 
 
 def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable) -> list[Verdict]:
@@ -234,7 +234,9 @@ def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTabl
     return [verdict for verdict in judgements if verdict is not None]
 
 
-def agreement(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable, n_misprints: int = 0) -> str | None:
+def agreement_text(
+    pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable, n_misprints: int = 0
+) -> str | None:
     """Return the line on the agreement with the paper, judged as ``probcal check`` does. None without a comparison.
 
     ``pairs`` holds our summary, the published number and its place for each cell that has both. ``n_misprints`` more
@@ -253,12 +255,14 @@ def agreement(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTab
         verdict = verdict_of(summary, number, table, place)
         n_not_judged += verdict is None and bool(summary.values)
         if verdict:
-            hits = one_split if has_own_rows(summary, table) else random_splits
-            (draws if drawn_of(summary, table, place) else hits).append(verdict.in_band)
+            hits = one_split if has_paper_rows(summary, table) else random_splits
+            (draws if distribution_of(summary, table, place) else hits).append(verdict.in_band)
     parts = [
-        f"with {split}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
-        f"in drawn columns of published splits, {_count(draws)} are in the range of our draws" if draws else "",
-        f"with random splits, {_count(random_splits)} published numbers are within the band of {band_text} "
+        f"with {split}, {_count_text(one_split)} means are within {tolerance} of the published number"
+        if one_split
+        else "",
+        f"in drawn columns of published splits, {_count_text(draws)} are in the range of our draws" if draws else "",
+        f"with random splits, {_count_text(random_splits)} published numbers are within the band of {band_text} "
         f"(t with n - 1 degrees of freedom, {SIGMAS:.0f} sd for many splits"
         f", and {rounding} for their rounding); {INFINITY} agrees where one of our splits gives {INFINITY}, "
         "a finite number is compared with our finite splits"
@@ -271,29 +275,29 @@ def agreement(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTab
     return f"Agreement: {'; '.join(filter(None, parts))}." if any(parts) else None
 
 
-def _count(hits: list[bool]) -> str:
+def _count_text(hits: list[bool]) -> str:
     return f"{sum(hits)} of {len(hits)}"
 
 
 # With so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
-MOST_ON_ONE_LINE = 5
+MOST_LINE_COLUMNS = 5
 
 
-def with_paper(outline: Outline) -> tuple[Outline, Published | None]:
+def attach_paper(outline: Outline) -> tuple[Outline, PublishedPaper | None]:
     """Return the outline with the row titles of its paper, and the paper. None where it follows no paper.
 
     Raises UnknownPaper.
     """
     if not outline.paper:
         return outline, None
-    published = Published.read(outline.paper)
-    return outline.titled(published.titles), published
+    published = PublishedPaper.read(outline.paper)
+    return outline.with_titles(published.titles), published
 
 
-def published_number(published: Published | None, row: Row, column: ResultColumn, metric: str) -> float | None:
+def published_number(published: PublishedPaper | None, row: Row, column: ResultColumn, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
-    return published.number(row.published, column.paper_learner, column.paper_method, metric)
+    return published.number(row.paper_dataset, column.paper_learner, column.paper_method, metric)
 
 
 @dataclass(frozen=True)
@@ -303,18 +307,18 @@ class MetricResults:
     outline: Outline
     results: Results
     metric: str
-    published: Published | None
+    published: PublishedPaper | None
 
     @functools.cached_property
-    def _summaries(self) -> dict[str, list[Summary]]:
+    def _row_summaries(self) -> dict[str, list[Summary]]:
         columns, rows = self.outline.columns, self.outline.datasets
         return {row.name: [summarise(self.outline, self.results, row, c, self.metric) for c in columns] for row in rows}
 
-    def ours(self, row: Row) -> list[Summary]:
+    def summaries(self, row: Row) -> list[Summary]:
         """Return one summary per column."""
-        return self._summaries[row.name]
+        return self._row_summaries[row.name]
 
-    def theirs(self, row: Row) -> list[float | None]:
+    def published_numbers(self, row: Row) -> list[float | None]:
         """Return one published number per column."""
         return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
 
@@ -322,8 +326,8 @@ class MetricResults:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
         columns = self.outline.columns
-        column_spreads = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
-        return in_brackets(self.theirs(row), column_spreads, self.decimals)
+        column_spreads = [spreads.get(place_of(row, column)) for column in columns]
+        return bracket_numbers(self.published_numbers(row), column_spreads, self.decimals)
 
     def units_line(self, row: Row) -> list[str]:
         """Return how many units of its last digit our number is above the published one: ``0``, ``+1``, ``-∞``.
@@ -332,46 +336,47 @@ class MetricResults:
         """
         decimals = self.table.printed_decimals if self.table else {}
         texts = []
-        for summary, number, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
-            place = (row.published, column.paper_learner or "", column.paper_method or "")
+        numbers = self.published_numbers(row)
+        for summary, number, column in zip(self.summaries(row), numbers, self.outline.columns, strict=True):
+            place = (row.paper_dataset, column.paper_learner or "", column.paper_method or "")
             if number is None or not summary.values or not summary.is_published_split:
                 texts.append("")
             else:
-                texts.append(_signed(units_off(summary.values[0], number, decimals[place])))
+                texts.append(_units_text(difference_in_units(summary.values[0], number, decimals[place])))
         return texts
 
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
-        summaries, numbers = self.ours(row), self.published_lines(row)
-        cells = zip(means(self.outline.columns, summaries, self.metric, decimals), summaries, numbers, strict=True)
+        summaries, numbers = self.summaries(row), self.published_lines(row)
+        cells = zip(mean_texts(self.outline.columns, summaries, self.metric, decimals), summaries, numbers, strict=True)
         return [
-            Text(mean.main, f"{mean.rest}{_plus_minus(summary.sd, decimals)}{number and f' {number}'}", mean.bold)
+            Text(mean.main, f"{mean.rest}{_spread_suffix(summary.sd, decimals)}{number and f' {number}'}", mean.bold)
             for mean, summary, number in cells
         ]
 
     def stacked_lines(self, row: Row, decimals: int) -> Lines:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""
-        summaries = self.ours(row)
-        first = [Text(row.title), *means(self.outline.columns, summaries, self.metric, decimals)]
+        summaries = self.summaries(row)
+        first = [Text(row.title), *mean_texts(self.outline.columns, summaries, self.metric, decimals)]
         parts = [
-            (SPREAD, spreads(summaries, decimals)),
+            (SPREAD, spread_texts(summaries, decimals)),
             (PAPER, self.published_lines(row)),
             (UNITS, self.units_line(row)),
         ]
-        return [first, *(line for label, texts in parts for line in beneath(label, texts))]
+        return [first, *(line for label, texts in parts for line in minor_lines(label, texts))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float, Place]]:
         """Return our summary, the published number of the ``table`` and its place for each number but misprints."""
         return [
             (summarise(self.outline, self.results, row, column, self.metric, table.seed), number, place_of(row, column))
             for row in self.outline.datasets
-            for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
+            for column, number in zip(self.outline.columns, self.published_numbers(row), strict=True)
             if number is not None and not self.is_misprint(row, column)
         ]
 
     def is_misprint(self, row: Row, column: ResultColumn) -> bool:
         """Return whether the published number is one that no predictions can have."""
-        place = (row.published, column.paper_learner, column.paper_method, self.metric)
+        place = (row.paper_dataset, column.paper_learner, column.paper_method, self.metric)
         return self.outline.paper is not None and place in misprints(self.outline.paper)
 
     @property
@@ -381,31 +386,33 @@ class MetricResults:
 
     @property
     def decimals(self) -> int:
-        return self.table.decimals if self.table else shown_metric(self.metric).decimals
+        return self.table.decimals if self.table else resolve_metric(self.metric).decimals
 
     @property
-    def every_summary(self) -> list[Summary]:
+    def all_summaries(self) -> list[Summary]:
         """Return one summary per row and column."""
-        return [summary for row in self.outline.datasets for summary in self.ours(row)]
+        return [summary for row in self.outline.datasets for summary in self.summaries(row)]
 
     def notes(self, has_units: bool = True) -> list[str]:
         """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
         full_census = census(self.outline, self.results)
-        notes = [*footnotes(self.every_summary, full_census), *exceptions(self.outline)]
+        notes = [*footnotes(self.all_summaries, full_census), *override_notes(self.outline)]
         if self.table is not None:
             columns = self.outline.columns
             n_misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
             if has_units and any(any(self.units_line(row)) for row in self.outline.datasets):
                 notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
-            if line := agreement(self.pairs(self.table), self.table, n_misprints):
+            if line := agreement_text(self.pairs(self.table), self.table, n_misprints):
                 notes.insert(0, line)
         return notes
 
 
-def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
+def metric_table(
+    number: int, outline: Outline, results: Results, metric: str, published: PublishedPaper | None
+) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
     metric_results, columns = MetricResults(outline, results, metric, published), outline.columns
-    single_line = len(columns) <= MOST_ON_ONE_LINE
+    single_line = len(columns) <= MOST_LINE_COLUMNS
     rows: Lines = []
     for row in outline.datasets:
         if single_line:
@@ -414,27 +421,27 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
             rows += metric_results.stacked_lines(row, metric_results.decimals)
     return Grid(
         number=number,
-        name=shown_metric(metric).long,
-        explanation=explanation([outline], metric, published),
+        name=resolve_metric(metric).long,
+        explanation=table_explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
         notes=metric_results.notes(has_units=not single_line),
     )
 
 
-def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
+def table_explanation(outlines: Sequence[Outline], metric: str, published: PublishedPaper | None) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
-    parts = [shown_metric(metric).good_end]
-    parts.append(splits(outlines))
+    parts = [resolve_metric(metric).good_end]
+    parts.append(splits_text(outlines))
     has_groups = any(len({column.group for column in outline.columns}) < len(outline.columns) for outline in outlines)
-    if has_groups and not shown_metric(metric).no_end:
+    if has_groups and not resolve_metric(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets {published.tables[metric].place} of {published.short}")
     return "; ".join(parts) + "."
 
 
-def splits(outlines: Sequence[Outline]) -> str:
+def splits_text(outlines: Sequence[Outline]) -> str:
     """Return which splits the means are taken over."""
     counts = {outline.repetitions[row.name] for outline in outlines for row in outline.datasets}
     larger_counts = sorted(n for n in counts if n > 1)
@@ -446,7 +453,7 @@ def splits(outlines: Sequence[Outline]) -> str:
         kind = "drawn data sets"
     else:
         folds = [row.folds for row in rows]
-        kind = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
+        kind = "seeds on one split" if all(row.has_fixed_rows for row in rows) else "random splits"
         if len(set(folds)) == 1 and folds[0] and len(larger_counts) == 1:
             rounds = larger_counts[0] // folds[0]
             return f"mean ± sd over {count_text} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"

@@ -12,21 +12,30 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal.reporting.calibration_effects import CalibrationEffect, effects_of
-from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
+from probcal.reporting.drawing import (
+    COLOURS,
+    GREY,
+    NAME_WIDTH,
+    PANEL_SIZE,
+    LineStyle,
+    name_lines,
+    splits_text,
+    titled_figure,
+)
 from probcal.reporting.iso_figures import iso_figures
 from probcal.reporting.stored_curves import (
     CurvePanel,
     Panels,
     StoredCurve,
-    lacking,
-    left_out,
     missing_cells,
+    missing_curves,
     panels_of,
     shortfalls,
     stored_panels,
     sweeps_of,
+    undrawn_columns,
 )
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn
 from probcal.store.summary import Results
 
@@ -36,11 +45,11 @@ _DASHES = ("-", "--", ":")
 
 def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
     """Draw the metrics by stage under the current settings of matplotlib. ``panels`` has one row per metric."""
-    figure = titled_figure(title, len(panels[0]) * (PANEL[0] + NAMES), len(panels) * PANEL[1])
+    figure = titled_figure(title, len(panels[0]) * (PANEL_SIZE[0] + NAME_WIDTH), len(panels) * PANEL_SIZE[1])
     all_axes = figure.subplots(len(panels), len(panels[0]), squeeze=False)
     for row, line_of_axes in zip(panels, all_axes, strict=True):
         for panel, axes in zip(row, line_of_axes, strict=True):
-            _draw(axes, panel)
+            _draw_stages(axes, panel)
             if len(row) > 1:
                 axes.set_title(panel.column.label)
         for axes in line_of_axes[1:]:
@@ -50,8 +59,8 @@ def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, panel: CurvePanel) -> None:
-    name = shown_metric(panel.metric)
+def _draw_stages(axes: Axes, panel: CurvePanel) -> None:
+    name = resolve_metric(panel.metric)
     n_stages = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
         colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
@@ -64,18 +73,18 @@ def _draw(axes: Axes, panel: CurvePanel) -> None:
     axes.set_xlim(0, n_stages)
     if not name.larger_is_better:
         axes.set_ylim(bottom=0)
-    axes.set_xlabel(_x_name(panel.column))
+    axes.set_xlabel(_x_label(panel.column))
     axes.set_ylabel(name.long)
     axes.spines[["top", "right"]].set_visible(False)
     name_lines(axes)
 
 
-def _x_name(column: ResultColumn) -> str:
+def _x_label(column: ResultColumn) -> str:
     is_probing = "probing" in (column.method.partition(".")[0], column.paper_method)
     return "Number of probes" if is_probing else "Number of stages"
 
 
-_WIDTH = 0.36
+_BAR_WIDTH = 0.36
 """Width of a bar. The two bars of one column share a width of 1."""
 
 
@@ -84,9 +93,9 @@ def error_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     subset = [effect for effect in effects if len(effect.errors)]
     columns = list(dict.fromkeys(effect.name for effect in subset))
     rows = list(dict.fromkeys(effect.row.title for effect in subset))
-    figure = titled_figure(title, 1.6 * PANEL[0], PANEL[1])
+    figure = titled_figure(title, 1.6 * PANEL_SIZE[0], PANEL_SIZE[1])
     axes = figure.subplots()
-    width = 2 * _WIDTH / max(2, len(rows))
+    width = 2 * _BAR_WIDTH / max(2, len(rows))
     for effect in subset:
         number = rows.index(effect.row.title)
         x = columns.index(effect.name) + width * (number - (len(rows) - 1) / 2)
@@ -105,7 +114,7 @@ def error_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel(textwrap.fill(f"{shown_metric('c_emp').long} before calibration", 36))
+    axes.set_ylabel(textwrap.fill(f"{resolve_metric('c_emp').long} before calibration", 36))
     axes.spines[["top", "right"]].set_visible(False)
     bars = [container for container in axes.containers if container.get_label() in rows]
     axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")
@@ -118,10 +127,10 @@ def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     subset = [effect for effect in effects if effect.ratios.size]
     rows = list(dict.fromkeys(effect.row.title for effect in subset))
     columns = list(dict.fromkeys(effect.name for effect in subset))
-    figure = titled_figure(title, len(rows) * (PANEL[0] + NAMES), 1.2 * PANEL[1])
+    figure = titled_figure(title, len(rows) * (PANEL_SIZE[0] + NAME_WIDTH), 1.2 * PANEL_SIZE[1])
     for row, axes in zip(rows, figure.subplots(1, len(rows), squeeze=False, sharey=True)[0], strict=True):
         for effect in (effect for effect in subset if effect.row.title == row):
-            _line(axes, effect, COLOURS[columns.index(effect.name) % len(COLOURS)])
+            _draw_ratios(axes, effect, COLOURS[columns.index(effect.name) % len(COLOURS)])
         axes.axhline(1, color=GREY, linewidth=0.6, zorder=0)
         axes.set_title(row)
         axes.set_xlim(0, max(effect.parameters[-1] for effect in subset))
@@ -134,7 +143,7 @@ def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     return figure
 
 
-def _line(axes: Axes, effect: CalibrationEffect, colour: str) -> None:
+def _draw_ratios(axes: Axes, effect: CalibrationEffect, colour: str) -> None:
     ratios = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan)  # infinite: a gap
     mean = ratios.mean(axis=0)
     axes.plot(effect.parameters, mean, color=colour, linewidth=1.2, label=effect.name)
@@ -144,9 +153,9 @@ def _line(axes: Axes, effect: CalibrationEffect, colour: str) -> None:
 
 
 Styles = Mapping[tuple[str, str], LineStyle]
-_SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
+_PANEL_SIZE = 1.25 * PANEL_SIZE[0], 1.4 * PANEL_SIZE[1]
 """Width and height in inches. The names of lines are inside the panel."""
-_MOST_ACROSS = 3
+_MOST_COLUMNS = 3
 
 
 def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
@@ -155,14 +164,14 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
     Both kinds stand side by side, with one line of panels for each of ``panels``. A single kind fills lines of several
     panels.
     """
-    kinds = [_martingales] if any(panel.martingales for panel in panels) else []
-    kinds += [_rocs] if any(panel.rocs for panel in panels) else []
-    n_columns = len(kinds) if len(kinds) > 1 else min(_MOST_ACROSS, math.ceil(math.sqrt(len(panels))))
+    kinds = [_draw_martingales] if any(panel.martingales for panel in panels) else []
+    kinds += [_draw_rocs] if any(panel.rocs for panel in panels) else []
+    n_columns = len(kinds) if len(kinds) > 1 else min(_MOST_COLUMNS, math.ceil(math.sqrt(len(panels))))
     subplots = [(draw, panel) for panel in panels for draw in kinds]
     n_rows = math.ceil(len(subplots) / n_columns)
     methods = list(dict.fromkeys(curve.method for panel in panels for curve in (*panel.rocs, *panel.martingales)))
     styles = {method: LineStyle(index) for index, method in enumerate(methods)}
-    figure = titled_figure(title, n_columns * _SIZE[0], n_rows * _SIZE[1])
+    figure = titled_figure(title, n_columns * _PANEL_SIZE[0], n_rows * _PANEL_SIZE[1])
     several_datasets = len({panel.row.name for panel in panels}) > 1
     for place, (draw, panel) in enumerate(subplots, 1):
         axes = figure.add_subplot(n_rows, n_columns, place)
@@ -174,9 +183,9 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
     return figure
 
 
-def _martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
+def _draw_martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
     for curve in panels.martingales:
-        axes.plot(curve.x, curve.y, label=curve.column.label, **_with_dashes(styles[curve.method]))
+        axes.plot(curve.x, curve.y, label=curve.column.label, **_curve_options(styles[curve.method]))
     axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     axes.margins(x=0)
     axes.set_xlabel("Test row")
@@ -185,13 +194,12 @@ def _martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
         axes.legend(loc="upper left", frameon=False, fontsize="small")
 
 
-def _rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
+def _draw_rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
     for curve in panels.rocs:
         same_variant = curve.column.variant in (panels.variant, "")
-        axes.plot(
-            curve.x, curve.y, label=_with_auc(curve), **_with_dashes(styles[curve.method], "-" if same_variant else ":")
-        )
+        options = _curve_options(styles[curve.method], "-" if same_variant else ":")
+        axes.plot(curve.x, curve.y, label=_auc_label(curve), **options)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
@@ -201,12 +209,12 @@ def _rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
         axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2)
 
 
-def _with_dashes(style: LineStyle, dashes: str = "-") -> dict[str, Any]:
+def _curve_options(style: LineStyle, dashes: str = "-") -> dict[str, Any]:
     """Return the style with ``dashes`` that distinguish variants. Marks distinguish methods in grey."""
-    return {**style.of_curve(), "linestyle": dashes}
+    return {**style.curve_options(), "linestyle": dashes}
 
 
-def _with_auc(curve: StoredCurve) -> str:
+def _auc_label(curve: StoredCurve) -> str:
     return curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")
 
 
@@ -214,18 +222,18 @@ PAPER, ROC = "paper", "roc"
 
 
 def paper_figures(
-    outline: Outline, untitled: Outline, results: Results, kinds: tuple[str, ...], warn: Callable[[str], None]
+    outline: Outline, own_outline: Outline, results: Results, kinds: tuple[str, ...], warn: Callable[[str], None]
 ) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib.
 
-    ``untitled`` is the outline with the titles of the experiment. ``warn`` receives notes on what is missing in a
+    ``own_outline`` is the outline with the titles of the experiment. ``warn`` receives notes on what is missing in a
     figure. ROC curves without a martingale beside them are of the kind ``roc``, all else is ``paper``.
     """
     if PAPER in kinds:
-        yield from _calibration(outline, results, warn)
-        sweeps = sweeps_of(untitled, results)
-        yield from iso_figures(untitled, sweeps)
-        for note in left_out(sweeps):
+        yield from _calibration_figures(outline, results, warn)
+        sweeps = sweeps_of(own_outline, results)
+        yield from iso_figures(own_outline, sweeps)
+        for note in undrawn_columns(sweeps):
             warn(note)
         if panels := panels_of(outline, results):
             yield "stages", stages_figure(outline.title, panels)
@@ -235,11 +243,13 @@ def paper_figures(
     has_martingales = any(panel.martingales for panel in curve_panels)
     if curve_panels and (PAPER if has_martingales else ROC) in kinds:
         yield "protection" if has_martingales else "roc", stored_curves_figure(outline.title, curve_panels)
-        for note in lacking(outline, results):
+        for note in missing_curves(outline, results):
             warn(note)
 
 
-def _calibration(outline: Outline, results: Results, warn: Callable[[str], None]) -> Iterator[tuple[str, Figure]]:
+def _calibration_figures(
+    outline: Outline, results: Results, warn: Callable[[str], None]
+) -> Iterator[tuple[str, Figure]]:
     effects = effects_of(outline, results)
     if any(len(effect.errors) for effect in effects):
         yield "calibration-error", error_figure(outline.title, effects)

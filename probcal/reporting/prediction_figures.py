@@ -21,24 +21,24 @@ from probcal.store.summary import Results, summarise
 
 Styles = Mapping[ResultColumn, LineStyle]
 _LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}
-LONGEST = 30
+LONGEST_NAME = 30
 """Most characters of a name. Longer names are cut in the middle."""
-_LETTERS = 20
+_MOST_LETTERS = 20
 """Most characters above a small panel."""
 
 
-def short(column: ResultColumn) -> str:
+def short_label(column: ResultColumn) -> str:
     """Return the label for a legend, which would leave out one that begins with an underscore."""
-    return printable(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST)
+    return printable(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST_NAME)
 
 
 def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
     """Draw the observed frequency against the mean prediction, with its interval as a bar."""
-    _diagonal(axes)
+    _draw_diagonal(axes)
     for picture in pictures:
-        display = ReliabilityDisplay(picture.reliability_curve, estimator_name=short(picture.column))
-        display.plot(ax=axes, ref_line=False, histogram=False, **styles[picture.column].of_points())
-    _square(axes)
+        display = ReliabilityDisplay(picture.reliability_curve, estimator_name=short_label(picture.column))
+        display.plot(ax=axes, ref_line=False, histogram=False, **styles[picture.column].point_options())
+    _set_unit_square(axes)
     top = any(picture.top_label for picture in pictures)
     axes.set_xlabel("Mean predicted probability of the likeliest class" if top else "Mean predicted probability")
     axes.set_ylabel("Observed frequency")
@@ -47,7 +47,8 @@ def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: S
 
 def draw_scores(axes: Axes, picture: PredictionFigure) -> None:
     """Draw the share of the positive rows in each bin upwards, and of the negative rows downwards."""
-    ScoreHistogramDisplay(picture.score_histogram, estimator_name=fill(short(picture.column), _LETTERS)).plot(ax=axes)
+    name = fill(short_label(picture.column), _MOST_LETTERS)
+    ScoreHistogramDisplay(picture.score_histogram, estimator_name=name).plot(ax=axes)
     if legend := axes.get_legend():
         legend.remove()  # the note says which side is which
     axes.set(xlabel="", ylabel="", xticks=[0, 0.5, 1])
@@ -57,14 +58,14 @@ def draw_scores(axes: Axes, picture: PredictionFigure) -> None:
 def draw_roc(
     axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles, aucs: Mapping[ResultColumn, float | None]
 ) -> None:
-    _diagonal(axes)
+    _draw_diagonal(axes)
     for picture in pictures:
         if picture.roc is None:
             continue
         auc = aucs[picture.column]
-        name = short(picture.column) + ("" if auc is None else f", AUC {auc:.3f}")
-        axes.plot(picture.roc.x, picture.roc.y, label=name, **styles[picture.column].of_curve())
-    _square(axes)
+        name = short_label(picture.column) + ("" if auc is None else f", AUC {auc:.3f}")
+        axes.plot(picture.roc.x, picture.roc.y, label=name, **styles[picture.column].curve_options())
+    _set_unit_square(axes)
     axes.set_xlabel("False positive rate")
     axes.set_ylabel("True positive rate")
     axes.legend(loc="lower right", **_LEGEND)
@@ -77,7 +78,8 @@ def draw_costs(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles)
     for picture in pictures:
         if picture.costs is None:
             continue
-        axes.plot(picture.costs.x, picture.costs.y, label=short(picture.column), **styles[picture.column].of_curve())
+        options = styles[picture.column].curve_options()
+        axes.plot(picture.costs.x, picture.costs.y, label=short_label(picture.column), **options)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 0.52)
     axes.set_xlabel("Probability cost PC(+)")
@@ -90,17 +92,17 @@ def draw_decisions(axes: Axes, pictures: Sequence[PredictionFigure], styles: Sty
     """Draw the net benefit of acting on the predictions, for each threshold."""
     for picture in pictures:
         if picture.decisions is not None:
-            display = DecisionCurveDisplay(picture.decisions, estimator_name=short(picture.column))
-            display.plot(ax=axes, **styles[picture.column].of_curve())
+            display = DecisionCurveDisplay(picture.decisions, estimator_name=short_label(picture.column))
+            display.plot(ax=axes, **styles[picture.column].curve_options())
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="best", **_LEGEND)
 
 
-def _diagonal(axes: Axes) -> None:
+def _draw_diagonal(axes: Axes) -> None:
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
 
 
-def _square(axes: Axes) -> None:
+def _set_unit_square(axes: Axes) -> None:
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
@@ -114,7 +116,7 @@ Panels = list[tuple[str, list[PredictionFigure]]]
 """Group and its members, or some of them."""
 _MOST_LINES = 7
 """Most lines in a panel. A larger group has several panels."""
-_SIDE, _COSTS, _SCORES = (3.2, 3.2), (3.4, 2.7), (2.1, 1.7)
+_SQUARE_SIZE, _COST_SIZE, _SCORE_SIZE = (3.2, 3.2), (3.4, 2.7), (2.1, 1.7)
 """Inches of a panel."""
 _LETTERS_AN_INCH = 18
 _HEADINGS = {
@@ -147,23 +149,27 @@ def estimate_figures(
 def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: Sequence[PredictionFigure]) -> Figure:
     heading = f"{row.title}: {_HEADINGS[kind]}"
     groups = groups_of(outline.columns)
-    styles, panels = styles_of(groups), _panels(groups, pictures)
+    styles, panels = styles_of(groups), _split_panels(groups, pictures)
     if kind == SCORES:
-        figure = _scores(heading, pictures)
+        figure = _score_figure(heading, pictures)
     elif kind == RELIABILITY:
-        figure = _by_group(heading, panels, _SIDE, lambda axes, members: draw_reliability(axes, members, styles))
+        figure = _group_figure(
+            heading, panels, _SQUARE_SIZE, lambda axes, members: draw_reliability(axes, members, styles)
+        )
     elif kind == ROC:
         aucs = {picture.column: summarise(outline, results, row, picture.column, "auc").mean for picture in pictures}
-        figure = _by_group(heading, panels, _SIDE, lambda axes, members: draw_roc(axes, members, styles, aucs))
+        figure = _group_figure(
+            heading, panels, _SQUARE_SIZE, lambda axes, members: draw_roc(axes, members, styles, aucs)
+        )
     else:
         draw = draw_costs if kind == COSTS else draw_decisions
-        figure = _by_group(heading, panels, _COSTS, lambda axes, members: draw(axes, members, styles))
+        figure = _group_figure(heading, panels, _COST_SIZE, lambda axes, members: draw(axes, members, styles))
     note = fill(_note(kind, row, pictures), int(figure.get_figwidth() * _LETTERS_AN_INCH))
     figure.supxlabel(note, fontsize="small", color=GREY)
     return figure
 
 
-def _panels(groups: Mapping[ResultColumn, str], pictures: Sequence[PredictionFigure]) -> Panels:
+def _split_panels(groups: Mapping[ResultColumn, str], pictures: Sequence[PredictionFigure]) -> Panels:
     """Return the panels, with large groups cut into parts of nearly the same size."""
     panels = []
     for group in dict.fromkeys(groups[picture.column] for picture in pictures):
@@ -173,7 +179,7 @@ def _panels(groups: Mapping[ResultColumn, str], pictures: Sequence[PredictionFig
     return panels
 
 
-def _by_group(
+def _group_figure(
     heading: str, panels: Panels, size: tuple[float, float], draw: Callable[[Axes, Sequence[PredictionFigure]], None]
 ) -> Figure:
     n_columns = min(4, math.ceil(math.sqrt(len(panels))))
@@ -183,7 +189,7 @@ def _by_group(
         axes = figure.add_subplot(n_rows, n_columns, place)
         draw(axes, members)
         if len(panels) > 1:
-            axes.set_title(printable(group, LONGEST))
+            axes.set_title(printable(group, LONGEST_NAME))
         if (place - 1) % n_columns:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)
@@ -193,10 +199,10 @@ def _by_group(
     return figure
 
 
-def _scores(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
+def _score_figure(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
     n_columns = min(5, len(pictures))
     n_rows = math.ceil(len(pictures) / n_columns)
-    figure = titled_figure(heading, max(2, n_columns) * _SCORES[0], n_rows * _SCORES[1])
+    figure = titled_figure(heading, max(2, n_columns) * _SCORE_SIZE[0], n_rows * _SCORE_SIZE[1])
     all_axes = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axes, picture in zip(all_axes, pictures, strict=False):
         draw_scores(axes, picture)
@@ -212,7 +218,7 @@ def _scores(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
 def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
     counts = sorted({picture.n_splits for picture in pictures})
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    rows_text = f"test rows of {splits} {row.kind_of_splits} together"
+    rows_text = f"test rows of {splits} {row.split_noun} together"
     top = any(picture.top_label for picture in pictures)
     sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
     explanation = {

@@ -56,7 +56,7 @@ class StoredPredictions:
     """Whether there are more than two classes."""
 
 
-def estimates_for(
+def read_stored_predictions(
     store: Store, outline: Outline, results: Results, row: Row, column: ResultColumn
 ) -> StoredPredictions | None:
     """Return the predictions of one data set and column.
@@ -64,7 +64,7 @@ def estimates_for(
     Returns None where none are stored, where they have several labels, or where they are not probabilities.
     """
     cells = done_cells(outline, results, row, column)
-    splits = [predictions for cell in cells if (predictions := _two_classes(store, cell)) is not None]
+    splits = [predictions for cell in cells if (predictions := _read_two_classes(store, cell)) is not None]
     if not splits:
         return None
     y, p = (np.concatenate([split[part] for split in splits]) for part in (0, 1))
@@ -81,7 +81,7 @@ def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
     """
     if row.drawn:
         return 1.0
-    if row.fixed:
+    if row.has_fixed_rows:
         return float(n_splits)
     if row.folds:
         return max(1.0, n_splits / row.folds)
@@ -90,7 +90,7 @@ def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
     return max(1.0, n_splits * share / (1 - (1 - share) ** n_splits))
 
 
-def _two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
+def _read_two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
     """Return (y, p), (n,) each, or None where they are absent, of several labels, or not probabilities."""
     if not store.has_predictions(cell) or "labels" in (cell.predictions or {}):
         return None
@@ -104,7 +104,7 @@ def _two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
     return (rows.y == top).astype(np.float64), rows.p[np.arange(len(top)), top]
 
 
-POINTS = 200
+MOST_POINTS = 200
 Counts = npt.NDArray[np.int64]
 
 
@@ -128,7 +128,7 @@ class RocCurve:
         return np.asarray(self.positive / self.positive[-1])
 
 
-def roc_curve(predictions: StoredPredictions, points: int = POINTS) -> RocCurve | None:
+def roc_curve(predictions: StoredPredictions, points: int = MOST_POINTS) -> RocCurve | None:
     """Return at most ``points`` points of the ROC curve, or None for more than two classes or rows of one class only.
 
     The points on the convex hull are kept, since the cost curve depends on them, and others at even distances. All
@@ -141,28 +141,28 @@ def roc_curve(predictions: StoredPredictions, points: int = POINTS) -> RocCurve 
         return None
     # from the largest prediction down
     negative, positive = (_counts_from_top(rows.up_to(labels)) for labels in (1 - rows.y, rows.y))
-    places = _kept_points(negative, positive, points)
+    places = _select_points(negative, positive, points)
     return RocCurve(negative[places], positive[places])
 
 
-def hull(negative: Counts, positive: Counts) -> Counts:
+def hull_places(negative: Counts, positive: Counts) -> Counts:
     """Return the places of the points on the upper convex hull. Isotonic regression finds its falling slopes."""
     steps = np.diff(negative) + np.diff(positive)
     slopes = isotonic_regression(np.diff(positive) / steps, sample_weight=steps, increasing=False)
     return np.concatenate([[0], np.flatnonzero(np.diff(slopes)) + 1, [len(steps)]])
 
 
-def _kept_points(negative: Counts, positive: Counts, points: int) -> Counts:
+def _select_points(negative: Counts, positive: Counts, points: int) -> Counts:
     if len(negative) <= points:
         return np.arange(len(negative))
     distances = negative / negative[-1] + positive / positive[-1]
-    corners = hull(negative, positive)
-    corners = corners[_evenly_spaced(distances[corners], points)]
-    even_places = _evenly_spaced(distances, points - len(corners) + 2) if len(corners) < points else corners[:0]
+    corners = hull_places(negative, positive)
+    corners = corners[_even_places(distances[corners], points)]
+    even_places = _even_places(distances, points - len(corners) + 2) if len(corners) < points else corners[:0]
     return np.union1d(corners, even_places)
 
 
-def _evenly_spaced(values: Array, points: int) -> Counts:
+def _even_places(values: Array, points: int) -> Counts:
     """Return at most so many places, with first and last, whose rising ``values`` are evenly spread."""
     if len(values) <= points:
         return np.arange(len(values))
@@ -194,7 +194,7 @@ def cost_curve(roc: RocCurve) -> CostCurve:
 
     The class frequencies of the test rows do not matter, since x stands for both frequencies and costs.
     """
-    corners = hull(roc.negative, roc.positive)
+    corners = hull_places(roc.negative, roc.positive)
     fpr, tpr = roc.x[corners], roc.y[corners]
     x = np.diff(fpr) / (np.diff(fpr) + np.diff(tpr))
     y = (1 - tpr[:-1]) * x + fpr[:-1] * (1 - x)
@@ -261,10 +261,10 @@ def reliability(predictions: StoredPredictions, bins: int = RELIABILITY_BINS) ->
     return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), predictions.appearances)
 
 
-_MOST = 1000
+_MOST_BINS = 1000
 """Most bins and points. Ours are fewer, but a file from elsewhere may hold any number."""
 Count = Annotated[int, Field(ge=0, le=10**12)]
-CountList = Annotated[list[Count], Field(min_length=1, max_length=_MOST)]
+CountList = Annotated[list[Count], Field(min_length=1, max_length=_MOST_BINS)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -281,7 +281,7 @@ class Entry(BaseModel):
     splits: Annotated[int, Field(ge=1, le=10**6)]
     appearances: Annotated[float, Field(ge=1, le=10**6)]
     top_label: bool
-    mean: Annotated[list[Share], Field(min_length=1, max_length=_MOST)]
+    mean: Annotated[list[Share], Field(min_length=1, max_length=_MOST_BINS)]
     """Mean prediction of each bin of the reliability diagram. ``counts`` and ``positive`` are by bin too."""
     counts: CountList
     positive: CountList
@@ -332,7 +332,7 @@ class Entry(BaseModel):
         return self.dataset, self.learner, self.method
 
 
-_LARGEST = 50_000_000
+_LARGEST_FILE = 50_000_000
 """Most bytes of the file. The largest of our experiments takes a million."""
 
 Entries = dict[tuple[str, str, str], Entry]
@@ -351,7 +351,7 @@ def read_entries(folder: Path) -> Entries:
     path = folder / ESTIMATES
     refuse_other_kinds(folder, [ESTIMATES])
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _LARGEST_FILE:
             raise StoreError(f"{path} cannot be read: it is too large")
         file = _SummaryFile.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -380,7 +380,7 @@ def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-_NAMED = 3
+_MOST_NAMED = 3
 """Most columns without a figure that are named."""
 
 
@@ -449,19 +449,19 @@ class PredictionFigure:
         return cost_curve(self.roc) if self.roc else None
 
 
-_RENEW = "fetch its predictions.bin, or run the experiment into another folder (-o)"
-_GONE = f"the predictions are no longer stored; {_RENEW}"
-_STALE = f"{ESTIMATES} belongs to other predictions than the results; {_RENEW}"
-_LABELS = "there are no figures for rows with several labels"
-_IN_PART = "the predictions of some splits are no longer stored: the figures show the others"
+_RENEWAL_ADVICE = "fetch its predictions.bin, or run the experiment into another folder (-o)"
+_MISSING_REASON = f"the predictions are no longer stored; {_RENEWAL_ADVICE}"
+_STALE_REASON = f"{ESTIMATES} belongs to other predictions than the results; {_RENEWAL_ADVICE}"
+_LABELS_REASON = "there are no figures for rows with several labels"
+_PARTIAL_REASON = "the predictions of some splits are no longer stored: the figures show the others"
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """Hold the pictures of an experiment. ``every`` is in the order of the outline."""
+    """Hold the pictures of an experiment. ``figures`` is in the order of the outline."""
 
-    every: list[PredictionFigure]
-    lacking: list[tuple[Row, ResultColumn, str]]
+    figures: list[PredictionFigure]
+    missing_figures: list[tuple[Row, ResultColumn, str]]
     """Data sets and columns without a picture, or with one of some splits only, and why."""
     fault: str = ""
     """Reason why ``estimates.json`` cannot be read."""
@@ -469,10 +469,10 @@ class Pictures:
     def notes(self, outline: Outline) -> list[str]:
         """Return notes on what the pictures of ``outline``, which may be a selection, do not show."""
         titles: dict[str, list[str]] = {}
-        for row, column, reason in self.lacking:
+        for row, column, reason in self.missing_figures:
             if row in outline.datasets and column in outline.columns:
                 titles.setdefault(reason, []).append(f"{row.title} {column.label}")
-        return [*filter(None, [self.fault]), *(f"{_names(labels)}: {reason}" for reason, labels in titles.items())]
+        return [*filter(None, [self.fault]), *(f"{_names_text(labels)}: {reason}" for reason, labels in titles.items())]
 
 
 def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = False) -> Pictures:
@@ -489,21 +489,21 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     entries, has_new = [], False
     for row in outline.datasets:
         for column in outline.columns:
-            estimates = estimates_for(store, outline, results, row, column)
+            estimates = read_stored_predictions(store, outline, results, row, column)
             cells = [cell for cell in done_cells(outline, results, row, column) if cell.predictions]
-            entry, reason = _entry(cells, estimates, stored_entries.get((row.name, column.learner, column.method)))
+            entry, reason = _find_entry(cells, estimates, stored_entries.get((row.name, column.learner, column.method)))
             if entry is not None:
-                pictures.every.append(PredictionFigure(row, column, entry))
+                pictures.figures.append(PredictionFigure(row, column, entry))
                 entries += [entry] if not reason else []
                 has_new = has_new or estimates is not None
             if reason:
-                pictures.lacking.append((row, column, reason))
+                pictures.missing_figures.append((row, column, reason))
     if keep and has_new:
         write_entries(store.folder, entries)
     return pictures
 
 
-def _entry(
+def _find_entry(
     cells: list[CellResult], estimates: StoredPredictions | None, stored_entry: Entry | None
 ) -> tuple[Entry | None, str]:
     """Return the entry from all splits' predictions, else ``stored_entry``, else that of some splits, and its fault."""
@@ -515,10 +515,10 @@ def _entry(
     if stored_entry is not None and stored_entry.digest == digest:
         return stored_entry, ""
     if estimates is not None:
-        return Entry.of(estimates, digest=""), _IN_PART
+        return Entry.of(estimates, digest=""), _PARTIAL_REASON
     if any("labels" in (cell.predictions or {}) for cell in cells):
-        return None, _LABELS
-    return None, _GONE if stored_entry is None else _STALE
+        return None, _LABELS_REASON
+    return None, _MISSING_REASON if stored_entry is None else _STALE_REASON
 
 
 def _digest(cells: Iterable[CellResult]) -> str:
@@ -527,6 +527,6 @@ def _digest(cells: Iterable[CellResult]) -> str:
     return hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
 
 
-def _names(names: Sequence[str]) -> str:
-    text = ", ".join(names[:_NAMED])
-    return text if len(names) <= _NAMED else f"{text} and {len(names) - _NAMED} more"
+def _names_text(names: Sequence[str]) -> str:
+    text = ", ".join(names[:_MOST_NAMED])
+    return text if len(names) <= _MOST_NAMED else f"{text} and {len(names) - _MOST_NAMED} more"

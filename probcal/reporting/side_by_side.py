@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from probcal.errors import ProbcalError
-from probcal.papers.published import Published
-from probcal.reporting.grid import Grid, Text, grouped, numbered
+from probcal.papers.published import PublishedPaper
+from probcal.reporting.grid import Grid, Text, group_by, number_grids
 from probcal.reporting.metric_table import (
     PAPER,
     SPREAD,
     UNITS,
     Lines,
     MetricResults,
-    beneath,
     best_grid,
     best_notes,
-    explanation,
-    has_a_best,
-    in_brackets,
-    means,
+    bracket_numbers,
+    has_best_methods,
+    mean_texts,
+    minor_lines,
     published_winner,
-    spreads,
-    table_4_order,
+    rankable_metrics,
+    spread_texts,
+    table_explanation,
     winner,
 )
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
@@ -50,11 +50,11 @@ class PaperExperiment:
 
     def rows(self, dataset: str) -> dict[str, Row]:
         """Return the rows that stand for this data set of the paper, each under the label of its line."""
-        rows = [row for row in self.outline.datasets if row.published == dataset]
+        rows = [row for row in self.outline.datasets if row.paper_dataset == dataset]
         return {f"{self.name}: {row.name}" if len(rows) > 1 else self.name: row for row in rows}
 
 
-def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[PaperExperiment]]:
+def experiments_of_paper(stores: Sequence[Store]) -> tuple[PublishedPaper, list[PaperExperiment]]:
     """Return the paper that all experiments follow, and each experiment under the paper's titles.
 
     Raises SideBySideError when they follow no paper or several, when two of them have the same names, or when none of
@@ -62,7 +62,7 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
     published column. Raises StoreError and UnknownPaper.
     """
     outlines = [Outline.of(store) for store in stores]
-    names = _names(stores, outlines)
+    names = _experiment_names(stores, outlines)
     for store, outline in zip(stores, outlines, strict=True):
         if outline.paper is None:
             raise SideBySideError(
@@ -73,14 +73,14 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
     if len(papers) > 1:
         texts = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
         raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(texts)}")
-    published = Published.read(next(iter(papers)))
+    published = PublishedPaper.read(next(iter(papers)))
     return published, [
-        _with_paper_titles(name, store, outline, published)
+        _paper_experiment(name, store, outline, published)
         for name, store, outline in zip(names, stores, outlines, strict=True)
     ]
 
 
-def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
+def _experiment_names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
     """Return the names of the experiments, or of the folders where two experiments have one name."""
     for names in ([outline.name for outline in outlines], [store.folder.resolve().name for store in stores]):
         if len(set(names)) == len(names):
@@ -91,7 +91,7 @@ def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
     )
 
 
-def _with_paper_titles(name: str, store: Store, outline: Outline, published: Published) -> PaperExperiment:
+def _paper_experiment(name: str, store: Store, outline: Outline, published: PublishedPaper) -> PaperExperiment:
     titles = {column: title for title, column in published.columns.items()}
 
     def published_title(column: ResultColumn) -> str | None:
@@ -108,7 +108,7 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
         for column in paper_columns
     ]
     rows = [
-        row.model_copy(update={"title": published.titles.get(row.published, row.title)}) for row in outline.datasets
+        row.model_copy(update={"title": published.titles.get(row.paper_dataset, row.title)}) for row in outline.datasets
     ]
     pairs = {(column.learner, column.method) for column in paper_columns}
     exceptions = [override for override in outline.exceptions if not pairs.isdisjoint(override.columns)]
@@ -122,7 +122,7 @@ def _refuse_rivals(
     """Raise SideBySideError if two of the columns have the same title in the paper."""
     rivals = [
         f"{', '.join(column.label for column in group)} ({title})"
-        for title, group in grouped(columns, published_title).items()
+        for title, group in group_by(columns, published_title).items()
         if len(group) > 1
     ]
     if rivals:
@@ -139,8 +139,8 @@ def _notes(outline: Outline, paper_outline: Outline, pairs: set[tuple[str, str]]
         for column in paper_outline.columns
         if (label := labels[column.learner, column.method]) != column.label
     ]
-    rows = Counter(row.published for row in paper_outline.datasets)
-    readings = [row for row in paper_outline.datasets if row.reading_of and rows[row.published] == 1]
+    rows = Counter(row.paper_dataset for row in paper_outline.datasets)
+    readings = [row for row in paper_outline.datasets if row.reading_of and rows[row.paper_dataset] == 1]
     differences += [f"{row.title} is {row.name}" for row in readings]
     omissions = [label for column, label in labels.items() if column not in pairs]
     notes = [f"here {', '.join(differences)}."] if differences else []
@@ -153,16 +153,16 @@ Entry = TypeVar("Entry", Text, str)
 def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
     """Return the heading and the tables. Raises as ``experiments_of_paper`` does."""
     published, experiments = experiments_of_paper(stores)
-    table_4_experiments = [experiment for experiment in experiments if has_a_best(experiment.outline)]
-    grids = numbered(
+    table_4_experiments = [experiment for experiment in experiments if has_best_methods(experiment.outline)]
+    grids = number_grids(
         [metric for experiment in experiments for metric in experiment.outline.metrics],
-        lambda number, metric: _measured(number, experiments, metric, published),
-        (lambda number: _best_methods(number, table_4_experiments, published)) if table_4_experiments else None,
+        lambda number, metric: _metric_grid(number, experiments, metric, published),
+        (lambda number: _best_method_grid(number, table_4_experiments, published)) if table_4_experiments else None,
     )
     return f"{published.short}: {', '.join(experiment.name for experiment in experiments)}", grids
 
 
-def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, published: Published) -> Grid:
+def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: str, published: PublishedPaper) -> Grid:
     experiments = [experiment for experiment in all_experiments if metric in experiment.outline.metrics]
     labels = {column.label for experiment in all_experiments for column in experiment.outline.columns}
     titles = [title for title in published.columns if title in labels]
@@ -171,26 +171,27 @@ def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, 
         for experiment in experiments
     }
 
-    def ours(experiment: PaperExperiment, label: str, row: Row) -> Lines:
-        columns, summaries = experiment.outline.columns, metric_results[experiment.name].ours(row)
-        own_titles = [column.label for column in columns]
+    def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
+        columns, results = experiment.outline.columns, metric_results[experiment.name]
+        summaries, own_titles = results.summaries(row), [column.label for column in columns]
+        means = mean_texts(columns, summaries, metric)
         return [
-            [Text(label, minor=True), *_aligned(titles, own_titles, means(columns, summaries, metric), Text())],
-            *beneath(SPREAD, _aligned(titles, own_titles, spreads(summaries), "")),
-            *beneath(UNITS, _aligned(titles, own_titles, metric_results[experiment.name].units_line(row), "")),
+            [Text(label, minor=True), *_align_entries(titles, own_titles, means, Text())],
+            *minor_lines(SPREAD, _align_entries(titles, own_titles, spread_texts(summaries), "")),
+            *minor_lines(UNITS, _align_entries(titles, own_titles, results.units_line(row), "")),
         ]
 
-    def theirs(dataset: str) -> Lines:
+    def published_lines(dataset: str) -> Lines:
         numbers = [published.number(dataset, *published.columns[title], metric) for title in titles]
-        return beneath(PAPER, in_brackets(numbers))
+        return minor_lines(PAPER, bracket_numbers(numbers))
 
     return Grid(
         number=number,
-        name=shown_metric(metric).long,
-        explanation=explanation([experiment.outline for experiment in experiments], metric, published),
+        name=resolve_metric(metric).long,
+        explanation=table_explanation([experiment.outline for experiment in experiments], metric, published),
         header=["", *titles],
-        rows=_blocks(experiments, published, len(titles), ours, theirs),
-        notes=_merged_notes(
+        rows=_dataset_lines(experiments, published, len(titles), experiment_lines, published_lines),
+        notes=_merge_notes(
             {
                 experiment.name: [*metric_results[experiment.name].notes(), *experiment.notes]
                 for experiment in experiments
@@ -199,19 +200,19 @@ def _measured(number: int, all_experiments: list[PaperExperiment], metric: str, 
     )
 
 
-def _best_methods(number: int, experiments: list[PaperExperiment], published: Published) -> Grid:
-    metrics = table_4_order(metric for experiment in experiments for metric in experiment.outline.metrics)
+def _best_method_grid(number: int, experiments: list[PaperExperiment], published: PublishedPaper) -> Grid:
+    metrics = rankable_metrics(metric for experiment in experiments for metric in experiment.outline.metrics)
 
-    def ours(experiment: PaperExperiment, label: str, row: Row) -> Lines:
-        own_metrics = table_4_order(experiment.outline.metrics)
+    def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
+        own_metrics = rankable_metrics(experiment.outline.metrics)
         entries = [winner(experiment.outline, experiment.results, row, metric) for metric in own_metrics]
-        return [[Text(label, minor=True), *_aligned(metrics, own_metrics, entries, Text())]]
+        return [[Text(label, minor=True), *_align_entries(metrics, own_metrics, entries, Text())]]
 
-    def theirs(dataset: str) -> Lines:
-        return beneath(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
+    def published_lines(dataset: str) -> Lines:
+        return minor_lines(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
 
-    rows = _blocks(experiments, published, len(metrics), ours, theirs)
-    notes = _merged_notes(
+    rows = _dataset_lines(experiments, published, len(metrics), experiment_lines, published_lines)
+    notes = _merge_notes(
         {
             experiment.name: [*best_notes(experiment.outline, experiment.results), *experiment.notes]
             for experiment in experiments
@@ -220,9 +221,9 @@ def _best_methods(number: int, experiments: list[PaperExperiment], published: Pu
     return best_grid(number, metrics, rows, notes, published)
 
 
-def _blocks(
+def _dataset_lines(
     experiments: Sequence[PaperExperiment],
-    published: Published,
+    published: PublishedPaper,
     width: int,
     our_lines: Callable[[PaperExperiment, str, Row], Lines],
     paper_lines: Callable[[str], Lines],
@@ -234,7 +235,7 @@ def _blocks(
     titles: dict[str, str] = {}
     for experiment in experiments:
         for row in experiment.outline.datasets:
-            titles.setdefault(row.published, row.title)
+            titles.setdefault(row.paper_dataset, row.title)
     lines = []
     for dataset in sorted(titles, key=[*published.titles, *titles].index):
         lines.append([Text(titles[dataset]), *[Text()] * width])
@@ -245,13 +246,15 @@ def _blocks(
     return lines
 
 
-def _aligned(titles: Sequence[str], own_titles: Sequence[str], entries: Sequence[Entry], default: Entry) -> list[Entry]:
+def _align_entries(
+    titles: Sequence[str], own_titles: Sequence[str], entries: Sequence[Entry], default: Entry
+) -> list[Entry]:
     """Return ``entries``, which belong to ``own_titles``, spread over all ``titles``."""
     title_entries = dict(zip(own_titles, entries, strict=True))
     return [title_entries.get(title, default) for title in titles]
 
 
-def _merged_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
+def _merge_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
     """Return each note once, with the names of the experiments that have it unless all have it."""
     owners: dict[str, list[str]] = {}
     for name, experiment_notes in notes.items():

@@ -47,7 +47,7 @@ def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
     columns = [
         candidate for candidate in candidates if any(column == candidate and cells for column, cells in stage_lists)
     ]
-    return [[_panel(outline, results, metric, column) for column in columns] for metric in metrics]
+    return [[_curve_panel(outline, results, metric, column) for column in columns] for metric in metrics]
 
 
 def shortfalls(outline: Outline, results: Results, panels: list[list[CurvePanel]]) -> list[str]:
@@ -77,16 +77,16 @@ def missing_cells(
     return notes
 
 
-def _panel(outline: Outline, results: Results, metric: str, column: ResultColumn) -> CurvePanel:
+def _curve_panel(outline: Outline, results: Results, metric: str, column: ResultColumn) -> CurvePanel:
     curves = []
     for row in outline.datasets:
         values = [stages[metric] for stages in stages_of(outline, results, row, column) if metric in stages]
         if values:
-            curves.append(_curve(row.title, values))
+            curves.append(_stage_curve(row.title, values))
     return CurvePanel(metric, column, curves)
 
 
-def _curve(title: str, splits: list[list[float]]) -> StageCurve:
+def _stage_curve(title: str, splits: list[list[float]]) -> StageCurve:
     n_stages = max(map(len, splits))
     # a method that stops early keeps its last value
     values = np.array([split + split[-1:] * (n_stages - len(split)) for split in splits])
@@ -134,7 +134,7 @@ def stored_panels(outline: Outline, results: Results) -> list[Panels]:
     """
     all_panels = []
     for row in outline.datasets:
-        martingales, rocs = (_curves(outline, results, row, name) for name in (MARTINGALE, ROC))
+        martingales, rocs = (_stored_curves(outline, results, row, name) for name in (MARTINGALE, ROC))
         variants = list(dict.fromkeys(curve.column.variant for curve in martingales))
         for variant in variants or [""]:
             other_variants = {name for name in variants if name != variant}
@@ -148,7 +148,7 @@ def stored_panels(outline: Outline, results: Results) -> list[Panels]:
     return all_panels
 
 
-def lacking(outline: Outline, results: Results) -> list[str]:
+def missing_curves(outline: Outline, results: Results) -> list[str]:
     """Return notes on what the figure does not show: columns without a line, and stale cells."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
     planned_pairs = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
@@ -169,7 +169,7 @@ def _missing_note(
     outline: Outline, results: Results, pairs: list[tuple[Row, ResultColumn]], name: str, title: str
 ) -> str:
     """Return the note on columns without the curve, or an empty text if all columns or none have it."""
-    presence = [bool(_lines(outline, results, row, column, name)) for row, column in pairs]
+    presence = [bool(_curve_lines(outline, results, row, column, name)) for row, column in pairs]
     columns = {column for (_, column), is_present in zip(pairs, presence, strict=True) if is_present}
     labels = [
         f"{column.label} on {row.title}" if column in columns else column.label
@@ -182,18 +182,18 @@ def _missing_note(
 def _protects(outline: Outline, results: Results, row: Row, column: ResultColumn) -> bool:
     """Return whether the method bets along the stream. Other methods never have a martingale."""
     has_number = summarise(outline, results, row, column, "log10_martingale").n > 0
-    return has_number or bool(_lines(outline, results, row, column, MARTINGALE))
+    return has_number or bool(_curve_lines(outline, results, row, column, MARTINGALE))
 
 
-def _curves(outline: Outline, results: Results, row: Row, name: str) -> list[StoredCurve]:
+def _stored_curves(outline: Outline, results: Results, row: Row, name: str) -> list[StoredCurve]:
     return [
         StoredCurve(column, line["x"], line["y"], auc)
         for column in outline.columns
-        for line, auc in _lines(outline, results, row, column, name)
+        for line, auc in _curve_lines(outline, results, row, column, name)
     ]
 
 
-def _lines(
+def _curve_lines(
     outline: Outline, results: Results, row: Row, column: ResultColumn, name: str
 ) -> list[tuple[dict[str, Any], float]]:
     cell = first_cell(outline, results, row, column)
@@ -215,7 +215,7 @@ class Sweep:
 
     A level without lines has the same label everywhere. Only two numeric columns have lines.
     """
-    everywhere: frozenset[float]
+    positive_levels: frozenset[float]
     """Levels without lines that are positive everywhere."""
     corners: np.ndarray
     """(n, 2) lower left corner of the box in which lines were sought, repeated for each level without lines."""
@@ -225,7 +225,7 @@ class Sweep:
     """(n, 2) rising raw scores and their predictions, or None where the learner has no scores."""
     crossings: float | None
     """Pairs of levels that contradict each other on a test row, or None where that was not computed."""
-    same: list[ResultColumn] = field(default_factory=list)
+    equal_columns: list[ResultColumn] = field(default_factory=list)
     """Columns of the same sweep, which are not drawn."""
 
     @property
@@ -259,29 +259,29 @@ def sweeps_of(outline: Outline, results: Results) -> list[Sweep]:
             cell = first_cell(outline, results, row, column)
             if cell is None or not (cell.curves.get("iso_probability") or cell.curves.get("scores")):
                 continue
-            sweep = _sweep(row, column, cell.curves, cell.metrics.get("crossings"))
+            sweep = _build_sweep(row, column, cell.curves, cell.metrics.get("crossings"))
             for candidate in sweeps:
                 if _includes(candidate, sweep):
-                    candidate.same.append(column)
+                    candidate.equal_columns.append(column)
                     break
             else:
                 sweeps.append(sweep)
     return sweeps
 
 
-def left_out(sweeps: Sequence[Sweep]) -> list[str]:
+def undrawn_columns(sweeps: Sequence[Sweep]) -> list[str]:
     """Return which columns have no picture of their own, and why."""
     notes = []
     for sweep in sweeps:
-        if sweep.same:
+        if sweep.equal_columns:
             settings = sweep.column.settings  # not stored by earlier versions
             reason = "and only the answer differs" if settings else "and other settings are unknown without a new run"
-            labels = ", ".join(column.label for column in sweep.same)
+            labels = ", ".join(column.label for column in sweep.equal_columns)
             notes.append(f"{labels}: not drawn; learner, rows and levels are those of {sweep.column.label}, {reason}")
     return list(dict.fromkeys(notes))
 
 
-def _sweep(
+def _build_sweep(
     row: Row, column: ResultColumn, curves: Mapping[str, list[dict[str, Any]]], crossings: float | None
 ) -> Sweep:
     borders: dict[float, list[np.ndarray]] = {}

@@ -8,33 +8,33 @@ from dataclasses import replace
 
 from probcal._io import csv_text
 from probcal.metrics.registry import Metric
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import (
     Grid,
     Text,
-    exceptions,
     footnotes,
-    in_order,
+    html_page,
     latex,
     markdown,
-    numbered,
-    page,
-    skipped,
+    number_grids,
+    omission_notes,
+    order_metrics,
+    override_notes,
 )
 from probcal.reporting.metric_table import (
-    MOST_ON_ONE_LINE,
+    MOST_LINE_COLUMNS,
     MetricResults,
-    best_methods,
-    has_a_best,
+    attach_paper,
+    best_method_table,
+    has_best_methods,
     metric_table,
     published_number,
-    splits,
+    splits_text,
     verdicts,
-    with_paper,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, census, stale_ids, summarise
@@ -45,21 +45,21 @@ HEADER = [
 ]  # fmt: skip
 
 
-def tidy(outline: Outline, results: Results, metrics: list[str], published: Published | None) -> str:
+def tidy_csv(outline: Outline, results: Results, metrics: list[str], published: PublishedPaper | None) -> str:
     """Return the lines under ``HEADER``, without the header.
 
     ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
     """
     return csv_text(
-        _line(outline, results, row, column, metric, published)
+        _tidy_line(outline, results, row, column, metric, published)
         for metric in metrics
         for row in outline.datasets
         for column in outline.columns
     )
 
 
-def _line(
-    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: Published | None
+def _tidy_line(
+    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: PublishedPaper | None
 ) -> list[str | int]:
     summary = summarise(outline, results, row, column, metric)
     number = published_number(published, row, column, metric)
@@ -69,28 +69,29 @@ def _line(
     n_stale = len(stale_ids(outline, results, row, column))
     return [
         outline.name, row.name, column.learner, column.method, column.label, metric,
-        _text(summary.mean), _text(summary.sd), summary.n, summary.failed, n_stale, _text(number), _text(difference),
+        _number_text(summary.mean), _number_text(summary.sd), summary.n, summary.failed, n_stale,
+        _number_text(number), _number_text(difference),
     ]  # fmt: skip
 
 
-def _text(number: float | None) -> str:
+def _number_text(number: float | None) -> str:
     return "" if number is None else f"{number:.6g}"
 
 
 _UP, _DOWN = "↑", "↓"
 
 
-def shows_methods_as_rows(outline: Outline, published: Published | None) -> bool:
+def has_method_rows(outline: Outline, published: PublishedPaper | None) -> bool:
     """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
     has_own_tables = published is not None and any(table.number is not None for table in published.tables.values())
-    return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not has_own_tables
+    return len(outline.datasets) == 1 and len(outline.columns) > MOST_LINE_COLUMNS and not has_own_tables
 
 
-def by_method(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
+def method_table(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
-    metrics = in_order(outline.metrics)
+    metrics = order_metrics(outline.metrics)
     all_results = [MetricResults(outline, results, metric, published) for metric in metrics]
-    names = [shown_metric(metric) for metric in metrics]
+    names = [resolve_metric(metric) for metric in metrics]
     [row] = outline.datasets
     columns = [metric_results.line(row, name.decimals) for metric_results, name in zip(all_results, names, strict=True)]
     return Grid(
@@ -99,7 +100,11 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
         explanation=_explanation(outline, names, all_results),
         header=["", *map(_header, names)],
         rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
-        notes=[*_agreement(names, all_results), *_footnotes(all_results, outline, results), *_abbreviations(names)],
+        notes=[
+            *_agreement_notes(names, all_results),
+            *_footnotes(all_results, outline, results),
+            *_abbreviations(names),
+        ],
     )
 
 
@@ -109,7 +114,7 @@ def _header(name: Metric) -> str:
 
 def _explanation(outline: Outline, names: Sequence[Metric], all_results: Sequence[MetricResults]) -> str:
     ends = {_header(name)[-1] for name in names if not name.no_end}
-    parts = [splits([outline])]
+    parts = [splits_text([outline])]
     parts += [f"{mark} {word} is better" for mark, word in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
     one_group = len({column.group for column in outline.columns}) == 1
     parts.append("best in bold" if one_group else "best of each learner in bold")
@@ -125,7 +130,7 @@ def _seed_text(seed: int | None) -> str:
     return "" if seed is None else f" (only seed {seed})"
 
 
-def _agreement(names: Sequence[Metric], all_results: Sequence[MetricResults]) -> list[str]:
+def _agreement_notes(names: Sequence[Metric], all_results: Sequence[MetricResults]) -> list[str]:
     """Return the agreement of all metrics in one line, judged as ``probcal check`` does.
 
     A table with a seed is compared with the repetition of that seed only.
@@ -143,8 +148,8 @@ def _agreement(names: Sequence[Metric], all_results: Sequence[MetricResults]) ->
 
 
 def _footnotes(all_results: Sequence[MetricResults], outline: Outline, results: Results) -> list[str]:
-    summaries = [summary for metric_results in all_results for summary in metric_results.every_summary]
-    return [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
+    summaries = [summary for metric_results in all_results for summary in metric_results.all_summaries]
+    return [*footnotes(summaries, census(outline, results)), *override_notes(outline)]
 
 
 def _abbreviations(names: Sequence[Metric]) -> list[str]:
@@ -169,19 +174,19 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     SideBySideError when experiments cannot stand side by side.
     """
     if format == "csv":
-        return csv_text([HEADER]) + "".join(_tidy(store) for store in stores)
+        return csv_text([HEADER]) + "".join(_store_csv(store) for store in stores)
     if side_by_side:
         experiments = [side_by_side_tables(*stores)]
     else:
         experiments = [(Outline.of(store).title, tables(store)) for store in stores]
     if format == "html":
-        return page(experiments)
+        return html_page(experiments)
     return "\n".join({"markdown": markdown, "latex": latex}[format](*experiment) for experiment in experiments)
 
 
-def _tidy(store: Store) -> str:
-    outline, published = with_paper(Outline.of(store))
-    return tidy(outline, store.results(), in_order(outline.metrics), published)
+def _store_csv(store: Store) -> str:
+    outline, published = attach_paper(Outline.of(store))
+    return tidy_csv(outline, store.results(), order_metrics(outline.metrics), published)
 
 
 def tables(store: Store) -> list[Grid]:
@@ -190,15 +195,15 @@ def tables(store: Store) -> list[Grid]:
     Raises as ``tables_text`` does. Where a data set stands alone under many columns, one table of all metrics
     replaces all but the last. The first table says which cells are skipped.
     """
-    outline, published = with_paper(Outline.of(store))
+    outline, published = attach_paper(Outline.of(store))
     results = store.results()
-    if shows_methods_as_rows(outline, published):
-        return [by_method(1, outline, results, published), *calibration_tables(2, outline, results, published)]
-    grids = numbered(
+    if has_method_rows(outline, published):
+        return [method_table(1, outline, results, published), *calibration_tables(2, outline, results, published)]
+    grids = number_grids(
         outline.metrics,
         lambda number, metric: metric_table(number, outline, results, metric, published),
-        (lambda number: best_methods(number, outline, results, published)) if has_a_best(outline) else None,
+        (lambda number: best_method_table(number, outline, results, published)) if has_best_methods(outline) else None,
     )
-    skip_notes = set(skipped(outline))
+    skip_notes = set(omission_notes(outline))
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, outline, results, published)

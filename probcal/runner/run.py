@@ -96,7 +96,7 @@ def run_experiment(
     of a learner or method is missing or unusable.
     """
     store, cards = Store(options.folder), selection.used_cards()
-    store.refuse_others(experiment.name)
+    store.refuse_other_results(experiment.name)
     data = current_data(cards, options.data_folder, say)
     if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible
         refuse_unmet_requirements(

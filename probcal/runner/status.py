@@ -91,7 +91,7 @@ class CurrentResults(Store):
 
     def __init__(self, store: Store, originals: Path | None = None) -> None:
         super().__init__(store.folder)
-        self._store, self.whole = store, store.whole
+        self._store, self.is_whole = store, store.is_whole
         self.warnings: list[str] = []
         self._outdated: set[str] = set()
         self._outdated = set(self._find_outdated(originals))

@@ -101,8 +101,8 @@ class _Verification:
     def verify(
         self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]
     ) -> FolderVerification:
-        results = self.store.results_as_written().values()
-        rows = [result for result in results if selection.takes(result.dataset, result.learner, result.method)]
+        results = self.store.results_with_any_values().values()
+        rows = [result for result in results if selection.includes(result.dataset, result.learner, result.method)]
         recomputed_ids = set()
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
@@ -172,7 +172,7 @@ class _Verification:
         repetitions = self.outline.repetitions
         return {
             (row.dataset, row.key["split"]): row.repetition
-            for row in self.store.results_as_written().values()
+            for row in self.store.results_with_any_values().values()
             if "split" in row.key and row.repetition < repetitions.get(row.dataset, 0)
         }
 

@@ -20,10 +20,10 @@ from probcal.config.plugins import find_metric
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import Metric, metric_named
 
-_NO_PACKAGE = "the package that declares this metric is not installed, so no end is better"
-_OF_SEVERAL = ("loss_ratio", "steepest_growth")
+_NO_PACKAGE_REASON = "the package that declares this metric is not installed, so no end is better"
+_DERIVED_METRICS = ("loss_ratio", "steepest_growth")
 """What claims compare besides metrics. Each is computed from several numbers of a cell, and smaller is better."""
-_MOST = 10**15
+_LARGEST_COUNT = 10**15
 """Largest number of rows, seconds or bytes. Beyond it, floats are not exact for whole numbers."""
 
 
@@ -49,7 +49,7 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
 
 
 @cache
-def _metric_named(name: str) -> Metric | None:
+def _find_metric(name: str) -> Metric | None:
     """Return the metric, or None where this version and its plugins do not know it."""
     try:
         return find_metric(name)
@@ -57,50 +57,51 @@ def _metric_named(name: str) -> Metric | None:
         return None
 
 
-def shown_metric(name: str) -> Metric:
+def resolve_metric(name: str) -> Metric:
     """Return how to show the metric of this ``name``. Neither end of an unknown one is better."""
-    metric = _metric_named(name)
-    return metric or replace(metric_named(name), no_end="" if name in _OF_SEVERAL else _NO_PACKAGE)
+    metric = _find_metric(name)
+    return metric or replace(metric_named(name), no_end="" if name in _DERIVED_METRICS else _NO_PACKAGE_REASON)
 
 
 def _refuse_impossible(name: str, label: str, number: float) -> None:
-    metric = _metric_named(name)
+    metric = _find_metric(name)
     fault = metric.fault(number) if metric else None
     if fault:
         raise ImpossibleValueError(f"{label} is {number:.10g}, but {name} {fault}")
 
 
-_NOT_FINITE = ("inf", "-inf", "nan")
+_NON_FINITE_TEXTS = ("inf", "-inf", "nan")
 """Numbers that JSON lacks, as ``to_json`` writes them."""
-_LARGEST = 1e100
+_LARGEST_FLOAT = 1e100
 """Matplotlib cannot lay out axes near the largest floats."""
 
 
-def _number(value: Any) -> float:
+def _parse_number(value: Any) -> float:
     """Return ``value`` as a float. Beyond 1e100 it becomes infinite, so that sums of squares cannot overflow.
 
     Raises ValueError for anything but a number. true and false are not numbers.
     """
-    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NON_FINITE_TEXTS):
         raise PydanticCustomError("number", "is no number")
     number = float(value)
-    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
+    return math.copysign(math.inf, number) if abs(number) > _LARGEST_FLOAT else number
 
 
-def _place(place: dict[str, Any]) -> dict[str, Any]:
+def _check_place(place: dict[str, Any]) -> dict[str, Any]:
     """Return ``place``, as ``Predictions.add`` returned it. Raise ValueError when nothing can lie there."""
     numbers = [place.get("at"), place.get("rows"), place.get("columns", 1), place.get("labels", 1)]
-    if not all(type(n) is int and 0 <= n <= _MOST for n in numbers) or not isinstance(place.get("digest"), str):
+    is_valid = all(type(n) is int and 0 <= n <= _LARGEST_COUNT for n in numbers)
+    if not is_valid or not isinstance(place.get("digest"), str):
         raise PydanticCustomError("place", "does not name a place in predictions.bin")
-    if not 0 < math.prod(numbers[2:]) <= _MOST / max(place["rows"], 1):
+    if not 0 < math.prod(numbers[2:]) <= _LARGEST_COUNT / max(place["rows"], 1):
         raise PydanticCustomError("shape", "does not have a possible shape")
     return place
 
 
-_Count = Annotated[int, Field(strict=True, ge=0, le=_MOST)]
-_Number = Annotated[float, BeforeValidator(_number)]
-_Seconds = Annotated[float, Field(strict=True, ge=0, le=_MOST, allow_inf_nan=False)]
-_Place = Annotated[dict[str, Any], AfterValidator(_place)]
+_Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST_COUNT)]
+_Number = Annotated[float, BeforeValidator(_parse_number)]
+_Seconds = Annotated[float, Field(strict=True, ge=0, le=_LARGEST_COUNT, allow_inf_nan=False)]
+_Place = Annotated[dict[str, Any], AfterValidator(_check_place)]
 
 
 _LINE_LABEL_FIELDS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
@@ -125,18 +126,18 @@ def curves_fault(curves: dict[str, Any]) -> str | None:
 
 def _has_points(line: dict[str, Any]) -> bool:
     x, y = line.get("x"), line.get("y")
-    return isinstance(x, list) and isinstance(y, list) and 0 < len(x) == len(y) and _finite(x) and _finite(y)
+    return isinstance(x, list) and isinstance(y, list) and 0 < len(x) == len(y) and _are_finite(x) and _are_finite(y)
 
 
 def _has_identifier(name: str, line: dict[str, Any]) -> bool:
     if name == "iso_probability":
-        level = line.get("level")
-        return level is not None and _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
+        level, positive = line.get("level"), line.get("positive", True)
+        return level is not None and _are_finite([level]) and 0 < level < 1 and isinstance(positive, bool)
     return name != "training_rows" or isinstance(line.get("label"), str)
 
 
-def _finite(values: list[Any]) -> bool:
-    return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)
+def _are_finite(values: list[Any]) -> bool:
+    return {*map(type, values)} <= {int, float} and all(-_LARGEST_FLOAT <= value <= _LARGEST_FLOAT for value in values)
 
 
 @dataclass(frozen=True)
@@ -203,12 +204,12 @@ class CellResult:
         row = json.loads(line)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
-        if names := sorted(row.keys() - _PARTS):
+        if names := sorted(row.keys() - _FIELD_NAMES):
             raise UnknownParts(names)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
         try:
-            result: CellResult = _checks().validate_python(row)
+            result: CellResult = _type_adapter().validate_python(row)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise RowFaultError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -223,7 +224,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @cache
-def _checks() -> TypeAdapter[CellResult]:
+def _type_adapter() -> TypeAdapter[CellResult]:
     return TypeAdapter(CellResult)
 
 
@@ -238,7 +239,7 @@ class UnknownParts(ValueError):
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """Part of a line that names the version that wrote it."""
-_PARTS = {part.name for part in fields(CellResult)} - {"failed_since"}
+_FIELD_NAMES = {part.name for part in fields(CellResult)} - {"failed_since"}
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
@@ -256,11 +257,11 @@ def _json_number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-_LONGEST = 40
+_LONGEST_TEXT = 40
 """Largest number of characters of a version or of the name of a part in a message."""
 
 
-def other_version(line: str, error: Exception, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> str:
+def version_message(line: str, error: Exception, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> str:
     """Return which other version wrote a line that ``error`` reports, and what to do. Empty if nothing shows one.
 
     ``runs`` reads the provenance, which names the version where the line does not.
@@ -272,22 +273,22 @@ def other_version(line: str, error: Exception, runs: Callable[[], Mapping[str, M
         writer = None
     if isinstance(writer, str) and is_newer(writer):
         return (
-            f"written by probcal {printable(writer, _LONGEST)}, and this is probcal {__version__}; "
+            f"written by probcal {printable(writer, _LONGEST_TEXT)}, and this is probcal {__version__}; "
             "nothing is lost, install a newer version to read it: pip install --upgrade probcal"
         )
     if isinstance(error, UnknownParts):
         return (
             f"written by another version of probcal: {__version__} does not know its part "
-            f'"{printable(error.parts[0], _LONGEST)}"; nothing is lost, use the version that wrote it'
+            f'"{printable(error.parts[0], _LONGEST_TEXT)}"; nothing is lost, use the version that wrote it'
         )
     return ""
 
 
 def is_newer(version: str) -> bool:
     """Return whether ``version`` of probcal comes after this one, judged by the numbers that it begins with."""
-    return _numbers(version) > _numbers(__version__)
+    return _version_numbers(version) > _version_numbers(__version__)
 
 
-def _numbers(version: str) -> list[int]:
+def _version_numbers(version: str) -> list[int]:
     match = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
     return [int(number) for number in match[0].split(".")] if match else []

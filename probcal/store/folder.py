@@ -37,8 +37,8 @@ from probcal.store.cell_result import (
     RowFaultError,
     cell_id,
     key_digest,
-    other_version,
     refuse_impossible_values,
+    version_message,
 )
 from probcal.store.predictions import Predictions
 
@@ -58,7 +58,7 @@ _FILES = (
 _FOLDERS = ("figures", "input")
 _RUN_FILES = ("running.json", "running.json.new")
 """Files of the current run. The run goes on when one of these cannot be read or written."""
-_OURS = (*_FILES, *_FOLDERS, *_RUN_FILES)
+_OWN_NAMES = (*_FILES, *_FOLDERS, *_RUN_FILES)
 
 _MOST_LISTED = 10
 """Largest number of broken lines that a message lists."""
@@ -72,7 +72,7 @@ class Store:
     Reading needs no lock. Write only inside ``writing()``.
     """
 
-    whole = True
+    is_whole = True
     """Whether the whole experiment is shown, not a selection of it."""
 
     def __init__(self, folder: Path | str) -> None:
@@ -117,7 +117,7 @@ class Store:
         """Return ``results``, and cell -> number of its line in ``cells.jsonl``. Raises the same."""
         return self._read(any_values=False)
 
-    def results_as_written(self) -> dict[str, CellResult]:
+    def results_with_any_values(self) -> dict[str, CellResult]:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
         return self._read(any_values=True)[0]
 
@@ -135,7 +135,7 @@ class Store:
                 continue
             try:
                 result = CellResult.from_json(line or "", any_values=True)
-                cell_result = results[result.id] = _counting_result(results.get(result.id), result)
+                cell_result = results[result.id] = _latest_valid_result(results.get(result.id), result)
                 if cell_result is not result:
                     continue
                 places[result.id] = number
@@ -145,7 +145,7 @@ class Store:
             except ImpossibleValueError as error:
                 impossible_values[result.id] = f"{path}:{number}: {result.id}: {error}"
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-                if version := other_version(line or "", error, runs):
+                if version := version_message(line or "", error, runs):
                     version_lines.setdefault(version, []).append(number)
                     continue
                 reason = f" ({error})" if isinstance(error, RowFaultError) else ""
@@ -202,7 +202,7 @@ class Store:
             raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
         return predictions
 
-    def refuse_others(self, name: str) -> None:
+    def refuse_other_results(self, name: str) -> None:
         """Raise StoreError when the folder holds another experiment's results, or other files."""
         if self.exists():
             owner = self.experiment()["name"]
@@ -213,7 +213,7 @@ class Store:
         elif self.folder.exists():
             if not self.folder.is_dir():
                 raise StoreError(f"{self.folder} is a file; choose a folder with -o")
-            foreign_names = sorted(path.name for path in self.folder.iterdir() if path.name not in _OURS)
+            foreign_names = sorted(path.name for path in self.folder.iterdir() if path.name not in _OWN_NAMES)
             if foreign_names and not (self.folder / "cells.jsonl").exists():
                 raise StoreError(
                     f"{self.folder} is not empty and is not a results folder (it holds {foreign_names[0]!r});"
@@ -227,13 +227,13 @@ class Store:
 
     # --- writing -------------------------------------------------------------------------------
 
-    def writing(self, name: str) -> _Writing:
+    def writing(self, name: str) -> _WriteLock:
         """Return a context in which only this process may write results of experiment ``name``.
 
         Raises StoreError when the folder belongs to something else, another process writes to it, or it cannot be
         written.
         """
-        return _Writing(self, name)
+        return _WriteLock(self, name)
 
     def write_experiment(self, experiment: dict[str, Any]) -> None:
         path = self.folder / "experiment.json"
@@ -241,7 +241,7 @@ class Store:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             return
         new_path = path.with_suffix(".json.new")
-        with self._raising_store_error():
+        with self._store_errors():
             with new_path.open("w", encoding="utf-8") as file:
                 file.write(text)
                 _sync(file)
@@ -249,7 +249,7 @@ class Store:
 
     def add_run(self, run: dict[str, Any]) -> None:
         """Store the provenance of a run. A later line about the same run replaces an earlier one."""
-        with self._raising_store_error(), appending(self.folder / "runs.jsonl") as file:
+        with self._store_errors(), appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
             _sync(file)
 
@@ -262,28 +262,28 @@ class Store:
         """
         if not self._is_writing:
             raise RuntimeError("call Store.add only inside Store.writing")
-        with self._raising_store_error():
+        with self._store_errors():
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = appending(self.folder / "cells.jsonl")
             place = None if y is None or p is None else self._predictions.add(y, p)
             self._cells.write(result.to_json(place) + "\n")
             self._cells.flush()
-            self._refuse_if_gone()
+            self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:
                 self._sync()
 
     @contextmanager
-    def _raising_store_error(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            self._refuse_if_gone()
+            self._refuse_moved_file()
             raise StoreError(
                 f"cannot write to {self.folder} any more: {error.strerror or error};"
                 " what was finished before is kept, the same command goes on from there"
             ) from None
 
-    def _refuse_if_gone(self) -> None:
+    def _refuse_moved_file(self) -> None:
         if self._cells is not None and (change := file_displacement(self._cells)):
             advice = "run again to make them anew" if change == "removed" else "move it back and run again to go on"
             raise StoreError(f"{self._cells.name} was {change} while results were written to it; {advice}")
@@ -307,13 +307,13 @@ class Store:
     def _close(self) -> None:
         """Close the files. Raise StoreError if the system reports only now that something could not be written."""
         cells, self._cells, self._is_writing = self._cells, None, False
-        with self._raising_store_error(), cells or nullcontext(), closing(self._predictions):
+        with self._store_errors(), cells or nullcontext(), closing(self._predictions):
             self._predictions.sync()
             if cells is not None:
                 _sync(cells)
 
 
-class _Writing:
+class _WriteLock:
     def __init__(self, store: Store, name: str) -> None:
         self._store, self._name = store, name
         self._lock = FileLock(store.folder / ".lock", timeout=0)
@@ -321,11 +321,11 @@ class _Writing:
     def __enter__(self) -> Store:
         folder = self._store.folder
         try:
-            self._store.refuse_others(self._name)
-            refuse_links_out(folder, _OURS)
+            self._store.refuse_other_results(self._name)
+            refuse_links_out(folder, _OWN_NAMES)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
-            self._store.refuse_others(self._name)  # again: another run may have begun and ended meanwhile
+            self._store.refuse_other_results(self._name)  # again: another run may have begun and ended meanwhile
             self._store._open()
         except Timeout:
             raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
@@ -356,7 +356,7 @@ def _lines_text(lines: list[int]) -> str:
     return f"{lines[0]}: {f'this and {len(lines) - 1} more lines were' if len(lines) > 1 else 'this line was'}"
 
 
-def _counting_result(previous: CellResult | None, result: CellResult) -> CellResult:
+def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:
     """Return the result of a cell that counts: only a finished result replaces a finished one.
 
     A failed attempt after a finished result is kept in its ``failed_since``.

@@ -15,20 +15,20 @@ from probcal._io import printable
 from probcal.errors import ProbcalError, StoreError, did_you_mean
 from probcal.store.folder import Store
 
-_NAME = re.compile(r"\w[\w.-]{0,99}")
+_NAME_PATTERN = re.compile(r"\w[\w.-]{0,99}")
 _MOST_REPETITIONS = 10_000
 """Every planned cell is looked up, so no experiment may plan more."""
-_LONGEST = 500
+_LONGEST_TEXT = 500
 
 
-def _name(name: str) -> str:
-    if not _NAME.fullmatch(name):
+def _check_name(name: str) -> str:
+    if not _NAME_PATTERN.fullmatch(name):
         raise ValueError(f"{name[:40]!r} is not a valid name (letters, digits, _, . and -, at most 100)")
     return name
 
 
-Name = Annotated[str, AfterValidator(_name)]
-DisplayText = Annotated[str, AfterValidator(lambda text: printable(text, _LONGEST))]
+Name = Annotated[str, AfterValidator(_check_name)]
+DisplayText = Annotated[str, AfterValidator(lambda text: printable(text, _LONGEST_TEXT))]
 """Text for a table or a figure. Characters that a terminal would obey are escaped."""
 
 
@@ -55,12 +55,12 @@ class Row(_OutlinePart):
     """Number of rows of each class, smallest first. None in folders of earlier versions, and where nobody counted."""
 
     @property
-    def fixed(self) -> bool:
+    def has_fixed_rows(self) -> bool:
         """Return whether every repetition has the same training and test rows."""
         return self.split in ("standard", "chronological", "same", "rows") and not self.drawn
 
     @property
-    def random(self) -> bool:
+    def has_random_rows(self) -> bool:
         """Return whether every repetition draws its split or its rows, or is one fold of several.
 
         It is False where an earlier version did not store it.
@@ -68,16 +68,16 @@ class Row(_OutlinePart):
         return self.drawn or self.split == "holdout" or self.folds is not None
 
     @property
-    def published(self) -> str:
+    def paper_dataset(self) -> str:
         """Return the name of the data set with the published numbers."""
         return self.reading_of or self.name
 
     @property
-    def kind_of_splits(self) -> str:
+    def split_noun(self) -> str:
         """Return what its several splits are, in words."""
         if self.drawn:
             return "draws"
-        return "folds" if self.folds else "runs" if self.fixed else "random splits"
+        return "folds" if self.folds else "runs" if self.has_fixed_rows else "random splits"
 
 
 class ResultColumn(_OutlinePart):
@@ -123,11 +123,11 @@ class ResultOverride(_OutlinePart):
     skip: bool = False
 
     @cached_property
-    def _pairs(self) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+    def _name_sets(self) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
         return frozenset(self.datasets), frozenset(self.columns)  # lists of a hundred names are slow to search
 
     def applies_to(self, row: Row, column: ResultColumn) -> bool:
-        datasets, columns = self._pairs
+        datasets, columns = self._name_sets
         return row.name in datasets and (column.learner, column.method) in columns
 
 
@@ -163,7 +163,7 @@ class Outline(_OutlinePart):
         """Return whether an exception skips these cells."""
         return any(override.skip and override.applies_to(row, column) for override in self.exceptions)
 
-    def titled(self, titles: Mapping[str, str]) -> Outline:
+    def with_titles(self, titles: Mapping[str, str]) -> Outline:
         """Return a copy with a paper's row ``titles`` for the data sets that have one."""
         rows = [row.model_copy(update={"title": titles.get(row.name, row.title)}) for row in self.datasets]
         return self.model_copy(update={"datasets": rows})
@@ -197,7 +197,7 @@ class Selection:
     learners: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
 
-    def of(self, outline: Outline) -> Outline:
+    def select(self, outline: Outline) -> Outline:
         """Return the selected part of ``outline``, which may be empty. Exceptions of other cells are left out."""
         rows = [row for row in outline.datasets if self._has_dataset(row.name)]
         columns = [column for column in outline.columns if self._has_column(column.learner, column.method)]
@@ -208,11 +208,11 @@ class Selection:
         ]
         return outline.model_copy(update={"datasets": rows, "columns": columns, "exceptions": exceptions})
 
-    def takes(self, dataset: str, learner: str, method: str) -> bool:
+    def includes(self, dataset: str, learner: str, method: str) -> bool:
         """Return whether the cells of these names are selected."""
         return self._has_dataset(dataset) and self._has_column(learner, method)
 
-    def stores(self, stores: Sequence[Store]) -> list[Store]:
+    def select_stores(self, stores: Sequence[Store]) -> list[Store]:
         """Return ``stores`` restricted to the selection. Stores without any selected cell are left out.
 
         Raises ProbcalError for names that no store has.
@@ -220,8 +220,8 @@ class Selection:
         if not (self.datasets or self.learners or self.methods):
             return [*stores]
         outlines = [Outline.of(store) for store in stores]
-        self.refuse_unknown(outlines)
-        selected_outlines = [self.of(outline) for outline in outlines]
+        self.refuse_unknown_names(outlines)
+        selected_outlines = [self.select(outline) for outline in outlines]
         return [
             SelectedResults(store.folder, self)
             for store, outline in zip(stores, selected_outlines, strict=True)
@@ -232,17 +232,17 @@ class Selection:
         return not self.datasets or name in self.datasets
 
     def _has_column(self, learner: str, method: str) -> bool:
-        return (not self.learners or bool(set(self.learners) & _selecting_names(learner))) and (
-            not self.methods or bool(set(self.methods) & _selecting_names(method))
+        return (not self.learners or bool(set(self.learners) & _entry_names(learner))) and (
+            not self.methods or bool(set(self.methods) & _entry_names(method))
         )
 
-    def refuse_unknown(self, outlines: Sequence[Outline]) -> None:
+    def refuse_unknown_names(self, outlines: Sequence[Outline]) -> None:
         """Raise ProbcalError for all names that no outline has, or when no outline has a selected cell."""
         columns = [column for outline in outlines for column in outline.columns]
         kinds = {
             "data set": ([{row.name} for outline in outlines for row in outline.datasets], self.datasets),
-            "learner": ([_selecting_names(column.learner) for column in columns], self.learners),
-            "method": ([_selecting_names(column.method) for column in columns], self.methods),
+            "learner": ([_entry_names(column.learner) for column in columns], self.learners),
+            "method": ([_entry_names(column.method) for column in columns], self.methods),
         }
         messages = []
         for kind, (name_sets, requests) in kinds.items():
@@ -255,7 +255,7 @@ class Selection:
             ]
         if messages:
             raise ProbcalError("\n".join(messages))
-        if not any(outline.datasets and outline.columns for outline in map(self.of, outlines)):
+        if not any(outline.datasets and outline.columns for outline in map(self.select, outlines)):
             texts = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
             raise ProbcalError(f"no experiment here has {' with '.join(texts)}")
 
@@ -263,7 +263,7 @@ class Selection:
 class SelectedResults(Store):
     """Read a results folder of which only a selection is shown."""
 
-    whole = False
+    is_whole = False
 
     def __init__(self, folder: Path, selection: Selection) -> None:
         super().__init__(folder)
@@ -271,8 +271,8 @@ class SelectedResults(Store):
 
     def experiment(self) -> dict[str, Any]:
         """Return the experiment as it was last run, with only the selected data sets, columns and exceptions."""
-        experiment, takes = super().experiment(), self._selection.takes
-        selected_outline = self._selection.of(Outline.of(Store(self.folder)))
+        experiment, takes = super().experiment(), self._selection.includes
+        selected_outline = self._selection.select(Outline.of(Store(self.folder)))
         rows = {row.name for row in selected_outline.datasets}
         columns = {(column.learner, column.method) for column in selected_outline.columns}
         return experiment | {
@@ -286,5 +286,5 @@ class SelectedResults(Store):
         }
 
 
-def _selecting_names(name: str) -> set[str]:
+def _entry_names(name: str) -> set[str]:
     return {name, name.partition(".")[0]}

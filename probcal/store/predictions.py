@@ -16,7 +16,7 @@ import numpy as np
 
 
 @cache
-def _row(columns: tuple[int, ...], labels: tuple[int, ...]) -> np.dtype:
+def _row_type(columns: tuple[int, ...], labels: tuple[int, ...]) -> np.dtype:
     """Return the type of a test row: its label or labels, and the probability of each class (of each label)."""
     return np.dtype([("y", "<i1", labels), ("p", "<f8", labels + columns)])
 
@@ -38,7 +38,7 @@ class Predictions:
         if self._file is None:
             self._file = self.path.open("ab")
         labels, columns = y.shape[1:], p.shape[y.ndim :]
-        rows = np.empty(len(y), _row(columns, labels))
+        rows = np.empty(len(y), _row_type(columns, labels))
         rows["y"], rows["p"] = y, p
         content = rows.tobytes()
         place = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
@@ -53,7 +53,7 @@ class Predictions:
     def read(self, place: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (y, p), bit for bit as they were added, or None when the file does not hold them any more."""
         try:
-            row = _row(*((place[name],) if name in place else () for name in ("columns", "labels")))
+            row = _row_type(*((place[name],) if name in place else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
                 n_bytes = file.seek(0, os.SEEK_END) - place["at"]
                 if place["rows"] * row.itemsize > n_bytes:  # do not allocate memory for rows that are not there

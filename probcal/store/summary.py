@@ -58,7 +58,7 @@ class Summary:
         return None if self.n < 2 or self.infinite else statistics.stdev(self.values)
 
     @property
-    def partial(self) -> bool:
+    def is_partial(self) -> bool:
         return 0 < self.n < self.planned
 
 
@@ -117,7 +117,7 @@ def summarise(
     cells = [results[name] for name in ids if name in results]
     numbers = [cell.metrics.get(metric, math.nan) for cell in cells if cell.status == "done"]
     values = tuple(value for value in numbers if not math.isnan(value))
-    random_splits = seed is None and row.random
+    random_splits = seed is None and row.has_random_rows
     return Summary(values, len(ids), len(cells) - len(numbers), len(numbers) - len(values), random_splits, row.split)
 
 
@@ -136,7 +136,7 @@ def census(outline: Outline, results: Results) -> Census:
             for row, row_ids in zip(outline.datasets, ids_by_row, strict=True)
             if row_ids and not any(name in results for name in row_ids)
         ],
-        warned=_warned(outline, results),
+        warned=_count_warnings(outline, results),
         stale=Counter(
             column.label
             for row in outline.datasets
@@ -155,7 +155,7 @@ def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn
     ]
 
 
-def _warned(outline: Outline, results: Results) -> dict[str, Counter[str]]:
+def _count_warnings(outline: Outline, results: Results) -> dict[str, Counter[str]]:
     warnings: dict[str, Counter[str]] = {}
     for row in outline.datasets:
         for column in outline.columns:

@@ -97,7 +97,7 @@ def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) ->
     With several classes it shows the likeliest class of each row.
     """
     from probcal.plots.reliability import ReliabilityDisplay
-    from probcal.reporting.drawing import COLOURS, look, titled_figure
+    from probcal.reporting.drawing import COLOURS, drawing_style, titled_figure
 
     p, y = predictions.p, predictions.y
     multiclass = p.shape[1] > 2
@@ -106,7 +106,7 @@ def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) ->
         p_binary, y_binary = p[np.arange(len(y)), top_class], (y == top_class).astype(int)
     else:
         p_binary, y_binary = p[:, 1], (y == 1).astype(int)
-    with look():
+    with drawing_style():
         figure = titled_figure(printable(title, 60), 4.2, 4.2)
         axes = figure.add_subplot()
         ReliabilityDisplay.from_predictions(

@@ -84,7 +84,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         files.refuse_overwriting(options.save, card_name)
     if options.export:
         refuse_export(options.export)
-    Store(folder).refuse_others(name)
+    Store(folder).refuse_other_results(name)
     _refuse_other_table(path, heading)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, inflation
+from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, variance_inflation
 
 NUMBERS = st.lists(st.floats(-10, 10, allow_nan=False).map(lambda one: round(one, 3)), min_size=2, max_size=40)
 SHARES = st.sampled_from([0.1, 0.25, 0.34, 0.5])
@@ -38,7 +38,7 @@ def test_the_variance_equals_a_hand_calculation():
 
 
 def test_the_test_share_is_relative_to_all_rows():
-    assert inflation(10, test_share=0.25) == pytest.approx(1 / 10 + 1 / 3)
+    assert variance_inflation(10, test_share=0.25) == pytest.approx(1 / 10 + 1 / 3)
 
 
 def test_the_test_equals_the_example_of_scikit_learn():

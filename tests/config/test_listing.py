@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from probcal.config.experiment import config_names, find_config, read_experiment
-from probcal.papers.published import Published, paper_names
+from probcal.papers.published import PublishedPaper, paper_names
 from tests.commands import probcal
 
 
@@ -19,7 +19,7 @@ def test_every_shipped_experiment_is_listed_with_its_title():
 def test_every_paper_is_listed_with_citation_and_counts():
     text = probcal("list", "papers").stdout
     for name in paper_names():
-        paper = Published.read(name)
+        paper = PublishedPaper.read(name)
         line = next(line for line in text.splitlines() if line.startswith(f"{name} "))
         n_numbers = sum(len(table.numbers) for table in paper.tables.values())
         assert paper.short in line

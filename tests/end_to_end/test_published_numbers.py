@@ -2,7 +2,7 @@
 
 import pytest
 
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.store.folder import Store
 from tests.commands import probcal
 
@@ -68,7 +68,7 @@ def test_weka_trees_reproduce_coil(run):
 
 
 def too_far(results, dataset, expected):
-    paper = Published.read("langford-zadrozny-2005")
+    paper = PublishedPaper.read("langford-zadrozny-2005")
     found = {}
     for learner, method, their_learner, their_method, metrics in expected:
         ours = results[f"{dataset}/0/{learner}/{method}"].metrics

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.reporting.comparison.leaderboard import scores
+from probcal.reporting.comparison.leaderboard import measure_scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 
@@ -53,7 +53,7 @@ def test_tables_of_the_page_come_from_the_saved_answer(here, there):
 def test_saved_answer_equals_the_output_of_the_script():
     script = runpy.run_path(str(ROOT / "benchmarks" / "arena_answer.py"))
     store = Store(RESULTS)
-    of = script["candidates"](scores(Outline.of(store), store.results(), "log_loss"))
+    of = script["candidates"](measure_scores(Outline.of(store), store.results(), "log_loss"))
     assert script["report"](of) + "\n" == saved("answer.md")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probcal.papers.bands import FEWEST, LEVEL, SIGMAS, compare, enough, why_not_judged
+from probcal.papers.bands import FEWEST_SPLITS, LEVEL, SIGMAS, compare, has_enough_values, no_verdict_reason
 
 
 def test_published_split_may_differ_by_exactly_the_tolerance():
@@ -51,7 +51,7 @@ def test_clearly_different_number_is_out_of_band(n, sd_away, seen):
 
 
 def test_too_few_splits_miss_most_clearly_different_numbers():
-    draws = np.random.default_rng(3).normal(0.3, 0.04, size=(2_000, FEWEST - 1)).tolist()
+    draws = np.random.default_rng(3).normal(0.3, 0.04, size=(2_000, FEWEST_SPLITS - 1)).tolist()
     out = sum(not compare(ours, published + 0.4, None, rounding=0).in_band for *ours, published in draws)
     assert out / len(draws) < 0.5
 
@@ -59,31 +59,32 @@ def test_too_few_splits_miss_most_clearly_different_numbers():
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_fewer_than_five_random_splits_are_not_judged(n):
     values = [0.3, 0.5, 0.4, 0.6][:n]
-    assert why_not_judged(values, 0.9, None) == f"{n} split{'s' if n > 1 else ''}"
-    assert why_not_judged([*values, math.inf], 0.9, None) == f"{n + 1} splits, {n} of them finite"
+    assert no_verdict_reason(values, 0.9, None) == f"{n} split{'s' if n > 1 else ''}"
+    assert no_verdict_reason([*values, math.inf], 0.9, None) == f"{n + 1} splits, {n} of them finite"
 
 
 def test_equal_splits_are_not_judged():
-    assert why_not_judged([0.3] * 30, 0.3, None) == why_not_judged([0.3] * 30, 0.9, None) == "30 splits, all alike"
-    assert why_not_judged([0.3, 0.3 + 1e-13] * 15, 0.3, None) == "30 splits, all alike"
+    assert no_verdict_reason([0.3] * 30, 0.3, None) == "30 splits, all alike"
+    assert no_verdict_reason([0.3] * 30, 0.9, None) == "30 splits, all alike"
+    assert no_verdict_reason([0.3, 0.3 + 1e-13] * 15, 0.3, None) == "30 splits, all alike"
 
 
 def test_infinity_needs_many_finite_splits_to_be_judged():
     finite = [0.3, 0.4] * 15
-    assert why_not_judged(finite, math.inf, None) == "30 splits, none infinite"
-    assert why_not_judged([math.inf] * 30, 0.4, None) == "30 splits, none finite"
-    assert why_not_judged([0.3, 0.4] * 200, math.inf, None) is None
+    assert no_verdict_reason(finite, math.inf, None) == "30 splits, none infinite"
+    assert no_verdict_reason([math.inf] * 30, 0.4, None) == "30 splits, none finite"
+    assert no_verdict_reason([0.3, 0.4] * 200, math.inf, None) is None
     assert 1 / 370 > LEVEL > 1 / 371
 
 
 @pytest.mark.parametrize("values", [FIVE, [*FIVE, math.inf], [0.1 * n for n in range(30)]])
 def test_enough_finite_splits_are_judged(values):
-    assert why_not_judged(values, 0.8, None) is None
+    assert no_verdict_reason(values, 0.8, None) is None
 
 
 def test_one_published_split_is_judged():
-    assert why_not_judged([0.3], 0.9, 0.005) is None
-    assert why_not_judged([], 0.9, 0.005) == "no splits"
+    assert no_verdict_reason([0.3], 0.9, 0.005) is None
+    assert no_verdict_reason([], 0.9, 0.005) == "no splits"
 
 
 def test_published_infinity_agrees_if_one_split_is_infinite():
@@ -98,7 +99,7 @@ def test_finite_number_is_compared_with_finite_splits():
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, math.inf]])
 def test_one_finite_split_is_too_few(values):
-    assert not enough(values, 0.5, None)
+    assert not has_enough_values(values, 0.5, None)
     with pytest.raises(ValueError, match="too few"):
         compare(values, 0.5, None)
 

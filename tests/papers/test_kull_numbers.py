@@ -11,7 +11,7 @@ from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import card_names
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
 from probcal.papers.deviations import known_deviations
-from probcal.papers.published import PAPERS, Published
+from probcal.papers.published import PAPERS, PublishedPaper
 
 AISTATS, EJS = PAPER_FILES
 
@@ -30,7 +30,7 @@ AISTATS, EJS = PAPER_FILES
     ],
 )
 def test_numbers_equal_those_of_the_result_files(paper, dataset, column, metric, mean, sd):
-    published = Published.read(paper)
+    published = PublishedPaper.read(paper)
     place = (f"kull-{dataset}", *published.columns[column])
     table = published.tables[metric]
     assert (table.numbers[place], table.spreads[place], table.runs) == (mean, sd, 50)
@@ -38,7 +38,7 @@ def test_numbers_equal_those_of_the_result_files(paper, dataset, column, metric,
 
 @pytest.mark.parametrize(("paper", "columns"), [(AISTATS, 24), (EJS, 42)])
 def test_every_table_has_41_data_sets_and_all_columns(paper, columns):
-    published = Published.read(paper)
+    published = PublishedPaper.read(paper)
     assert set(published.titles) == {name for name in card_names() if name.startswith("kull-")}
     for metric in ("accuracy", "log_loss", "brier"):
         places = itertools.product(published.titles, published.columns.values())
@@ -47,7 +47,7 @@ def test_every_table_has_41_data_sets_and_all_columns(paper, columns):
 
 
 def test_number_of_decimals_is_that_of_the_file():
-    table = Published.read(AISTATS).tables["log_loss"]
+    table = PublishedPaper.read(AISTATS).tables["log_loss"]
     assert table.printed_decimals["kull-vehicle", "nbayes", "none"] == 11
     assert table.printed_decimals["kull-autos", "nbayes", "none"] >= 11
 
@@ -63,7 +63,7 @@ def test_committed_numbers_equal_the_output_of_the_script(paper, original_files,
 
 @pytest.mark.parametrize("paper", PAPER_FILES)
 def test_published_numbers_support_every_claim(paper):
-    published = Published.read(paper)
+    published = PublishedPaper.read(paper)
     for claim in published.claims:
         assert judge(claim, published, PublishedNumbers(published)).verdict == "supported", claim.label
 
@@ -87,4 +87,4 @@ def test_columns_of_a_config_match_columns_of_the_paper(config, paper, learners)
     experiment = read_experiment(find_config(config))
     columns = [(one.learner.paper, one.method.paper) for one in experiment.columns if one.learner.paper]
     assert experiment.paper == paper and len(columns) == len(set(columns)) == 6 * learners
-    assert paper is None or set(columns) <= set(Published.read(paper).columns.values())
+    assert paper is None or set(columns) <= set(PublishedPaper.read(paper).columns.values())

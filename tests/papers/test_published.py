@@ -6,25 +6,25 @@ import math
 import pytest
 
 from probcal.errors import ProbcalError
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 
 METRICS = ("cxe", "rms", "auc")
 
 
 @pytest.fixture
 def paper():
-    return Published.read("langford-zadrozny-2005")
+    return PublishedPaper.read("langford-zadrozny-2005")
 
 
 def test_published_means_of_runs_have_spread_and_run_count():
-    table = Published.read("gao-parameswaran-peng-2017-documents").tables["l1"]
+    table = PublishedPaper.read("gao-parameswaran-peng-2017-documents").tables["l1"]
     of_logistic = ("documents", "logistic", "direct")
     assert (table.numbers[of_logistic], table.spreads[of_logistic]) == (0.1270, 0.0008)
     assert (table.runs, table.decimals, table.rounding) == (5, 4, 0.00005)
 
 
 def test_numbers_can_come_from_one_run_of_some_columns():
-    paper = Published.read("vovk-petej-gammerman-2021")
+    paper = PublishedPaper.read("vovk-petej-gammerman-2021")
     errors = paper.tables["errors"]
     assert errors.numbers == {
         ("bank-marketing", "forest", "base"): 4814,
@@ -111,14 +111,14 @@ def test_numbers_missing_from_the_paper_are_none(paper):
     assert paper.number("wine", "J48", "direct", "rms") is None
     assert paper.number("adult", "SVM", "direct", "rms") is None
     assert paper.number("adult", "J48", "direct", "c_emp") is None
-    assert paper.best("wine", "rms") is None
-    assert paper.best("adult", "c_emp") is None
+    assert paper.best_method("wine", "rms") is None
+    assert paper.best_method("adult", "c_emp") is None
 
 
 def test_paper_is_read_only_once(paper):
-    assert Published.read("langford-zadrozny-2005") is paper
+    assert PublishedPaper.read("langford-zadrozny-2005") is paper
 
 
 def test_unknown_paper_is_rejected_with_a_suggestion():
     with pytest.raises(ProbcalError, match='did you mean "langford-zadrozny-2005"'):
-        Published.read("langford-zadrozny-2006")
+        PublishedPaper.read("langford-zadrozny-2006")

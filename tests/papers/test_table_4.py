@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 
 # In these cells the printed entry does not name all best columns of Tables 1-3.
 TIES_NOT_ALL_NAMED = {
@@ -22,7 +22,7 @@ ABBREVIATED = {"Prob(J48/Log)": {"ProbJ48", "ProbLog"}, "J48/SVM": {"J48", "SigS
 
 @pytest.fixture
 def paper():
-    return Published.read("langford-zadrozny-2005")
+    return PublishedPaper.read("langford-zadrozny-2005")
 
 
 def recomputed(paper, dataset, metric):
@@ -32,7 +32,7 @@ def recomputed(paper, dataset, metric):
 
 
 def named(paper, dataset, metric):
-    entry = paper.best(dataset, metric)
+    entry = paper.best_method(dataset, metric)
     return ABBREVIATED.get(entry, {entry})
 
 
@@ -53,5 +53,5 @@ def test_winners_of_rms_and_cxe_are_exchanged_on_hepatitis(paper):
 
 
 def test_probing_wins_21_of_45_entries_in_the_table(paper):
-    entries = [paper.best(*cell) for cell in itertools.product(paper.titles, ("rms", "cxe", "auc"))]
+    entries = [paper.best_method(*cell) for cell in itertools.product(paper.titles, ("rms", "cxe", "auc"))]
     assert sum("Prob" in entry for entry in entries) == 21

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import effects_of, mean_loss_ratio
 from probcal.reporting.paper_figures import error_figure, ratio_figure
 from probcal.store.folder import CellResult, Store
@@ -203,6 +203,6 @@ def test_changed_loss_ratio_is_drift(calibrated):
 
 
 def test_every_claim_names_columns_of_the_paper():
-    paper = Published.read(PAPER)
+    paper = PublishedPaper.read(PAPER)
     assert all(set(one.columns) <= paper.columns.keys() for one in paper.claims)
     assert {one.columns for one in paper.claims if one.kind == "saves"} == {(name,) for name in LEARNERS}

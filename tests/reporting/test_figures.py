@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from probcal.reporting.drawing import _apart
+from probcal.reporting.drawing import _spread_places
 from probcal.reporting.paper_figures import stages_figure
 from probcal.reporting.stored_curves import panels_of, shortfalls
 from probcal.store.cell_result import CellResult
@@ -107,9 +107,9 @@ def test_plot_writes_png_and_svg_with_reproducible_bytes(staged, monkeypatch):
 
 
 def test_labels_of_close_lines_are_moved_apart():
-    assert _apart([0.1, 0.5, 0.9], 0.1) == [0.1, 0.5, 0.9]
-    assert _apart([0.5, 0.5, 0.9], 0.1) == pytest.approx([0.45, 0.55, 0.9])
-    assert _apart([0.5, 0.5, 0.56], 0.1) == pytest.approx([0.42, 0.52, 0.62])
+    assert _spread_places([0.1, 0.5, 0.9], 0.1) == [0.1, 0.5, 0.9]
+    assert _spread_places([0.5, 0.5, 0.9], 0.1) == pytest.approx([0.45, 0.55, 0.9])
+    assert _spread_places([0.5, 0.5, 0.56], 0.1) == pytest.approx([0.42, 0.52, 0.62])
 
 
 def test_message_without_stages_explains_how_to_get_them(small, cxe):

@@ -19,8 +19,8 @@ from probcal._io import shipped
 from probcal.data.card import find_card, read_card
 from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
-from probcal.reporting.iso_figures import PAPERS, holds, iso_figures, label_lines, number_of, region
-from probcal.reporting.stored_curves import box_of, left_out, sweeps_of
+from probcal.reporting.iso_figures import PAPER_PANELS, contains_points, iso_figures, label_lines, level_text, region
+from probcal.reporting.stored_curves import box_of, sweeps_of, undrawn_columns
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from tests.commands import probcal
@@ -141,7 +141,7 @@ def test_regions_with_holes_or_without_border_fill_the_box():
         ([], False, [False, False, False]),
     ):
         path = region(lines, *box, everywhere)
-        assert black(path, *box, places).tolist() == expected == holds(path, places).tolist()
+        assert black(path, *box, places).tolist() == expected == contains_points(path, places).tolist()
 
 
 def test_shades_of_curved_borders_match_the_votes(folder):
@@ -153,11 +153,11 @@ def test_shades_of_curved_borders_match_the_votes(folder):
     [sweep] = found(folder({("svm", "sweep"): few}))
     [closed] = sweep.borders[0.1]
     assert np.allclose(closed[0], closed[-1])
-    assert (sweep.borders[0.02], sweep.borders[0.98], sweep.everywhere) == ([], [], {0.02})
+    assert (sweep.borders[0.02], sweep.borders[0.98], sweep.positive_levels) == ([], [], {0.02})
     low, high = box_of([sweep])
     places = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
     votes = sum(
-        holds(region(lines, low, high, level in sweep.everywhere), places).astype(int)
+        contains_points(region(lines, low, high, level in sweep.positive_levels), places).astype(int)
         for level, lines in sweep.borders.items()
     )
     assert (votes == few.probings_[0].votes(pd.DataFrame(places, columns=TOY.X.columns))).mean() > 0.995
@@ -232,7 +232,7 @@ def test_sweeps_of_other_levels_or_weightings_have_own_figures(folder):
     titles = {name: figure.axes[0].get_title() for name, figure in drawn(store).items()}
     assert titles == {f"iso-probability-toy-svm-{name}": f"svm, {name}" for name in "abc"}
     note = "learner, rows and levels are those of Sweepsvm, and only the answer differs"
-    assert left_out(found(store)) == [f"Sweepsvm: not drawn; {note}"]
+    assert undrawn_columns(found(store)) == [f"Sweepsvm: not drawn; {note}"]
     assert note in probcal("plot", store.folder).stderr.replace("\n", " ")
 
 
@@ -259,7 +259,7 @@ def test_levels_without_room_for_a_label_are_listed(folder):
     on_lines = {text.get_text() for text in axes.texts} - {note}
     told = set(note.removeprefix("no room for ").replace("\n", " ").split(", "))
     [sweep] = found(folder({("svm", "sweep"): close}))
-    assert on_lines | told == {number_of(level) for level, lines in sweep.borders.items() if lines}
+    assert on_lines | told == {level_text(level) for level, lines in sweep.borders.items() if lines}
 
 
 def test_axes_and_classes_have_the_names_of_the_card(folder):
@@ -318,7 +318,7 @@ def test_paper_figures_have_their_names_and_level_groups(folder):
     store = folder(sweeps, "isoprobability", ["gaussians", "elsewhere"], config=SHIPPED)
     figures = drawn(store)
     assert list(figures) == ["figure-4", "iso-probability-elsewhere-tree"]
-    groups = [panel.levels for panel in PAPERS["isoprobability"]["figure-4"][1]]
+    groups = [panel.levels for panel in PAPER_PANELS["isoprobability"]["figure-4"][1]]
     assert groups == [(0.1, 0.7, 0.9), (0.05, 0.55), (0.25, 0.8, 0.95)]
     assert [axes.get_title() for axes in figures["figure-4"].axes] == [
         "Levels .10, .70, .90",
@@ -328,7 +328,7 @@ def test_paper_figures_have_their_names_and_level_groups(folder):
 
 
 def test_levels_have_two_decimals_or_more_if_needed():
-    assert [number_of(level) for level in (0.05, 0.5, 0.6667, 0.125)] == [".05", ".50", ".6667", ".125"]
+    assert [level_text(level) for level in (0.05, 0.5, 0.6667, 0.125)] == [".05", ".50", ".6667", ".125"]
 
 
 def test_without_lines_nothing_is_drawn(folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import agreement, has_own_rows, verdict_of
+from probcal.reporting.metric_table import agreement_text, has_paper_rows, verdict_of
 from probcal.store.summary import Summary
 
 FOLDS = "legacy_stratified_k_fold"
@@ -21,21 +21,21 @@ def ours(split: str = FOLDS, n: int = 10) -> Summary:
 
 @pytest.mark.parametrize(("published", "agrees"), [(0.5, True), (0.5000009, True), (0.500002, False)])
 def test_means_on_the_papers_folds_have_its_tolerance(published, agrees):
-    assert has_own_rows(ours(), TABLE)
+    assert has_paper_rows(ours(), TABLE)
     assert verdict_of(ours(), published, TABLE, PLACE).in_band == agrees
 
 
 @pytest.mark.parametrize("other", [ours("stratified_k_fold"), ours(n=8)])
 def test_means_on_other_or_incomplete_folds_have_a_band(other):
-    assert not has_own_rows(other, TABLE)
+    assert not has_paper_rows(other, TABLE)
     assert verdict_of(other, 0.55, TABLE, PLACE).in_band and not verdict_of(other, 1.5, TABLE, PLACE).in_band
 
 
 def test_paper_without_known_folds_has_a_band():
     table = PublishedTable(None, 1e-6, {}, runs=10)
-    assert not has_own_rows(ours(), table) and verdict_of(ours(), 0.55, table, PLACE).in_band
+    assert not has_paper_rows(ours(), table) and verdict_of(ours(), 0.55, table, PLACE).in_band
 
 
 def test_table_counts_means_within_tolerance_on_the_same_folds():
-    said = agreement([(ours(), 0.5, PLACE), (ours(), 0.6, PLACE)], TABLE)
+    said = agreement_text([(ours(), 0.5, PLACE), (ours(), 0.6, PLACE)], TABLE)
     assert said is not None and "with the paper's folds, 1 of 2 means are within 1e-06" in said

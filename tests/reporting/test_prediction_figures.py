@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from probcal.metrics import decision_curve
-from probcal.reporting.drawing import LineStyle, groups_of, look, styles_of
+from probcal.reporting.drawing import LineStyle, drawing_style, groups_of, styles_of
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
-from probcal.reporting.prediction_summaries import estimates_for, pictures_of
+from probcal.reporting.prediction_summaries import pictures_of, read_stored_predictions
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused
 from tests.reporting.small_estimates import drawn, folder_of
@@ -18,8 +18,8 @@ from tests.reporting.small_estimates import drawn, folder_of
 
 def figures_of(store, *kinds):
     outline, results = Outline.of(store), store.results()
-    pictures = pictures_of(store, outline, results).every
-    with look():
+    pictures = pictures_of(store, outline, results).figures
+    with drawing_style():
         return dict(estimate_figures(outline, results, pictures, kinds or ESTIMATE_KINDS))
 
 
@@ -55,7 +55,7 @@ def test_more_than_seven_columns_are_split_evenly_over_panels(tmp_path):
 def test_reliability_diagram_draws_each_bin_with_its_interval(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "reliability")["reliability-wine"].axes
-    [picture] = pictures_of(store, Outline.of(store), store.results()).every
+    [picture] = pictures_of(store, Outline.of(store), store.results()).figures
     [line] = [one for one in axes.get_lines() if one.get_label() == "nb.direct"]
     assert list(line.get_xdata()) == list(picture.reliability.mean)
     assert list(line.get_ydata()) == list(picture.reliability.observed)
@@ -69,7 +69,7 @@ def test_decision_curve_matches_the_metrics_module(tmp_path):
     [axes] = figures_of(store, "decision-curves")["decision-curves-wine"].axes
     assert labels(axes) == ["Treat all", "Treat none", "nb.direct"]
     outline = Outline.of(store)
-    one = estimates_for(store, outline, store.results(), outline.datasets[0], outline.columns[0])
+    one = read_stored_predictions(store, outline, store.results(), outline.datasets[0], outline.columns[0])
     [line] = [line for line in axes.get_lines() if line.get_label() == "nb.direct"]
     expected = decision_curve(one.y, one.p, line.get_xdata())
     assert line.get_ydata() == pytest.approx(expected.net_benefit)
@@ -80,14 +80,14 @@ def test_decision_curve_matches_the_metrics_module(tmp_path):
 def test_score_histogram_shows_the_shares_of_each_class(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "scores")["scores-wine"].axes
-    [picture] = pictures_of(store, Outline.of(store), store.results()).every
+    [picture] = pictures_of(store, Outline.of(store), store.results()).figures
     negative, positive = picture.scores
     shares = [*positive / positive.sum(), *-negative / negative.sum()]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx(shares)
 
 
 def test_line_styles_are_distinct_in_colour_and_grey():
-    looks = [LineStyle(number).of_points() for number in range(60)]
+    looks = [LineStyle(number).point_options() for number in range(60)]
     dashes, marks = ([one[name] for one in looks] for name in ("linestyle", "marker"))
     grey = list(zip(dashes, marks, strict=True))
     assert len({(one["color"], *pair) for one, pair in zip(looks, grey, strict=True)}) == 60

@@ -94,6 +94,6 @@ def test_experiments_without_selected_results_are_left_out(store, small):
 
 
 def test_empty_selection_keeps_all_results(store):
-    assert Selection().stores([store]) == [store]
-    [selected] = Selection(datasets=("adult",)).stores([store])
+    assert Selection().select_stores([store]) == [store]
+    [selected] = Selection(datasets=("adult",)).select_stores([store])
     assert [row.name for row in Outline.of(selected).datasets] == ["adult"]

@@ -14,8 +14,8 @@ from probcal.store.cell_result import (
     curves_fault,
     is_newer,
     key_digest,
-    other_version,
     refuse_impossible_values,
+    version_message,
 )
 
 MOST = 10**15
@@ -148,11 +148,11 @@ def test_versions_are_compared_by_their_numbers(version, newer):
 
 
 def test_line_of_another_version_names_version_or_field():
-    newer = other_version('{"probcal": "999.0"}', ValueError(), dict)
+    newer = version_message('{"probcal": "999.0"}', ValueError(), dict)
     assert newer.startswith("written by probcal 999.0, and this is probcal")
-    by_run = other_version('{"run": "run1"}', ValueError(), lambda: {"run1": {"probcal": "999"}})
+    by_run = version_message('{"run": "run1"}', ValueError(), lambda: {"run1": {"probcal": "999"}})
     assert by_run.startswith("written by probcal 999, ")
-    unknown = other_version("{}", UnknownParts(["colour"]), dict)
+    unknown = version_message("{}", UnknownParts(["colour"]), dict)
     assert unknown.startswith("written by another version of probcal") and 'does not know its part "colour"' in unknown
     for line in ("{}", '{"run": "run2"}', "nonsense"):
-        assert other_version(line, ValueError(), lambda: {"run1": {"probcal": "999"}}) == ""
+        assert version_message(line, ValueError(), lambda: {"run1": {"probcal": "999"}}) == ""

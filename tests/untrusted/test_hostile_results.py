@@ -235,7 +235,7 @@ def results(tmp_path):
 def test_pipe_in_place_of_a_file_is_rejected(results, name):
     (results.folder / name).unlink(missing_ok=True)
     os.mkfifo(results.folder / name)
-    for read in (results.experiment, results.results, lambda: results.refuse_others("small")):
+    for read in (results.experiment, results.results, lambda: results.refuse_other_results("small")):
         with pytest.raises(StoreError, match=f"{re.escape(name)} {NEITHER}"):
             read()
     with pytest.raises(StoreError, match=f"{re.escape(name)} {NEITHER}"), results.writing("small"):

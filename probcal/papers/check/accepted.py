@@ -5,7 +5,7 @@ split. A later run of fewer splits is compared on the splits that it has.
 
 All seeds are fixed, so the same code on the same data gives the same numbers. Another machine or BLAS may round the
 last digits differently, which sometimes changes a tie between two splits of a tree. That moves the mean loss of a few
-test rows by less than ``ABSOLUTE``. A change of code that matters moves it by more.
+test rows by less than ``ABSOLUTE_TOLERANCE``. A change of code that matters moves it by more.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from probcal.errors import FileProblems, Problem, StoreError
 from probcal.papers.check.findings import CheckedResults, Name, Splits, mean_of_finite
 from probcal.store.folder import ACCEPTED
 
-Accepted = dict[Name, Splits]
+AcceptedNumbers = dict[Name, Splits]
 
 _HEADER = ["dataset", "learner", "method", "metric", "values"]
-_NONE = "-"
+_MISSING_MARK = "-"
 """Mark of a repetition without a number."""
 _ADVICE = "probcal check --accept writes it again"
 
@@ -32,21 +32,21 @@ def accepted_path(experiment: CheckedResults) -> Path:
     return experiment.store.folder / ACCEPTED
 
 
-def present(experiment: CheckedResults) -> Accepted:
+def current_numbers(experiment: CheckedResults) -> AcceptedNumbers:
     """Return the current numbers of the folder."""
-    numbers = {name: experiment.splits(row, column, name[3]) for name, row, column in experiment.every_number()}
+    numbers = {name: experiment.splits(row, column, name[3]) for name, row, column in experiment.planned_numbers()}
     return {name: splits for name, splits in numbers.items() if splits}
 
 
-def accept(experiment: CheckedResults) -> int:
+def accept_numbers(experiment: CheckedResults) -> int:
     """Write the current numbers of the folder and return the number of lines.
 
     Raises StoreError without numbers, or when the file cannot be written.
     """
-    numbers = present(experiment)
+    numbers = current_numbers(experiment)
     if not numbers:
         raise StoreError(f"{experiment.store.folder} has no finished cell with numbers to accept")
-    text = csv_text([_HEADER, *([*name, _values(splits)] for name, splits in sorted(numbers.items()))])
+    text = csv_text([_HEADER, *([*name, _values_text(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(experiment)
     refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
     try:
@@ -56,7 +56,7 @@ def accept(experiment: CheckedResults) -> int:
     return len(numbers)
 
 
-def read_accepted(path: Path) -> Accepted | None:
+def read_accepted_numbers(path: Path) -> AcceptedNumbers | None:
     """Return the accepted numbers, or None where there are none yet.
 
     Raises FileProblems for a line that is not one of accepted numbers or that occurs twice.
@@ -69,14 +69,14 @@ def read_accepted(path: Path) -> Accepted | None:
         raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror or error}")]) from None
     except UnicodeDecodeError:
         raise FileProblems(path, [Problem(0, f"is not UTF-8 text; {_ADVICE}")]) from None
-    numbers: Accepted = {}
+    numbers: AcceptedNumbers = {}
     first: dict[Name, int] = {}
     lines = text.splitlines()
     if not lines or lines[0] != ",".join(_HEADER):
         raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ADVICE}")])
     for place, line in enumerate(lines[1:], 2):
         try:
-            name, splits = _parsed(line)
+            name, splits = _parse_line(line)
         except (ValueError, csv.Error):
             raise FileProblems(path, [Problem(place, f"is not a line of accepted numbers; {_ADVICE}")]) from None
         if name in first:
@@ -87,24 +87,24 @@ def read_accepted(path: Path) -> Accepted | None:
     return numbers
 
 
-def _parsed(line: str) -> tuple[Name, Splits]:
+def _parse_line(line: str) -> tuple[Name, Splits]:
     """Return name and numbers of a line. Raises ValueError or csv.Error for a line without a number, or with NaN."""
     [[dataset, learner, method, metric, values]] = [map(unescape_formula, row) for row in csv.reader([line])]
-    splits = {split: float(value) for split, value in enumerate(values.split()) if value != _NONE}
+    splits = {split: float(value) for split, value in enumerate(values.split()) if value != _MISSING_MARK}
     if not splits or any(map(math.isnan, splits.values())):
         raise ValueError(line)
     return (dataset, learner, method, metric), splits
 
 
-def _values(splits: Splits) -> str:
+def _values_text(splits: Splits) -> str:
     repetitions = range(max(splits) + 1)
-    return " ".join(f"{splits[split]:.6g}" if split in splits else _NONE for split in repetitions)
+    return " ".join(f"{splits[split]:.6g}" if split in splits else _MISSING_MARK for split in repetitions)
 
 
-ABSOLUTE = 0.002
-RELATIVE = 0.01
+ABSOLUTE_TOLERANCE = 0.002
+RELATIVE_TOLERANCE = 0.01
 """Tolerated relative change of a metric without an upper bound. The larger of the two tolerances counts."""
-_WITHOUT_END = ("cxe", "errors", "log10_loss", "log10_martingale")
+_UNBOUNDED_METRICS = ("cxe", "errors", "log10_loss", "log10_martingale")
 
 
 @dataclass(frozen=True)
@@ -150,22 +150,24 @@ class AcceptedDrift:
         return not (self.out or self.gone)
 
 
-def drift(experiment: CheckedResults) -> AcceptedDrift | None:
+def find_drift(experiment: CheckedResults) -> AcceptedDrift | None:
     """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
 
     Raises FileProblems for a broken ``accepted.csv``.
     """
-    accepted = read_accepted(accepted_path(experiment))
+    accepted = read_accepted_numbers(accepted_path(experiment))
     if accepted is None:
         return None
     finished_splits = {
-        name: {cell.repetition for cell in experiment.finished(row, column)}
-        for name, row, column in experiment.every_number()
+        name: {cell.repetition for cell in experiment.finished_cells(row, column)}
+        for name, row, column in experiment.planned_numbers()
     }
-    return _drift(accepted, present(experiment), finished_splits)
+    return _compare_numbers(accepted, current_numbers(experiment), finished_splits)
 
 
-def _drift(accepted: Accepted, current: Accepted, finished_splits: dict[Name, set[int]]) -> AcceptedDrift:
+def _compare_numbers(
+    accepted: AcceptedNumbers, current: AcceptedNumbers, finished_splits: dict[Name, set[int]]
+) -> AcceptedDrift:
     """Compare accepted and current numbers. ``finished_splits`` are those of all planned numbers."""
     common = {
         name: splits
@@ -197,7 +199,8 @@ def _distance(metric: str, accepted: list[float], current: list[float]) -> float
     if all(map(math.isinf, accepted)):
         return 0.0
     accepted_mean = _mean(accepted)
-    band = max(ABSOLUTE, RELATIVE * abs(accepted_mean)) if metric in _WITHOUT_END else ABSOLUTE
+    is_unbounded = metric in _UNBOUNDED_METRICS
+    band = max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * abs(accepted_mean)) if is_unbounded else ABSOLUTE_TOLERANCE
     return abs(_mean(current) - accepted_mean) / (band + 1e-9)
 
 

@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from probcal.papers.bands import units_off
-from probcal.papers.check.findings import CheckedResults, Finding, State, is_sharp, mean_of_finite, paper_column
+from probcal.papers.bands import difference_in_units
+from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import drawn_of, has_own_rows, place_of, published_number, verdict_of
+from probcal.reporting.metric_table import distribution_of, has_paper_rows, place_of, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import Summary, summarise
 
@@ -29,7 +29,7 @@ SEED = 2005
 Floats = NDArray[np.float64]
 Orders = NDArray[np.intp]
 """For each order, the column of ours that stands in each column. Shape (orders, columns)."""
-Rows = Literal["split", "folds", "random", "random means"]
+RowKind = Literal["split", "folds", "random", "random means"]
 """The paper's one split, all its folds, or random splits, for a published number of one run or a mean of several."""
 Names = tuple[str, str]
 """(learner, method) of a column of the paper."""
@@ -49,7 +49,7 @@ class Block:
     columns: tuple[ResultColumn, ...]
     published: Floats
     """Published number per column. NaN where there is none, or a misprint."""
-    ours: Floats
+    measured: Floats
     """Our number per column: the mean of the finite splits, ∞ where at least half of the splits are ∞."""
     units: Floats
     """Units of the last printed digit between the two, 0 for two ∞."""
@@ -57,11 +57,11 @@ class Block:
     """|published - ours|, 0 for two ∞."""
     in_band: Floats
     """1 where `probcal check` finds the number in band, 0 where it is out of band, NaN where it cannot judge it."""
-    rows: Rows
+    row_kind: RowKind
     """Which rows our results are of, those of the paper or others."""
-    sharp: NDArray[np.bool_]
+    exact_digits: NDArray[np.bool_]
     """Whether the printed digits of a column must come back."""
-    drawn: NDArray[np.bool_]
+    has_draws: NDArray[np.bool_]
     """Whether the distribution over our draws judges a column."""
     misprints: int
 
@@ -70,7 +70,7 @@ class Block:
         return len(self.columns)
 
 
-def our_number(values: Sequence[float]) -> float:
+def measured_number(values: Sequence[float]) -> float:
     """Return the mean of the finite splits, or ∞ where at least half of the splits are ∞. NaN without splits."""
     mean = mean_of_finite(values)
     if mean is None:
@@ -78,25 +78,27 @@ def our_number(values: Sequence[float]) -> float:
     return math.inf if 2 * sum(map(math.isinf, values)) >= len(values) else mean
 
 
-def blocks(experiment: CheckedResults, misprints: Misprints) -> list[Block]:
+def build_blocks(experiment: CheckedResults, misprints: Misprints) -> list[Block]:
     """Return one block per data set and metric with results. Columns that lack one of the metrics are left out."""
     all_blocks = []
     for row in experiment.outline.datasets:
-        columns = tuple(column for column in experiment.planned(row) if _has_all(experiment, row, column))
+        columns = tuple(
+            column for column in experiment.planned_columns(row) if _has_all_metrics(experiment, row, column)
+        )
         all_blocks += [
-            _block(experiment, row, columns, metric, misprints) for metric in experiment.paper_metrics if columns
+            _build_block(experiment, row, columns, metric, misprints) for metric in experiment.paper_metrics if columns
         ]
     return [block for block in all_blocks if not np.isnan(block.published).all() or block.misprints]
 
 
-def _has_all(experiment: CheckedResults, row: Row, column: ResultColumn) -> bool:
+def _has_all_metrics(experiment: CheckedResults, row: Row, column: ResultColumn) -> bool:
     return paper_column(column) != ("", "") and all(
         summarise(experiment.outline, experiment.results, row, column, metric, experiment.seed_of(metric)).values
         for metric in experiment.paper_metrics
     )
 
 
-def _block(
+def _build_block(
     experiment: CheckedResults, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints
 ) -> Block:
     assert experiment.published is not None  # paper_metrics is empty without one
@@ -110,12 +112,12 @@ def _block(
         number is not None and (*place, metric) in misprints for number, place in zip(numbers, places, strict=True)
     ]
     published = [math.nan if flag or number is None else number for number, flag in zip(numbers, flags, strict=True)]
-    values = [our_number(summary.values) for summary in summaries]
+    values = [measured_number(summary.values) for summary in summaries]
     size = len(columns)
     units, differences, in_band = (np.full((size, size), math.nan) for _ in range(3))
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
-            units[i, j] = abs(units_off(values[j], published[i], table.printed_decimals[places[i]]))
+            units[i, j] = abs(difference_in_units(values[j], published[i], table.printed_decimals[places[i]]))
             differences[i, j] = 0.0 if values[j] == published[i] else abs(values[j] - published[i])
             verdict = verdict_of(summaries[j], published[i], table, places[i])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
@@ -124,20 +126,22 @@ def _block(
         metric=metric,
         columns=columns,
         published=np.array(published),
-        ours=np.array(values),
+        measured=np.array(values),
         units=units,
         differences=differences,
         in_band=in_band,
-        rows=_rows(summaries[0], table),
-        sharp=np.array([is_sharp(experiment.published, row, column, summaries[0].planned) for column in columns]),
-        drawn=np.array([drawn_of(summaries[0], table, place) is not None for place in places]),
+        row_kind=_kind_of_rows(summaries[0], table),
+        exact_digits=np.array(
+            [has_exact_digits(experiment.published, row, column, summaries[0].planned) for column in columns]
+        ),
+        has_draws=np.array([distribution_of(summaries[0], table, place) is not None for place in places]),
         misprints=sum(flags),
     )
 
 
-def _rows(summary: Summary, table: PublishedTable) -> Rows:
-    if has_own_rows(summary, table):
-        return "folds" if table.is_of_folds(summary.split, summary.n) else "split"
+def _kind_of_rows(summary: Summary, table: PublishedTable) -> RowKind:
+    if has_paper_rows(summary, table):
+        return "folds" if table.matches_folds(summary.split, summary.n) else "split"
     return "random" if table.runs == 1 else "random means"
 
 
@@ -148,7 +152,7 @@ def identity_order(block: Block) -> Orders:
     return np.arange(block.size)[None]
 
 
-def shuffled(block: Block) -> Orders:
+def shuffled_orders(block: Block) -> Orders:
     """Return ``SHUFFLES`` random orders. All metrics of a data set share them, and no other data set changes them."""
     random = np.random.default_rng([SEED, *block.row.name.encode()])
     return random.permuted(np.tile(np.arange(block.size), (SHUFFLES, 1)), axis=1)
@@ -203,7 +207,7 @@ class Agreement:
     plain: str | None
 
 
-def agreement(blocks: Sequence[Block], plain: Names | None) -> Agreement | None:
+def measure_agreement(blocks: Sequence[Block], plain: Names | None) -> Agreement | None:
     """Return the agreement of all blocks, None without a number to compare.
 
     A data set without the paper's ``plain`` column counts for nothing in the figures of the wrong method.
@@ -217,14 +221,14 @@ def agreement(blocks: Sequence[Block], plain: Names | None) -> Agreement | None:
     return Agreement(
         numbers=numbers,
         misprints=sum(block.misprints for block in blocks),
-        ours=figures(blocks, identity_order),
-        shuffled=figures(blocks, shuffled),
-        wrong=figures(plain_blocks, constant_order) if plain_blocks else None,
+        ours=agreement_figures(blocks, identity_order),
+        shuffled=agreement_figures(blocks, shuffled_orders),
+        wrong=agreement_figures(plain_blocks, constant_order) if plain_blocks else None,
         plain=label,
     )
 
 
-def figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:
+def agreement_figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:
     """Return the figures for the columns in the orders of ``orders_of``, as the mean over several orders."""
     orders = [orders_of(block) for block in blocks]
     metrics = dict.fromkeys(block.metric for block in blocks)
@@ -237,35 +241,36 @@ def figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orders]) -> Ag
         )
         for metric in metrics
     }
-    n_kept, n_reversed, n_pairs = (np.array(counts) for counts in zip(*(_pairs(*item) for item in items), strict=True))
+    pair_counts = zip(*(_count_pairs(*item) for item in items), strict=True)
+    n_kept, n_reversed, n_pairs = (np.array(counts) for counts in pair_counts)
     has_pairs = n_pairs > 0
     tau = ((n_kept - n_reversed)[has_pairs] / n_pairs[has_pairs][:, None]).mean(axis=0) if has_pairs.any() else None
     return AgreementFigures(
-        identical=_mean(share(units == 0, units)),
-        within_one_unit=_mean(share(units <= 1, units)),
+        identical=_mean_or_none(hit_shares(units == 0, units)),
+        within_one_unit=_mean_or_none(hit_shares(units <= 1, units)),
         median_difference={
             metric: float(np.nanmedian(differences, axis=1).mean())
             for metric, differences in medians.items()
             if not np.isnan(differences).all()
         },
-        tau=_mean(tau),
-        pairs_kept=_mean(n_kept.sum(axis=0) / n_pairs.sum() if has_pairs.any() else None),
-        in_band=_mean(share(in_band == 1, in_band)),
+        tau=_mean_or_none(tau),
+        pairs_kept=_mean_or_none(n_kept.sum(axis=0) / n_pairs.sum() if has_pairs.any() else None),
+        in_band=_mean_or_none(hit_shares(in_band == 1, in_band)),
     )
 
 
-def share(hits: NDArray[np.bool_], values: Floats) -> Floats | None:
+def hit_shares(hits: NDArray[np.bool_], values: Floats) -> Floats | None:
     """Return the share of ``hits`` per order among the ``values`` that are not NaN, None where all are NaN."""
     totals = (~np.isnan(values)).sum(axis=1)
     mask = totals > 0
     return hits.sum(axis=1)[mask] / totals[mask] if mask.any() else None
 
 
-def _pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.int_], int]:
+def _count_pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.int_], int]:
     """Return, per order, how many pairs that the paper tells apart ours keeps and reverses, and how many there are."""
     first, second = np.triu_indices(block.size, k=1)
     paper_signs = _sign(block.published[first], block.published[second])
-    signs = _sign(block.ours[orders[:, first]], block.ours[orders[:, second]])
+    signs = _sign(block.measured[orders[:, first]], block.measured[orders[:, second]])
     distinct = paper_signs != 0
     n_kept = (signs == paper_signs)[:, distinct].sum(axis=1)
     n_reversed = (signs == -paper_signs)[:, distinct].sum(axis=1)
@@ -277,20 +282,20 @@ def _sign(a: Floats, b: Floats) -> NDArray[np.int_]:
     return np.asarray(np.subtract(a > b, a < b, dtype=np.int_))
 
 
-def _mean(values: Floats | None) -> float | None:
+def _mean_or_none(values: Floats | None) -> float | None:
     return None if values is None else float(np.mean(values))
 
 
-FARTHEST_UNITS = 1.0
+UNIT_TOLERANCE = 1.0
 """Largest number of units that the sharp comparison allows: a digit may be rounded the other way."""
 
 
-def digits(findings: Iterable[Finding]) -> list[Finding]:
-    """Return one finding per number that is ``sharp`` and has a result. Its distance is in units of the last digit."""
-    return [_by_digits(finding) for finding in findings if finding.sharp and finding.values]
+def compare_digits(findings: Iterable[Finding]) -> list[Finding]:
+    """Return one finding per number with ``exact_digits`` and a result. Its distance is in units of the last digit."""
+    return [_compare_finding_digits(finding) for finding in findings if finding.exact_digits and finding.values]
 
 
-def _by_digits(finding: Finding) -> Finding:
-    units = abs(units_off(finding.values[0], finding.published, finding.decimals))
-    state: State = "in band" if units <= FARTHEST_UNITS else "out of band"
-    return replace(finding, kind="digits", state=state, distance=units, why=None)
+def _compare_finding_digits(finding: Finding) -> Finding:
+    units = abs(difference_in_units(finding.values[0], finding.published, finding.decimals))
+    state: State = "in band" if units <= UNIT_TOLERANCE else "out of band"
+    return replace(finding, kind="digits", state=state, distance=units, reason=None)

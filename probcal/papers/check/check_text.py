@@ -13,7 +13,7 @@ from tabulate import tabulate
 
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, Report
-from probcal.papers.check.findings import FARTHEST, Finding, spread_text
+from probcal.papers.check.findings import LARGEST_DISTANCE, Finding, spread_text
 from probcal.papers.check.judged_claims import (
     ClaimVerdict,
     MeasuredNumbers,
@@ -23,70 +23,70 @@ from probcal.papers.check.judged_claims import (
 )
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.papers.published import Claim
-from probcal.reporting.grid import DECIMALS, INFINITY, grouped, printed, troubles
+from probcal.reporting.grid import DECIMALS, INFINITY, cell_notes, format_number, group_by
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
-_FIRST_FEW = 5
+_MOST_EXAMPLES = 5
 _MANY_DECIMALS = 8
 
 
-def text(report: Report) -> str:
-    outline = report.checked.outline
+def report_text(report: Report) -> str:
+    outline = report.experiment.outline
     blocks = [
-        [f"{outline.title} ({report.checked.store.folder})"],
+        [f"{outline.title} ({report.experiment.store.folder})"],
         agreement_lines(report.agreement) if report.agreement else [],
-        *_findings("numbers", report.numbers),
-        *_findings("digits", report.digits),
-        *_findings("differences on the same splits", report.differences),
-        _not_judged(report),
-        _agreeing(report),
-        _claims(report),
-        _drift(report.drift),
-        _gone(report.drift),
-        _cells(report),
-        [report.nothing] if report.nothing else [],
-        [summary(report)],
+        *_finding_blocks("numbers", report.numbers),
+        *_finding_blocks("digits", report.digits),
+        *_finding_blocks("differences on the same splits", report.differences),
+        _no_verdict_lines(report),
+        _outdated_lines(report),
+        _claim_lines(report),
+        _drift_lines(report.drift),
+        _missing_lines(report.drift),
+        _cell_lines(report),
+        [report.no_comparison_reason] if report.no_comparison_reason else [],
+        [summary_text(report)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _findings(name: str, findings: Findings) -> Iterable[list[str]]:
+def _finding_blocks(name: str, findings: Findings) -> Iterable[list[str]]:
     if findings.new:
-        yield [f"NEW deviations, {name}:", *_table(findings.new)]
-    for reason, pairs in grouped(findings.known, lambda pair: pair[1].reason).items():
-        yield [f"known deviations, {name}: {reason}", *_table([finding for finding, _ in pairs])]
+        yield [f"NEW deviations, {name}:", *_finding_table(findings.new)]
+    for reason, pairs in group_by(findings.known, lambda pair: pair[1].reason).items():
+        yield [f"known deviations, {name}: {reason}", *_finding_table([finding for finding, _ in pairs])]
 
 
-def _table(findings: list[Finding]) -> list[str]:
+def _finding_table(findings: list[Finding]) -> list[str]:
     rows = [
         [
             f"  {finding.dataset}",
-            finding.what,
+            finding.label,
             finding.metric,
-            signed(finding, finding.published),
-            our_mean(finding),
+            number_text(finding, finding.published),
+            mean_text(finding),
             distance_text(finding.distance),
         ]
         for finding in findings
     ]
-    return _aligned(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
+    return _table_lines(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
 
 
-def _not_judged(report: Report) -> list[str]:
+def _no_verdict_lines(report: Report) -> list[str]:
     """Return one line per reason, since a hundred numbers may share it."""
     findings = [*report.numbers.all, *report.differences.all]
     open_findings = [finding for finding in findings if finding.state == "cannot be judged"]
     lines = []
-    for reason, group in grouped(open_findings, lambda finding: finding.why).items():
-        names = [f"{finding.dataset} {finding.what} {finding.metric}" for finding in group]
-        n_more = len(names) - _FIRST_FEW
-        listing = ", ".join(names[:_FIRST_FEW]) + (f", and {n_more} more: -f json" if n_more > 0 else "")
+    for reason, group in group_by(open_findings, lambda finding: finding.reason).items():
+        names = [f"{finding.dataset} {finding.label} {finding.metric}" for finding in group]
+        n_more = len(names) - _MOST_EXAMPLES
+        listing = ", ".join(names[:_MOST_EXAMPLES]) + (f", and {n_more} more: -f json" if n_more > 0 else "")
         lines.append(f"  {reason}: {listing}")
     return ["cannot be judged:", *lines] if lines else []
 
 
-def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
+def _table_lines(rows: list[list[str]], header: list[str]) -> list[str]:
     lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
     return [line.rstrip() for line in lines.splitlines()]
 
@@ -94,60 +94,62 @@ def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
 def distance_text(distance: float | None) -> str:
     if distance is None:
         return ""
-    return f">{FARTHEST:g}" if distance > FARTHEST else f"{distance:.2f}"
+    return f">{LARGEST_DISTANCE:g}" if distance > LARGEST_DISTANCE else f"{distance:.2f}"
 
 
-def our_mean(finding: Finding) -> str:
-    return "" if finding.mean is None else signed(finding, finding.mean) + spread_text(finding.values)
+def mean_text(finding: Finding) -> str:
+    return "" if finding.mean is None else number_text(finding, finding.mean) + spread_text(finding.values)
 
 
-def signed(finding: Finding, number: float) -> str:
+def number_text(finding: Finding, number: float) -> str:
     """Return a number with three decimals, or with eight where these do not tell ours from the published one."""
     decimals = DECIMALS
     if finding.state == "out of band" and finding.mean is not None:
-        is_equal = printed(finding.published) == printed(finding.mean)
+        is_equal = format_number(finding.published) == format_number(finding.mean)
         decimals = _MANY_DECIMALS if is_equal else DECIMALS
-    return f"{number:+.{decimals}f}" if finding.kind == "difference" else printed(number, decimals)
+    return f"{number:+.{decimals}f}" if finding.kind == "difference" else format_number(number, decimals)
 
 
-def _agreeing(report: Report) -> list[str]:
+def _outdated_lines(report: Report) -> list[str]:
     return [
         f"known deviation that now agrees: {', '.join(deviation.what for deviation in group)} ({reason})"
-        for reason, group in grouped(report.agreeing, lambda deviation: deviation.reason).items()
+        for reason, group in group_by(report.outdated_deviations, lambda deviation: deviation.reason).items()
     ]
 
 
-def _claims(report: Report) -> list[str]:
-    paper, lines = report.checked.published, []
+def _claim_lines(report: Report) -> list[str]:
+    paper, lines = report.experiment.published, []
     if paper is None:
         return []
     for result in report.claims:
         mark = "NEW " if result.new else ""
         lines.append(f"  {mark}{result.ours.verdict}: {result.claim.label} ({result.claim.statement()})")
-        source = f"the paper's own tables {_found(result.printed)}" if result.tabled else "the paper has no table of it"
+        source = "the paper has no table of it"
+        if result.tabled:
+            source = f"the paper's own tables {_verdict_text(result.printed)}"
         is_partial = result.tabled and any(tally.known and tally.not_run for tally in result.ours.tallies.values())
         run_text = _published_result_text(result.claim, report) if is_partial else ""
-        lines.append(f"      ours {_found(result.ours)} / {source}{run_text and f', on those run {run_text}'}")
+        lines.append(f"      ours {_verdict_text(result.ours)} / {source}{run_text and f', on those run {run_text}'}")
         if result.known and result.ours.verdict == "not supported":
             lines.append(f"      known: {result.known.reason}")
     return ["claims:", *lines] if lines else []
 
 
-def _found(verdict: ClaimVerdict) -> str:
+def _verdict_text(verdict: ClaimVerdict) -> str:
     not_run = max((tally.not_run for tally in verdict.tallies.values()), default=0)
     if not verdict.said:
-        return counts(verdict.tallies)
+        return tallies_text(verdict.tallies)
     return verdict.said + (f" ({not_run} not run)" if not_run else "")
 
 
 def _published_result_text(claim: Claim, report: Report) -> str:
     """Return what the paper's own tables say of the data sets that were run, "" of a claim that counts none."""
-    paper, numbers = report.checked.published, MeasuredNumbers(report.checked)
+    paper, numbers = report.experiment.published, MeasuredNumbers(report.experiment)
     assert paper is not None  # claims are those of a paper
-    return published_rank_text(claim, paper, numbers) or counts(published_tallies(claim, paper, numbers))
+    return published_rank_text(claim, paper, numbers) or tallies_text(published_tallies(claim, paper, numbers))
 
 
-def counts(tallies: Mapping[str, Tally]) -> str:
+def tallies_text(tallies: Mapping[str, Tally]) -> str:
     """Return the counts of each metric: ``cxe 3 of 5, 10 not run``."""
     text_parts = [
         f"{metric} {tally.wins} of {tally.known}".strip() + (f" ({tally.ties} tied)" if tally.ties else "")
@@ -158,42 +160,42 @@ def counts(tallies: Mapping[str, Tally]) -> str:
     return ", ".join(text_parts + ([f"{not_run} not run"] if not_run else []))
 
 
-def _drift(drift: AcceptedDrift | None) -> list[str]:
+def _drift_lines(drift: AcceptedDrift | None) -> list[str]:
     if drift is None or not drift.out:
         return []
     rows = [
-        [f"  {mean.dataset}", mean.column, mean.metric, _mean(mean.accepted, mean.infinite[0], mean.n),
-         _mean(mean.now, mean.infinite[1], mean.n), str(mean.n)]
+        [f"  {mean.dataset}", mean.column, mean.metric, _accepted_mean_text(mean.accepted, mean.infinite[0], mean.n),
+         _accepted_mean_text(mean.now, mean.infinite[1], mean.n), str(mean.n)]
         for mean in drift.out
     ]  # fmt: skip
-    return ["DRIFT:", *_aligned(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
+    return ["DRIFT:", *_table_lines(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
 
 
-def _gone(drift: AcceptedDrift | None) -> list[str]:
+def _missing_lines(drift: AcceptedDrift | None) -> list[str]:
     means = drift.gone if drift else []
     lines = [
         f"  {mean.dataset} {mean.column} {mean.metric}: "
         + (f"no number in {mean.lost} finished cells" if mean.lost else "no split")
         for mean in means
     ]
-    return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_few(lines)] if means else []
+    return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_lines(lines)] if means else []
 
 
-def _first_few(lines: list[str]) -> list[str]:
-    n_more = len(lines) - _FIRST_FEW
-    return lines[:_FIRST_FEW] + ([f"  and {n_more} more: -f json"] if n_more > 0 else [])
+def _first_lines(lines: list[str]) -> list[str]:
+    n_more = len(lines) - _MOST_EXAMPLES
+    return lines[:_MOST_EXAMPLES] + ([f"  and {n_more} more: -f json"] if n_more > 0 else [])
 
 
-def _mean(number: float, infinite: int, n: int) -> str:
+def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
     return f"{number:.4f}".replace("inf", INFINITY) + (f", {INFINITY} {infinite}/{n}" if 0 < infinite < n else "")
 
 
-def _cells(report: Report) -> list[str]:
-    lines = troubles(report.census)
+def _cell_lines(report: Report) -> list[str]:
+    lines = cell_notes(report.census)
     failures = report.census.failed
     lines += [f"  {cell.id}: {_failure_text(cell)}" for cell in failures[:_MOST_FAILED]]
-    if len(failures) > _MOST_FAILED:
-        lines.append(f"  and {len(failures) - _MOST_FAILED} more: probcal status {report.checked.store.folder} --cells")
+    if (n_more := len(failures) - _MOST_FAILED) > 0:
+        lines.append(f"  and {n_more} more: probcal status {report.experiment.store.folder} --cells")
     return lines
 
 
@@ -201,10 +203,10 @@ def _failure_text(result: CellResult) -> str:
     return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
 
 
-def summary(report: Report) -> str:
+def summary_text(report: Report) -> str:
     notes = [f"{n} finished without {metric}" for metric, n in report.undefined_counts.items()]
     parts = [", ".join(notes)] if notes else []
-    if report.checked.published is not None:
+    if report.experiment.published is not None:
         cells = ", ".join([_findings_summary("cells", report.numbers), *notes])
         digits = [_findings_summary("digits", report.digits)] if report.digits.all else []
         parts = [cells, *digits, _findings_summary("differences", report.differences), _claims_summary(report)]
@@ -242,7 +244,7 @@ def _drift_summary(drift: AcceptedDrift | None) -> str:
 
 
 def json_text(reports: list[Report]) -> str:
-    return json_of([_report(report) for report in reports])
+    return json_of([_json_report(report) for report in reports])
 
 
 def json_of(value: Any) -> str:
@@ -250,7 +252,7 @@ def json_of(value: Any) -> str:
     return json.dumps(_json_values(value), indent=1, ensure_ascii=False) + "\n"
 
 
-def _report(report: Report) -> dict[str, Any]:
+def _json_report(report: Report) -> dict[str, Any]:
     return {
         "ok": report.ok,
         **power_json(report),
@@ -262,16 +264,16 @@ def _report(report: Report) -> dict[str, Any]:
                 "label": result.claim.label,
                 "quote": result.claim.quote,
                 "statement": result.claim.statement(),
-                "ours": _judged(result.ours),
-                "paper": _judged(result.printed),
+                "ours": _json_verdict(result.ours),
+                "paper": _json_verdict(result.printed),
                 "new": result.new,
                 "reason": result.known.reason if result.known else None,
             }
             for result in report.claims
         ],
-        "known_that_now_agree": [asdict(deviation) for deviation in report.agreeing],
+        "known_that_now_agree": [asdict(deviation) for deviation in report.outdated_deviations],
         "drift": None if report.drift is None else asdict(report.drift),
-        "nothing_compared": report.nothing,
+        "nothing_compared": report.no_comparison_reason,
         "undefined_counts": dict(report.undefined_counts),
         "failed": [cell.id for cell in report.census.failed],
         "failed_when_run_again": [cell.id for cell in report.census.failed_since],
@@ -285,7 +287,7 @@ def _json_findings(findings: Findings) -> list[dict[str, Any]]:
     return [
         {
             "dataset": finding.dataset,
-            "column": finding.what,
+            "column": finding.label,
             "metric": finding.metric,
             "published": finding.published,
             "mean": finding.mean,
@@ -294,14 +296,14 @@ def _json_findings(findings: Findings) -> list[dict[str, Any]]:
             "infinite": finding.infinite,
             "state": finding.state,
             "distance": finding.distance,
-            "why_not_judged": finding.why,
+            "why_not_judged": finding.reason,
             "reason": reasons.get(id(finding)),
         }
         for finding in findings.all
     ]
 
 
-def _judged(verdict: ClaimVerdict) -> dict[str, Any]:
+def _json_verdict(verdict: ClaimVerdict) -> dict[str, Any]:
     counts = {name or "all": asdict(tally) for name, tally in verdict.tallies.items()}
     return {"verdict": verdict.verdict, "counts": counts, **({"said": verdict.said} if verdict.said else {})}
 

@@ -7,14 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from probcal.papers.bands import FEWEST
-from probcal.papers.check.accepted import AcceptedDrift, drift
-from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks, digits
-from probcal.papers.check.findings import CheckedResults, Finding, differences, numbers, undefined_counts
+from probcal.papers.bands import FEWEST_SPLITS
+from probcal.papers.check.accepted import AcceptedDrift, find_drift
+from probcal.papers.check.agreement import Agreement, Block, Misprints, build_blocks, compare_digits, measure_agreement
+from probcal.papers.check.findings import (
+    CheckedResults,
+    Finding,
+    compare_differences,
+    compare_numbers,
+    undefined_counts,
+)
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, PublishedNumbers, judge
-from probcal.papers.check.power import Gate, gates
-from probcal.papers.deviations import Deviation, known_deviations, misprinted
-from probcal.papers.published import Claim, Published
+from probcal.papers.check.power import Gate, build_gates
+from probcal.papers.deviations import Deviation, known_deviations, misprint_keys
+from probcal.papers.published import Claim, PublishedPaper
 from probcal.store.summary import Census, census
 
 
@@ -56,7 +62,7 @@ class OutdatedDeviation:
 
 @dataclass(frozen=True)
 class Report:
-    checked: CheckedResults
+    experiment: CheckedResults
     deviations: Sequence[Deviation]
     """The known deviations of the paper."""
     misprints: Misprints
@@ -66,11 +72,11 @@ class Report:
     """Findings on the printed digits of exact columns on the paper's own splits."""
     differences: Findings
     claims: list[JudgedClaim]
-    agreeing: list[OutdatedDeviation]
+    outdated_deviations: list[OutdatedDeviation]
     drift: AcceptedDrift | None
     """None where nothing was accepted yet."""
     census: Census
-    nothing: str | None
+    no_comparison_reason: str | None
     """Reason why nothing was compared, if so."""
     undefined_counts: Counter[str]
     """Metric -> number of finished cells without a number of it."""
@@ -81,22 +87,23 @@ class Report:
         has_drift = self.drift is not None and not self.drift.ok
         is_new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
         has_failures = self.census.failed or self.census.failed_since
-        return not (is_new or has_drift or has_failures or self.nothing)
+        return not (is_new or has_drift or has_failures or self.no_comparison_reason)
 
     @functools.cached_property
     def agreement(self) -> Agreement | None:
         """Return the figures of agreement with their power, None without a published number to compare."""
-        return agreement(self._blocks, self.checked.published.plain) if self.checked.published else None
+        paper = self.experiment.published
+        return measure_agreement(self._blocks, paper.plain_column) if paper else None
 
     @functools.cached_property
     def gates(self) -> list[Gate]:
         """Return what each rule about single numbers lets pass."""
-        outline, paper = self.checked.outline, self.checked.published
-        return gates(self._blocks, self.deviations, outline.name, paper.plain) if paper else []
+        outline, paper = self.experiment.outline, self.experiment.published
+        return build_gates(self._blocks, self.deviations, outline.name, paper.plain_column) if paper else []
 
     @functools.cached_property
     def _blocks(self) -> list[Block]:
-        return blocks(self.checked, self.misprints) if self.checked.published else []
+        return build_blocks(self.experiment, self.misprints) if self.experiment.published else []
 
 
 def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = None) -> Report:
@@ -107,12 +114,12 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
     outline, paper = experiment.outline, experiment.published
     if deviations is None:
         deviations = known_deviations(outline.paper) if outline.paper else []
-    misprints = misprinted(paper, deviations) if paper else frozenset()
-    number_findings = _without_misprints(numbers(experiment), misprints)
-    digit_findings = _without_misprints(digits(number_findings), misprints)
-    difference_findings = _without_misprints(differences(experiment), misprints)
+    misprints = misprint_keys(paper, deviations) if paper else frozenset()
+    number_findings = _mark_misprints(compare_numbers(experiment), misprints)
+    digit_findings = _mark_misprints(compare_digits(number_findings), misprints)
+    difference_findings = _mark_misprints(compare_differences(experiment), misprints)
     findings = [*number_findings, *digit_findings, *difference_findings]
-    accepted_drift, claims = drift(experiment), []
+    accepted_drift, claims = find_drift(experiment), []
     if paper is not None:
         for claim in paper.claims:
             deviation = next((entry for entry in deviations if entry.explains_claim(outline.name, claim.label)), None)
@@ -122,15 +129,15 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
             )
             claims.append(JudgedClaim(claim, paper_verdict, verdict, deviation, paper.covers(claim)))
     return Report(
-        checked=experiment,
+        experiment=experiment,
         deviations=deviations,
         misprints=misprints,
-        numbers=_explained(experiment, number_findings, deviations),
-        digits=_explained(experiment, digit_findings, deviations),
-        differences=_explained(experiment, difference_findings, deviations),
+        numbers=_group_findings(experiment, number_findings, deviations),
+        digits=_group_findings(experiment, digit_findings, deviations),
+        differences=_group_findings(experiment, difference_findings, deviations),
         claims=claims,
-        agreeing=[
-            *_agreeing(experiment, findings, deviations),
+        outdated_deviations=[
+            *_outdated_deviations(experiment, findings, deviations),
             *(
                 OutdatedDeviation(f"claim {result.claim.label}", result.known.reason)
                 for result in claims
@@ -139,24 +146,25 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
         ],
         drift=accepted_drift,
         census=census(outline, experiment.results),
-        nothing=no_comparison_reason(
+        no_comparison_reason=no_comparison_reason(
             experiment, number_findings, [result.ours for result in claims if not result.tabled], accepted_drift
         ),
         undefined_counts=undefined_counts(experiment),
     )
 
 
-def _without_misprints(findings: list[Finding], misprints: Misprints) -> list[Finding]:
+def _mark_misprints(findings: list[Finding], misprints: Misprints) -> list[Finding]:
     """Return the findings, of which those on a misprint agree with nothing and deviate from nothing."""
     return [
-        replace(finding, state="misprint", distance=None, why=None)
-        if finding.values and any((finding.of, *column, finding.metric) in misprints for column in finding.columns)
+        replace(finding, state="misprint", distance=None, reason=None)
+        if finding.values
+        and any((finding.paper_dataset, *column, finding.metric) in misprints for column in finding.columns)
         else finding
         for finding in findings
     ]
 
 
-def _explained(experiment: CheckedResults, findings: list[Finding], deviations: Sequence[Deviation]) -> Findings:
+def _group_findings(experiment: CheckedResults, findings: list[Finding], deviations: Sequence[Deviation]) -> Findings:
     outliers = [finding for finding in findings if finding.state == "out of band"]
     reasons = [
         (finding, next((entry for entry in deviations if _explains(experiment, entry, finding)), None))
@@ -170,14 +178,16 @@ def _explained(experiment: CheckedResults, findings: list[Finding], deviations: 
 
 
 def _explains(experiment: CheckedResults, deviation: Deviation, finding: Finding) -> bool:
-    return any(_names(experiment, deviation, finding, column) for column in finding.columns)
+    return any(_explains_column(experiment, deviation, finding, column) for column in finding.columns)
 
 
-def _names(experiment: CheckedResults, deviation: Deviation, finding: Finding, column: tuple[str, str]) -> bool:
-    return deviation.explains(experiment.outline.name, finding.kind, finding.of, column, finding.metric)
+def _explains_column(
+    experiment: CheckedResults, deviation: Deviation, finding: Finding, column: tuple[str, str]
+) -> bool:
+    return deviation.explains(experiment.outline.name, finding.kind, finding.paper_dataset, column, finding.metric)
 
 
-def _agreeing(
+def _outdated_deviations(
     experiment: CheckedResults, findings: list[Finding], deviations: Sequence[Deviation]
 ) -> list[OutdatedDeviation]:
     """Return the deviating numbers that now agree.
@@ -191,7 +201,7 @@ def _agreeing(
         states: dict[str, set[str]] = {}
         for finding in compared_findings:
             for column in finding.columns:
-                if _names(experiment, deviation, finding, column):
+                if _explains_column(experiment, deviation, finding, column):
                     name = f"{finding.dataset} {titles[column]} {finding.metric}"
                     states.setdefault(name, set()).add(finding.state)
         outdated_deviations += [
@@ -212,7 +222,7 @@ def no_comparison_reason(
     without a table in the paper, which are comparisons by themselves. ``drift`` is the comparison with our accepted
     numbers, the only one of an experiment without a paper.
     """
-    if not experiment.every_finished():
+    if not experiment.all_finished_cells():
         has_failures = any(cell.status != "done" for cell in experiment.results.values())
         hint = ", with --retry-failed for those that failed" if has_failures else ""
         return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{hint}"
@@ -226,15 +236,15 @@ def no_comparison_reason(
         )
     if is_decided or any(finding.distance is not None for finding in numbers):
         return None
-    return f"nothing was compared: {_reason(experiment, experiment.published, numbers)}"
+    return f"nothing was compared: {_missing_numbers_reason(experiment, experiment.published, numbers)}"
 
 
-def _reason(experiment: CheckedResults, published: Published, numbers: Sequence[Finding]) -> str:
+def _missing_numbers_reason(experiment: CheckedResults, published: PublishedPaper, numbers: Sequence[Finding]) -> str:
     outline, paper = experiment.outline, experiment.outline.paper
     if numbers:
         return (
             f"none of the {len(numbers)} published numbers can be judged by our finished splits "
-            f"(random splits: at least {FEWEST}); probcal run with the experiment's config runs the rest"
+            f"(random splits: at least {FEWEST_SPLITS}); probcal run with the experiment's config runs the rest"
         )
     if not any(column.paper_learner for column in outline.columns):
         return (

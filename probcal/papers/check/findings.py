@@ -18,25 +18,25 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
-from probcal.papers.published import Published
+from probcal.papers.bands import ROUNDING, Verdict, compare, no_verdict_reason
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
-from probcal.reporting.grid import INFINITY, printed
+from probcal.reporting.grid import INFINITY, format_number
 from probcal.reporting.metric_table import (
     PUBLISHED_SPLITS,
-    drawn_of,
+    attach_paper,
+    distribution_of,
+    no_verdict_reason_of,
     place_of,
     published_number,
     verdict_of,
-    why_no_verdict,
-    with_paper,
 )
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells, planned_ids, summarise
 
-STEEPEST = "steepest_growth"
+STEEPEST_GROWTH = "steepest_growth"
 """Name in claims for the start of the tenth of a stream in which log10 S grows most."""
 LOG10_MARTINGALE = "log10_martingale"
 _TENTH = 0.1
@@ -96,12 +96,12 @@ class CheckedResults:
     store: Store
     outline: Outline
     results: Results
-    published: Published | None
+    published: PublishedPaper | None
 
     @classmethod
     def of(cls, store: Store) -> CheckedResults:
         """Read the experiment of a results folder. Raises StoreError and UnknownPaper as ``probcal table`` does."""
-        outline, published = with_paper(Outline.of(store))
+        outline, published = attach_paper(Outline.of(store))
         return cls(store, outline, store.results(), published)
 
     def splits(
@@ -111,33 +111,34 @@ class CheckedResults:
 
         With ``seed``, only the repetition with that seed is returned.
         """
-        numbers = {cell.repetition: _number(cell, metric, stage) for cell in self.finished(row, column, seed)}
+        cells = self.finished_cells(row, column, seed)
+        numbers = {cell.repetition: _cell_number(cell, metric, stage) for cell in cells}
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
 
-    def finished(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
+    def finished_cells(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
         return done_cells(self.outline, self.results, row, column, seed)
 
-    def every_finished(self) -> list[CellResult]:
+    def all_finished_cells(self) -> list[CellResult]:
         rows = self.outline.datasets
-        return [cell for row in rows for column in self.outline.columns for cell in self.finished(row, column)]
+        return [cell for row in rows for column in self.outline.columns for cell in self.finished_cells(row, column)]
 
-    def planned(self, row: Row) -> list[ResultColumn]:
+    def planned_columns(self, row: Row) -> list[ResultColumn]:
         """Return the columns that have cells of this data set."""
         return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
 
     def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones, None without any."""
-        for row in [row for row in self.outline.datasets if row.published == dataset][:1]:
-            for candidate in self.planned(row):
+        for row in [row for row in self.outline.datasets if row.paper_dataset == dataset][:1]:
+            for candidate in self.planned_columns(row):
                 if self.published and paper_column(candidate) == self.published.columns[column]:
                     return row, candidate
         return None
 
-    def every_number(self) -> Iterator[tuple[Name, Row, ResultColumn]]:
+    def planned_numbers(self) -> Iterator[tuple[Name, Row, ResultColumn]]:
         """Yield the name of each number that the experiment plans, with its row and column."""
         for row in self.outline.datasets:
-            for column in self.planned(row):
+            for column in self.planned_columns(row):
                 for metric in (*self.outline.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
@@ -152,15 +153,15 @@ class CheckedResults:
         return [metric for metric in tables if metric in self.outline.metrics]
 
 
-def _number(cell: CellResult, metric: str, stage: int | None) -> float:
+def _cell_number(cell: CellResult, metric: str, stage: int | None) -> float:
     if metric == LOSS_RATIO:
         return mean_loss_ratio(cell.stages)
-    if metric == STEEPEST:
+    if metric == STEEPEST_GROWTH:
         return steepest_growth(cell.curves)
-    return cell.metrics.get(metric, math.nan) if stage is None else _after(stage, cell.stages, metric)
+    return cell.metrics.get(metric, math.nan) if stage is None else _stage_number(stage, cell.stages, metric)
 
 
-def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:
+def _stage_number(stage: int, stages: dict[str, list[float]], metric: str) -> float:
     """Return the number after a stage. A method that stops early keeps its last number."""
     course = stages.get(metric, [])
     return course[min(stage, len(course)) - 1] if course else math.nan
@@ -170,13 +171,13 @@ def undefined_counts(experiment: CheckedResults) -> Counter[str]:
     """Return metric -> number of finished cells without a number of it."""
     return Counter(
         metric
-        for cell in experiment.every_finished()
+        for cell in experiment.all_finished_cells()
         for metric in experiment.outline.metrics
         if math.isnan(cell.metrics.get(metric, math.nan))
     )
 
 
-FARTHEST = 10.0
+LARGEST_DISTANCE = 10.0
 """Largest distance that is printed. Larger ones, also ∞, are printed as beyond it and count as this in a median."""
 
 State = Literal["in band", "out of band", "not run", "cannot be judged", "no finite difference", "misprint"]
@@ -186,14 +187,14 @@ State = Literal["in band", "out of band", "not run", "cannot be judged", "no fin
 class Finding:
     """Hold the comparison of one published number with ours.
 
-    ``what`` names our column, or both columns of a difference. ``columns`` are the paper's (learner, method).
+    ``label`` names our column, or both columns of a difference. ``columns`` are the paper's (learner, method).
     """
 
     kind: Literal["number", "difference", "digits"]
     dataset: str
-    of: str
+    paper_dataset: str
     """Data set of the paper that it is compared with. ``dataset`` may be another reading of it."""
-    what: str
+    label: str
     metric: str
     columns: tuple[tuple[str, str], ...]
     published: float
@@ -203,11 +204,11 @@ class Finding:
     state: State
     distance: float | None = None
     """|published - mean| over half the width of the band. It is 1 at the edge, and None where nothing was compared."""
-    why: str | None = None
+    reason: str | None = None
     """Reason why it cannot be judged, such as ``2 splits``."""
     decimals: int = 3
     """Number of decimals of the published number, as printed."""
-    sharp: bool = False
+    exact_digits: bool = False
     """Whether the printed digits must come back: an exact column on the paper's own split."""
 
     @property
@@ -247,7 +248,7 @@ def spread_text(values: Sequence[float]) -> str:
     """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
     sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
     infinite_text = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
-    return ("" if sd is None else f" ± {printed(sd)}") + infinite_text
+    return ("" if sd is None else f" ± {format_number(sd)}") + infinite_text
 
 
 def paper_column(column: ResultColumn) -> tuple[str, str]:
@@ -255,13 +256,13 @@ def paper_column(column: ResultColumn) -> tuple[str, str]:
     return column.paper_learner or "", column.paper_method or ""
 
 
-def numbers(experiment: CheckedResults) -> list[Finding]:
+def compare_numbers(experiment: CheckedResults) -> list[Finding]:
     """Return one finding per data set, column with a published one, and metric. ``probcal table`` judges them alike."""
     return [
         finding
         for metric in experiment.paper_metrics
         for row in experiment.outline.datasets
-        for column in experiment.planned(row)
+        for column in experiment.planned_columns(row)
         for finding in _number_finding(experiment, row, column, metric)
     ]
 
@@ -278,8 +279,8 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
     yield Finding(
         kind="number",
         dataset=row.name,
-        of=row.published,
-        what=column.label,
+        paper_dataset=row.paper_dataset,
+        label=column.label,
         metric=metric,
         columns=(paper_column(column),),
         published=published,
@@ -287,21 +288,21 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         planned=summary.planned,
         state=state,
         distance=verdict.distance if verdict else None,
-        why=why_no_verdict(summary, published, table) if state == "cannot be judged" else None,
+        reason=no_verdict_reason_of(summary, published, table) if state == "cannot be judged" else None,
         decimals=table.printed_decimals[place],
-        sharp=is_sharp(experiment.published, row, column, summary.planned),
+        exact_digits=has_exact_digits(experiment.published, row, column, summary.planned),
     )
 
 
-def is_sharp(paper: Published, row: Row, column: ResultColumn, n_planned: int) -> bool:
+def has_exact_digits(paper: PublishedPaper, row: Row, column: ResultColumn, n_planned: int) -> bool:
     """Return whether the printed digits must come back: an exact column on the paper's own split, planned once."""
-    return n_planned == 1 and row.split in PUBLISHED_SPLITS and paper_column(column) in paper.exact
+    return n_planned == 1 and row.split in PUBLISHED_SPLITS and paper_column(column) in paper.exact_columns
 
 
 _MINUS = "\N{MINUS SIGN}"
 
 
-def differences(experiment: CheckedResults) -> list[Finding]:
+def compare_differences(experiment: CheckedResults) -> list[Finding]:
     """Return one finding per data set, pair of columns and metric. Pairs with a published ∞ have no difference."""
     paper = experiment.published
     if paper is None:
@@ -310,12 +311,12 @@ def differences(experiment: CheckedResults) -> list[Finding]:
         finding
         for metric in experiment.paper_metrics
         for row in experiment.outline.datasets
-        for earlier, later in _pairs(paper, experiment.planned(row))
+        for earlier, later in _column_pairs(paper, experiment.planned_columns(row))
         for finding in _difference_findings(experiment, paper, row, earlier, later, metric)
     ]
 
 
-def _pairs(paper: Published, columns: list[ResultColumn]) -> Iterator[tuple[ResultColumn, ResultColumn]]:
+def _column_pairs(paper: PublishedPaper, columns: list[ResultColumn]) -> Iterator[tuple[ResultColumn, ResultColumn]]:
     for first, second in itertools.combinations(paper.columns.values(), 2):
         if first[0] != second[0]:
             continue
@@ -327,9 +328,9 @@ def _pairs(paper: Published, columns: list[ResultColumn]) -> Iterator[tuple[Resu
 
 
 def _difference_findings(
-    experiment: CheckedResults, paper: Published, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
+    experiment: CheckedResults, paper: PublishedPaper, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
 ) -> Iterator[Finding]:
-    base, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
+    base, number = (paper.number(row.paper_dataset, *paper_column(column), metric) for column in (earlier, later))
     if base is None or number is None or math.isinf(base) or math.isinf(number):
         return
     table = paper.tables[metric]
@@ -343,23 +344,24 @@ def _difference_findings(
     )
     n_planned = len(planned_ids(experiment.outline, row, later, seed))
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
-    is_own_split = n_planned == 1 and not (seed is None and row.random)
+    is_own_split = n_planned == 1 and not (seed is None and row.has_random_rows)
     tolerance = table.tolerance + ROUNDING if is_own_split else None
-    if table.is_of_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
+    if table.matches_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
         tolerance = 2 * table.tolerance
-    reason = why_not_judged(values, published, tolerance)
+    reason = no_verdict_reason(values, published, tolerance)
     verdict = None if reason else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
     places = [place_of(row, column) for column in (earlier, later)]
-    draws = drawn_of(summarise(experiment.outline, experiment.results, row, later, metric, seed), table, places[1])
-    if verdict and draws and places[0] not in table.drawn:
+    summary = summarise(experiment.outline, experiment.results, row, later, metric, seed)
+    draws = distribution_of(summary, table, places[1])
+    if verdict and draws and places[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)
     state = "no finite difference" if common and not values else state_of(values, verdict)
     yield Finding(
         kind="difference",
         dataset=row.name,
-        of=row.published,
-        what=f"{later.label} {_MINUS} {earlier.label}",
+        paper_dataset=row.paper_dataset,
+        label=f"{later.label} {_MINUS} {earlier.label}",
         metric=metric,
         columns=(paper_column(earlier), paper_column(later)),
         published=published,
@@ -367,5 +369,5 @@ def _difference_findings(
         planned=n_planned,
         state=state,
         distance=verdict.distance if verdict else None,
-        why=reason if state == "cannot be judged" else None,
+        reason=reason if state == "cannot be judged" else None,
     )

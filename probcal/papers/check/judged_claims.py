@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST, CheckedResults, Splits, largest_gap
-from probcal.papers.published import Claim, Published
+from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST_GROWTH, CheckedResults, Splits, largest_gap
+from probcal.papers.published import Claim, PublishedPaper
 from probcal.reporting.metric_table import best_of
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
-_SIGNIFICANT = 0.05
-_OF_RANKS = ("ranked", "ranks_apart")
+_SIGNIFICANCE_LEVEL = 0.05
+_RANK_KINDS = ("ranked", "ranks_apart")
 
 
 class ClaimNumbers(Protocol):
@@ -42,7 +42,7 @@ class ClaimNumbers(Protocol):
 class PublishedNumbers:
     """Provide the numbers of the paper's own tables, as one split each."""
 
-    paper: Published
+    paper: PublishedPaper
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
         if stage is not None:
@@ -58,11 +58,11 @@ class PublishedNumbers:
 class MeasuredNumbers:
     """Provide our results. Of several rows or columns that stand for a published one, the first counts."""
 
-    checked: CheckedResults
+    experiment: CheckedResults
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        place = self.checked.place_of(dataset, column)
-        return self.checked.splits(*place, metric, stage) if place else {}
+        place = self.experiment.place_of(dataset, column)
+        return self.experiment.splits(*place, metric, stage) if place else {}
 
     def rounding(self, metric: str) -> float:
         return 0.0
@@ -101,24 +101,27 @@ class ClaimVerdict:
 Outcome = Literal["win", "loss", "tie"]
 
 
-def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> ClaimVerdict:
+def judge(claim: Claim, paper: PublishedPaper, numbers: ClaimNumbers) -> ClaimVerdict:
     """Judge a claim. Data sets without results leave it undecided where they could change the verdict."""
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
-        return _saves(claim, numbers, datasets)
-    if claim.kind in _OF_RANKS:
+        return _judge_savings(claim, numbers, datasets)
+    if claim.kind in _RANK_KINDS:
         return _judge_ranks(claim, numbers, datasets)
     if claim.kind in _STREAM_OUTCOMES:
         return _judge_streams(claim, numbers, datasets)
-    claim_outcomes = outcomes(claim, paper, numbers)
-    return judge_tallies(claim, {metric: _tally(entries.values()) for metric, entries in claim_outcomes.items()})
+    claim_outcomes = find_outcomes(claim, paper, numbers)
+    tallies = {metric: _tally_outcomes(entries.values()) for metric, entries in claim_outcomes.items()}
+    return judge_tallies(claim, tallies)
 
 
-def _datasets(claim: Claim, paper: Published) -> list[str]:
+def _datasets(claim: Claim, paper: PublishedPaper) -> list[str]:
     return [name for name in claim.datasets or paper.titles if name not in claim.all_but]
 
 
-def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str, dict[tuple[str, str], Outcome | None]]:
+def find_outcomes(
+    claim: Claim, paper: PublishedPaper, numbers: ClaimNumbers
+) -> dict[str, dict[tuple[str, str], Outcome | None]]:
     """Return metric -> (data set, metric) -> outcome, with None where nothing is known.
 
     Claims about all metrics together have the single key ``""``. Claims that do not count data sets (``saves``,
@@ -127,36 +130,38 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
     entries = {metric: [(dataset, metric) for dataset in _datasets(claim, paper)] for metric in claim.metrics}
     if claim.kind in ("best", "printed_best"):
         all_entries = [entry for group in entries.values() for entry in group]
-        return {"": {entry: _best(claim, paper, numbers, *entry) for entry in all_entries}}
+        return {"": {entry: _best_outcome(claim, paper, numbers, *entry) for entry in all_entries}}
     if claim.kind not in _OUTCOMES:
         return {}
     outcome = _OUTCOMES[claim.kind]
     return {metric: {entry: outcome(claim, numbers, *entry) for entry in group} for metric, group in entries.items()}
 
 
-def published_tallies(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str, Tally]:
+def published_tallies(claim: Claim, paper: PublishedPaper, numbers: ClaimNumbers) -> dict[str, Tally]:
     """Return the tallies of the paper's own tables over the entries that we have, as ``ClaimVerdict`` has them.
 
     Together with ours, they tell whether the paper's own count comes back.
     """
-    paper_outcomes = outcomes(claim, paper, PublishedNumbers(paper))
+    paper_outcomes = find_outcomes(claim, paper, PublishedNumbers(paper))
     return {
-        metric: _tally(paper_outcomes[metric][entry] for entry, outcome in entries.items() if outcome is not None)
-        for metric, entries in outcomes(claim, paper, numbers).items()
+        metric: _tally_outcomes(
+            paper_outcomes[metric][entry] for entry, outcome in entries.items() if outcome is not None
+        )
+        for metric, entries in find_outcomes(claim, paper, numbers).items()
     }
 
 
-def published_rank_text(claim: Claim, paper: Published, numbers: ClaimNumbers) -> str:
+def published_rank_text(claim: Claim, paper: PublishedPaper, numbers: ClaimNumbers) -> str:
     """Return the mean ranks of the paper's own tables over the data sets that we have, in words.
 
     Empty for a claim that is not about ranks, and with fewer than two data sets.
     """
-    if claim.kind not in _OF_RANKS:
+    if claim.kind not in _RANK_KINDS:
         return ""
     datasets = [
         dataset
         for dataset in _datasets(claim, paper)
-        if all(_means_of_all(claim, numbers, dataset, metric) for metric in claim.metrics)
+        if all(_common_means(claim, numbers, dataset, metric) for metric in claim.metrics)
     ]
     return _judge_ranks(claim, PublishedNumbers(paper), datasets).said
 
@@ -164,16 +169,16 @@ def published_rank_text(claim: Claim, paper: Published, numbers: ClaimNumbers) -
 def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> ClaimVerdict:
     """Judge a claim of a kind that counts, as ``judge`` does."""
     if claim.kind == "gains_most":
-        return ClaimVerdict(_gains_most(list(tallies.values())), tallies)
-    return ClaimVerdict(_combined(_verdict(claim, tally) for tally in tallies.values()), tallies)
+        return ClaimVerdict(_judge_leads(list(tallies.values())), tallies)
+    return ClaimVerdict(_combine_verdicts(_tally_verdict(claim, tally) for tally in tallies.values()), tallies)
 
 
 # Outcomes of one data set
 
 
-def _beats(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
+def _beats_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     """Compare the means over the common splits. A difference below the rounding of printed numbers is a tie."""
-    a, b = _on_the_same_splits(claim, numbers, dataset, metric)
+    a, b = _common_values(claim, numbers, dataset, metric)
     if not a:
         return None
     mean_a, mean_b = _mean(a), _mean(b)
@@ -182,38 +187,38 @@ def _beats(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Ou
     return "win" if metric_named(metric).best([mean_a, mean_b]) == mean_a else "loss"
 
 
-def _same(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
-    a, b = _on_the_same_splits(claim, numbers, dataset, metric)
+def _same_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
+    a, b = _common_values(claim, numbers, dataset, metric)
     if not a:
         return None
     mean_a, mean_b = _mean(a), _mean(b)
     return "win" if mean_a == mean_b or abs(mean_a - mean_b) <= claim.within + _EPSILON else "loss"
 
 
-def _converges(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
+def _converges_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     early, late = (numbers.splits(dataset, claim.columns[0], metric, stage) for stage in (claim.after, None))
     if not early:
         return None
     return "win" if abs(_mean([*early.values()]) - _mean([*late.values()])) <= claim.within + _EPSILON else "loss"
 
 
-def _infinite(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
+def _infinite_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     values = numbers.splits(dataset, claim.columns[0], metric).values()
     return None if not values else "win" if 2 * sum(map(math.isinf, values)) >= len(values) else "loss"
 
 
-def _finite(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
+def _finite_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     values = numbers.splits(dataset, claim.columns[0], metric).values()
     return None if not values else "loss" if any(map(math.isinf, values)) else "win"
 
 
 _OUTCOMES: dict[str, Callable[[Claim, ClaimNumbers, str, str], Outcome | None]] = {
-    "beats": _beats, "even": _beats, "gains_most": _beats,
-    "same": _same, "infinite": _infinite, "finite": _finite, "converges": _converges,
+    "beats": _beats_outcome, "even": _beats_outcome, "gains_most": _beats_outcome,
+    "same": _same_outcome, "infinite": _infinite_outcome, "finite": _finite_outcome, "converges": _converges_outcome,
 }  # fmt: skip
 
 
-def _gains(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
+def _gains_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
     [metric], (base, protected) = claim.metrics, claim.columns
     base_splits, protected_splits = numbers.splits(dataset, base, metric), numbers.splits(dataset, protected, metric)
     rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
@@ -221,26 +226,28 @@ def _gains(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome |
     return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
 
 
-def _grows_most(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
-    starts = [*numbers.splits(dataset, claim.columns[0], STEEPEST).values()]
+def _grows_most_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
+    starts = [*numbers.splits(dataset, claim.columns[0], STEEPEST_GROWTH).values()]
     if not starts:
         return None, ""
     low, high = claim.between
-    text = ", ".join(f"begins after {_percent(start)} of the rows" for start in starts)
+    text = ", ".join(f"begins after {_percent_text(start)} of the rows" for start in starts)
     return "win" if all(low - _EPSILON <= start <= high + _EPSILON for start in starts) else "loss", text
 
 
-_STREAM_OUTCOMES = {"gains": _gains, "grows_most": _grows_most}
+_STREAM_OUTCOMES = {"gains": _gains_outcome, "grows_most": _grows_most_outcome}
 
 
 def _judge_streams(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
     outcomes = {dataset: _STREAM_OUTCOMES[claim.kind](claim, numbers, dataset) for dataset in datasets}
-    tally = _tally(outcome for outcome, _ in outcomes.values())
+    tally = _tally_outcomes(outcome for outcome, _ in outcomes.values())
     text = "; ".join(f"{dataset} {text}" for dataset, (_, text) in outcomes.items() if text)
-    return ClaimVerdict(_verdict(claim, tally), {claim.metrics[0]: tally}, text)
+    return ClaimVerdict(_tally_verdict(claim, tally), {claim.metrics[0]: tally}, text)
 
 
-def _best(claim: Claim, paper: Published, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
+def _best_outcome(
+    claim: Claim, paper: PublishedPaper, numbers: ClaimNumbers, dataset: str, metric: str
+) -> Outcome | None:
     """Return the outcome by the table of best methods: three decimals, a shared place counts. Needs all columns."""
     means = {title: _mean(list(numbers.splits(dataset, title, metric).values())) for title in paper.columns}
     if any(math.isnan(mean) for mean in means.values()):
@@ -249,7 +256,7 @@ def _best(claim: Claim, paper: Published, numbers: ClaimNumbers, dataset: str, m
     return "win" if best_of(means, metric) & set(titles) else "loss"
 
 
-def _on_the_same_splits(
+def _common_values(
     claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str
 ) -> tuple[list[float], list[float]]:
     a, b = (numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns)
@@ -267,31 +274,33 @@ def _mean(values: Sequence[float]) -> float:
 # Verdicts over all data sets
 
 
-def _tally(outcomes: Iterable[Outcome | None]) -> Tally:
+def _tally_outcomes(outcomes: Iterable[Outcome | None]) -> Tally:
     values = list(outcomes)
     return Tally(values.count("win"), values.count("loss"), values.count("tie"), values.count(None))
 
 
-def _verdict(claim: Claim, tally: Tally) -> Verdict:
+def _tally_verdict(claim: Claim, tally: Tally) -> Verdict:
     """Return "undecided" if data sets without results could change the verdict, otherwise the verdict."""
-    n_needed, n_unknown = claim.needed(tally.known + tally.not_run), tally.not_run
+    n_needed, n_unknown = claim.required_count(tally.known + tally.not_run), tally.not_run
     if claim.kind != "even":
-        return _decided([tally.wins + extra >= n_needed for extra in (0, n_unknown)])
-    return _decided(
-        _p_of_signs(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANT
+        return _verdict_of_flags([tally.wins + extra >= n_needed for extra in (0, n_unknown)])
+    return _verdict_of_flags(
+        _p_of_sign_test(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANCE_LEVEL
         for wins in range(n_unknown + 1)
         for losses in range(n_unknown + 1 - wins)
     )
 
 
-def _gains_most(tallies: Sequence[Tally]) -> Verdict:
+def _judge_leads(tallies: Sequence[Tally]) -> Verdict:
     first, *rest = tallies
     leads = [(first.wins - first.losses) - (tally.wins - tally.losses) for tally in rest]
     n_unknown = [first.not_run + tally.not_run for tally in rest]
-    return _combined(_decided([lead - n > 0, lead + n > 0]) for lead, n in zip(leads, n_unknown, strict=True))
+    return _combine_verdicts(
+        _verdict_of_flags([lead - n > 0, lead + n > 0]) for lead, n in zip(leads, n_unknown, strict=True)
+    )
 
 
-def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
+def _judge_savings(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> ClaimVerdict:
     """Judge the mean saving over the data sets. The claim is undecided until all data sets have results."""
     [metric], [column] = claim.metrics, claim.columns
     low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON
@@ -299,13 +308,14 @@ def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Clai
     savings = {
         dataset: 1 - _mean([*dataset_splits.values()]) for dataset, dataset_splits in splits.items() if dataset_splits
     }
-    tally = _tally(
+    tally = _tally_outcomes(
         None if name not in savings else "win" if low <= savings[name] <= high else "loss" for name in datasets
     )
     if not savings:
         return ClaimVerdict("undecided", {metric: tally})
     mean = _mean([*savings.values()])
-    text = f"{_percent(mean)} ({', '.join(f'{dataset} {_percent(saving)}' for dataset, saving in savings.items())})"
+    saving_texts = [f"{dataset} {_percent_text(saving)}" for dataset, saving in savings.items()]
+    text = f"{_percent_text(mean)} ({', '.join(saving_texts)})"
     if len(savings) < len(datasets):
         return ClaimVerdict("undecided", {metric: tally}, text)
     return ClaimVerdict("supported" if low <= mean <= high else "not supported", {metric: tally}, text)
@@ -320,55 +330,55 @@ def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -
     verdicts: list[Verdict] = []
     texts = []
     for metric in claim.metrics:
-        dataset_means = {dataset: _means_of_all(claim, numbers, dataset, metric) for dataset in datasets}
+        dataset_means = {dataset: _common_means(claim, numbers, dataset, metric) for dataset in datasets}
         known_means = [means for means in dataset_means.values() if means]
         best = metric_named(metric).best
-        tallies[metric] = _tally(
+        tallies[metric] = _tally_outcomes(
             None if not means else "win" if best(means) == means[0] else "loss" for means in dataset_means.values()
         )
         if len(known_means) < 2:
             verdicts.append("undecided")
             continue
         table = rank_table(np.array(known_means), metric_named(metric).larger_is_better)
-        is_met, words = _ranks_hold(claim, table)
+        is_met, words = _check_ranks(claim, table)
         verdicts.append("undecided" if len(known_means) < len(datasets) else "supported" if is_met else "not supported")
         texts.append(words)
-    return ClaimVerdict(_combined(verdicts), tallies, "; ".join(texts))
+    return ClaimVerdict(_combine_verdicts(verdicts), tallies, "; ".join(texts))
 
 
-def _ranks_hold(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:
+def _check_ranks(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:
     """Return whether the claim holds for ranks, (n_datasets, n_columns), and the numbers in words."""
     means = table.mean(axis=0).tolist()
     words = "mean ranks " + ", ".join(f"{title} {rank:.2f}" for title, rank in zip(claim.columns, means, strict=True))
     if claim.kind == "ranked":
         return all(earlier < later for earlier, later in itertools.pairwise(means)), words
     critical, (p, _) = critical_difference(table.shape[1], len(table)), p_of_friedman(table)
-    is_apart = p <= _SIGNIFICANT and means[1] - means[0] > critical
+    is_apart = p <= _SIGNIFICANCE_LEVEL and means[1] - means[0] > critical
     return is_apart, f"{words}, critical difference {critical:.2f}, Friedman's p {p:.2g}"
 
 
-def _means_of_all(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> list[float]:
+def _common_means(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> list[float]:
     """Return the means of all columns of the claim over their common splits, or none without such a split."""
     column_splits = [numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns]
     common = set.intersection(*(set(splits) for splits in column_splits))
     return [_mean([splits[split] for split in sorted(common)]) for splits in column_splits] if common else []
 
 
-def _percent(share: float) -> str:
+def _percent_text(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _decided(flags: Iterable[bool]) -> Verdict:
+def _verdict_of_flags(flags: Iterable[bool]) -> Verdict:
     values = list(flags)
     return "supported" if all(values) else "undecided" if any(values) else "not supported"
 
 
-def _combined(verdicts: Iterable[Verdict]) -> Verdict:
+def _combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
     kinds = set(verdicts)
     return "not supported" if "not supported" in kinds else "undecided" if "undecided" in kinds else "supported"
 
 
-def _p_of_signs(wins: int, losses: int) -> float:
+def _p_of_sign_test(wins: int, losses: int) -> float:
     """Return the two-sided p-value of the sign test."""
     n, n_fewer = wins + losses, min(wins, losses)
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(n_fewer + 1)) / (1 << n))

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from probcal.papers.check.agreement import (
-    FARTHEST_UNITS,
+    UNIT_TOLERANCE,
     Block,
     Names,
     Orders,
-    Rows,
+    RowKind,
     constant_column_order,
     identity_order,
     permuted_entries,
-    shuffled,
+    shuffled_orders,
 )
 from probcal.papers.check.findings import paper_column
 from probcal.papers.deviations import Deviation, Kind
@@ -42,25 +42,29 @@ class Rule:
     """Shape (published columns, our columns): whether ours agrees, or cannot be judged."""
 
 
-def _in_band(block: Block) -> Booleans:
+def _passes_band(block: Block) -> Booleans:
     return np.asarray(block.in_band != 0)  # NaN, which cannot be judged, is not 0
 
 
-def _of_rows(name: str, rows: Rows) -> Rule:
-    return Rule(name, "number", lambda block: np.full(block.size, block.rows == rows) & ~block.drawn, _in_band)
+def _row_kind_rule(name: str, rows: RowKind) -> Rule:
+    return Rule(
+        name, "number", lambda block: np.full(block.size, block.row_kind == rows) & ~block.has_draws, _passes_band
+    )
 
 
 RULES = (
-    _of_rows("band of random splits", "random"),
-    _of_rows("band of three standard errors, means of random splits", "random means"),
-    _of_rows("tolerance on one fixed split", "split"),
-    _of_rows("tolerance on the paper's own folds", "folds"),
-    Rule("range of our draws, drawn columns on published splits", "number", lambda block: block.drawn, _in_band),
+    _row_kind_rule("band of random splits", "random"),
+    _row_kind_rule("band of three standard errors, means of random splits", "random means"),
+    _row_kind_rule("tolerance on one fixed split", "split"),
+    _row_kind_rule("tolerance on the paper's own folds", "folds"),
+    Rule(
+        "range of our draws, drawn columns on published splits", "number", lambda block: block.has_draws, _passes_band
+    ),
     Rule(
         "one unit of the last digit, exact columns on published splits",
         "digits",
-        lambda block: block.sharp,
-        lambda block: block.units <= FARTHEST_UNITS,
+        lambda block: block.exact_digits,
+        lambda block: block.units <= UNIT_TOLERANCE,
     ),
 )
 
@@ -83,20 +87,22 @@ class Gate:
     """Share for the plain column in all columns, None where it was not run."""
 
 
-def gates(blocks: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None) -> list[Gate]:
+def build_gates(
+    blocks: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None
+) -> list[Gate]:
     """Return one gate per rule that judges numbers of an ``experiment``.
 
     ``deviations`` are the known ones. ``plain`` is the paper's column that stands in all columns.
     """
-    all_gates = (_gate(rule, blocks, deviations, experiment, plain) for rule in RULES)
+    all_gates = (_build_gate(rule, blocks, deviations, experiment, plain) for rule in RULES)
     return [gate for gate in all_gates if gate is not None]
 
 
-def _gate(
+def _build_gate(
     rule: Rule, blocks: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None
 ) -> Gate | None:
     masks = [rule.judges(block) & ~np.isnan(block.published) for block in blocks]
-    excuse_masks = [_explained_by_deviation(rule.kind, block, deviations, experiment) for block in blocks]
+    excuse_masks = [_excused_columns(rule.kind, block, deviations, experiment) for block in blocks]
     if not any(mask.any() for mask in masks):
         return None
 
@@ -114,14 +120,14 @@ def _gate(
         numbers=int(sum(mask.sum() for mask in masks)),
         excused=int(sum((mask & excuse).sum() for mask, excuse in zip(masks, excuse_masks, strict=True))),
         ours=share(identity_order) or 0.0,
-        shuffled=share(shuffled) or 0.0,
+        shuffled=share(shuffled_orders) or 0.0,
         wrong=share(functools.partial(constant_column_order, plain)),
     )
 
 
-def _explained_by_deviation(kind: Kind, block: Block, deviations: Sequence[Deviation], experiment: str) -> Booleans:
+def _excused_columns(kind: Kind, block: Block, deviations: Sequence[Deviation], experiment: str) -> Booleans:
     """Return, per published column, whether a known deviation of this ``kind`` explains its number."""
-    dataset, metric = block.row.published, block.metric
+    dataset, metric = block.row.paper_dataset, block.metric
     return np.array([
         any(deviation.explains(experiment, kind, dataset, paper_column(column), metric) for deviation in deviations)
         for column in block.columns

@@ -13,7 +13,7 @@ from probcal.papers.check.checked_experiment import Report
 from probcal.papers.check.power import Gate
 from probcal.reporting.grid import INFINITY
 
-NONE = "-"
+MISSING_MARK = "-"
 """Mark of a figure that nothing can be counted for."""
 
 
@@ -21,35 +21,35 @@ def agreement_lines(agreement: Agreement) -> list[str]:
     """Return the figures of agreement, with those of shuffled columns and of the plain column beside them."""
     note = f" ({agreement.misprints} misprints left out)" if agreement.misprints else ""
     heading = f"agreement with {agreement.numbers} published numbers{note}"
-    return aligned(agreement_rows(agreement), [f"{heading}:", "ours", "shuffled", *_plain_header(agreement.plain)])
+    return table_lines(agreement_rows(agreement), [f"{heading}:", "ours", "shuffled", *_plain_header(agreement.plain)])
 
 
 def agreement_rows(agreement: Agreement) -> list[list[str]]:
     """Return one row per figure: its name, and its values for ours, shuffled columns and the plain column."""
     figures = [figure for figure in (agreement.ours, agreement.shuffled, agreement.wrong) if figure is not None]
-    columns = [_named(figure) for figure in figures]
+    columns = [_figure_texts(figure) for figure in figures]
     return [[name, *(column[name] for column in columns)] for name in columns[0]]
 
 
-def _named(figures: AgreementFigures) -> dict[str, str]:
+def _figure_texts(figures: AgreementFigures) -> dict[str, str]:
     medians = {
-        f"median absolute difference, {metric_named(metric).short}": _number(median)
+        f"median absolute difference, {metric_named(metric).short}": _number_text(median)
         for metric, median in figures.median_difference.items()
     }
     return {
-        "digits identical": percent(figures.identical),
-        "within one unit of the last digit": percent(figures.within_one_unit),
+        "digits identical": percent_text(figures.identical),
+        "within one unit of the last digit": percent_text(figures.within_one_unit),
         **medians,
-        "order of the columns, Kendall's tau": _number(figures.tau, 2),
-        "pairs of columns in the same order": percent(figures.pairs_kept),
-        "in band": percent(figures.in_band),
+        "order of the columns, Kendall's tau": _number_text(figures.tau, 2),
+        "pairs of columns in the same order": percent_text(figures.pairs_kept),
+        "in band": percent_text(figures.in_band),
     }
 
 
 def power_text(report: Report) -> str:
     """Return what the check would let pass, as two tables."""
-    outline = report.checked.outline
-    lines = [f"{outline.title} ({report.checked.store.folder})", ""]
+    outline = report.experiment.outline
+    lines = [f"{outline.title} ({report.experiment.store.folder})", ""]
     if report.agreement is None:
         return "\n".join([*lines, "no published number to compare with our results\n"])
     plain = report.agreement.plain
@@ -57,7 +57,7 @@ def power_text(report: Report) -> str:
     lines += [
         *agreement_lines(report.agreement),
         "",
-        *aligned([_row(gate, plain) for gate in report.gates], header),
+        *table_lines([_gate_row(gate, plain) for gate in report.gates], header),
         "",
     ]
     notes = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
@@ -66,9 +66,9 @@ def power_text(report: Report) -> str:
     return "\n".join([*lines, *(f"  {note}" for note in notes), ""])
 
 
-def _row(gate: Gate, plain: str | None) -> list[str]:
-    wrong = [percent(gate.wrong)] if plain else []
-    return [gate.name, str(gate.numbers), str(gate.excused), percent(gate.ours), percent(gate.shuffled), *wrong]
+def _gate_row(gate: Gate, plain: str | None) -> list[str]:
+    shares = [gate.ours, gate.shuffled, *([gate.wrong] if plain else [])]
+    return [gate.name, str(gate.numbers), str(gate.excused), *map(percent_text, shares)]
 
 
 def _plain_header(plain: str | None) -> list[str]:
@@ -78,14 +78,14 @@ def _plain_header(plain: str | None) -> list[str]:
 def power_json(report: Report) -> dict[str, Any]:
     """Return the same figures as a mapping, with shares from 0 to 1."""
     return {
-        "experiment": report.checked.outline.name,
-        "folder": str(report.checked.store.folder),
+        "experiment": report.experiment.outline.name,
+        "folder": str(report.experiment.store.folder),
         "agreement": asdict(report.agreement) if report.agreement else None,
         "passes": [asdict(gate) for gate in report.gates],
     }
 
 
-def aligned(rows: list[list[str]], header: list[str]) -> list[str]:
+def table_lines(rows: list[list[str]], header: list[str]) -> list[str]:
     """Return a table whose first column is text and whose others are numbers, aligned at the right."""
     align = ("left", *["right"] * (len(header) - 1))
     table = tabulate([["  " + row[0], *row[1:]] for row in rows], header, "plain", disable_numparse=True,
@@ -93,11 +93,11 @@ def aligned(rows: list[list[str]], header: list[str]) -> list[str]:
     return [line.rstrip() for line in table.splitlines()]
 
 
-def percent(share: float | None) -> str:
-    return NONE if share is None else f"{100 * share:.0f} %"
+def percent_text(share: float | None) -> str:
+    return MISSING_MARK if share is None else f"{100 * share:.0f} %"
 
 
-def _number(number: float | None, decimals: int = 3) -> str:
+def _number_text(number: float | None, decimals: int = 3) -> str:
     if number is None:
-        return NONE
+        return MISSING_MARK
     return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("inf", INFINITY)  # + 0.0: no "-0.00"

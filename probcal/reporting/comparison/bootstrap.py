@@ -15,17 +15,23 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.hypothesis_tests import inflation
+from probcal.analysis.hypothesis_tests import variance_inflation
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.comparison.ranks import labels_of
-from probcal.reporting.comparison.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
+from probcal.reporting.comparison.split_results import (
+    SAMPLES,
+    ComparisonData,
+    cells_by_repetition,
+    column_id,
+    share_of_test_rows,
+)
 from probcal.reporting.grid import DECIMALS
-from probcal.reporting.metric_table import best_of, table_4_order
-from probcal.store.cell_result import shown_metric
+from probcal.reporting.metric_table import best_of, rankable_metrics
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 
-_NORMAL = 1.959964
+_NORMAL_QUANTILE = 1.959964
 """Half the width of the middle 95 % of a standard normal distribution."""
 
 Floats = npt.NDArray[np.float64]
@@ -55,18 +61,18 @@ class Bootstrap:
     ``split_data`` holds the draws for data sets with one split. Without them such a result stays as it is.
     """
 
-    checked: CheckedResults
-    split_data: CompareData
-    _every: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
+    experiment: CheckedResults
+    split_data: ComparisonData
+    _cached_draws: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 
-    def every(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
+    def splits_of_draws(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
         """Return one set of splits per draw for a published data set and column, or an empty list without results."""
         name = (dataset, column, metric, stage)
-        if name not in self._every:
-            place = self.checked.place_of(dataset, column)
+        if name not in self._cached_draws:
+            place = self.experiment.place_of(dataset, column)
             draws = self.draws(*place, metric, stage) if place else None
-            self._every[name] = _as_splits(draws) if draws else []
-        return self._every[name]
+            self._cached_draws[name] = _splits_of_draws(draws) if draws else []
+        return self._cached_draws[name]
 
     def draws(self, row: Row, column: ResultColumn, metric: str, stage: int | None = None) -> Draws | None:
         """Return the draws of one result, or None without a result.
@@ -77,19 +83,20 @@ class Bootstrap:
         if stage is None and column_id(column) in rows:
             numbers = rows[column_id(column)]
             return Draws(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
-        splits = self.checked.splits(row, column, metric, stage)
-        return _resampled(row, splits, self._test_share(row, column)) if splits else None
+        splits = self.experiment.splits(row, column, metric, stage)
+        return _resample_splits(row, splits, self._test_share(row, column)) if splits else None
 
-    def is_drawn(self, row: Row, column: ResultColumn, metric: str) -> bool:
+    def has_draws(self, row: Row, column: ResultColumn, metric: str) -> bool:
         """Return whether the result varies between draws. With one split and no test rows it does not."""
         rows = self.split_data.rows.get(row.name, {}).get(metric, {})
-        return column_id(column) in rows or len(self.checked.splits(row, column, metric)) > 1
+        return column_id(column) in rows or len(self.experiment.splits(row, column, metric)) > 1
 
     def _test_share(self, row: Row, column: ResultColumn) -> float:
-        return share_of_test_rows(row, [*finished(self.checked.outline, self.checked.results, row, column).values()])
+        cells = cells_by_repetition(self.experiment.outline, self.experiment.results, row, column)
+        return share_of_test_rows(row, [*cells.values()])
 
 
-def _resampled(row: Row, splits: Splits, share: float) -> Draws:
+def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
     values = np.array([splits[split] for split in sorted(splits)])
     n, infinite = len(values), np.isinf(values)
     weights = _weights(row.name, n)
@@ -97,7 +104,7 @@ def _resampled(row: Row, splits: Splits, share: float) -> Draws:
     with np.errstate(invalid="ignore", divide="ignore"):
         means = finite_weights @ values[~infinite] / finite_weights.sum(axis=1)
     middle = values[~infinite].mean() if (~infinite).any() else math.nan
-    return Draws(middle + _stretch(n, share) * (means - middle), weights[:, infinite].sum(axis=1) / n)
+    return Draws(middle + _stretch_factor(n, share) * (means - middle), weights[:, infinite].sum(axis=1) / n)
 
 
 @functools.cache
@@ -108,7 +115,7 @@ def _weights(name: str, n: int) -> Floats:
 
 
 @functools.cache
-def _stretch(n: int, share: float) -> float:
+def _stretch_factor(n: int, share: float) -> float:
     """Return the factor that makes the middle 95 % of resampled means as wide as the corrected t-interval.
 
     The means of n resampled values have variance (n - 1)/n^2 s^2.
@@ -117,7 +124,8 @@ def _stretch(n: int, share: float) -> float:
         return 1.0
     from scipy import stats
 
-    return math.sqrt(inflation(n, share) * n**2 / (n - 1)) * float(stats.t.ppf(0.975, n - 1)) / _NORMAL
+    scale = math.sqrt(variance_inflation(n, share) * n**2 / (n - 1))
+    return scale * float(stats.t.ppf(0.975, n - 1)) / _NORMAL_QUANTILE
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,18 +135,18 @@ class BootstrapDraw:
     It has as many splits as are needed to say whether any, or half, of them are infinite.
     """
 
-    drawn: Bootstrap
+    bootstrap: Bootstrap
     draw: int
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        draws = self.drawn.every(dataset, column, metric, stage)
+        draws = self.bootstrap.splits_of_draws(dataset, column, metric, stage)
         return draws[self.draw] if draws else {}
 
     def rounding(self, metric: str) -> float:
         return 0.0
 
 
-def _as_splits(draws: Draws) -> list[Splits]:
+def _splits_of_draws(draws: Draws) -> list[Splits]:
     return [
         {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}
         for mean, share in zip(draws.finite.tolist(), draws.infinite.tolist(), strict=True)
@@ -152,7 +160,7 @@ Flags = npt.NDArray[np.bool_]
 class FirstPlace:
     """Hold how often each method is the best for one data set and metric.
 
-    ``first`` is (n_draws, n_columns): whether the column has or shares the first place in each draw.
+    ``first_flags`` is (n_draws, n_columns): whether the column has or shares the first place in each draw.
     """
 
     row: Row
@@ -162,16 +170,16 @@ class FirstPlace:
     """Labels of the columns."""
     winners: tuple[str, ...]
     """Labels of the best methods by our means, as ``probcal table`` prints them."""
-    printed: str | None
+    published_winner: str | None
     """Best method as printed in the paper."""
-    first: Flags
-    drawn: bool
+    first_flags: Flags
+    has_draws: bool
     """False where a column has one split and no test rows to draw from. Then all shares are 0 or 1 and mean nothing."""
 
     @property
     def shares(self) -> dict[str, float]:
         """Return label -> share of the draws in which it is among the best, the largest share first."""
-        shares = self.first.mean(axis=0)
+        shares = self.first_flags.mean(axis=0)
         order = sorted(range(len(self.labels)), key=lambda index: -shares[index])
         return {self.labels[index]: float(shares[index]) for index in order if shares[index] > 0}
 
@@ -181,11 +189,11 @@ def first_places(bootstrap: Bootstrap) -> list[FirstPlace]:
 
     A data set is left out where one of its columns has no number. With fewer than two columns the list is empty.
     """
-    experiment = bootstrap.checked
+    experiment = bootstrap.experiment
     outline, columns = experiment.outline, experiment.outline.columns
     places = []
     for row in outline.datasets if len(columns) > 1 else ():
-        for metric in table_4_order(outline.metrics):
+        for metric in rankable_metrics(outline.metrics):
             draws = [bootstrap.draws(row, column, metric) for column in columns]
             known_draws = [draw for draw in draws if draw is not None]
             if len(known_draws) < len(columns):
@@ -196,18 +204,18 @@ def first_places(bootstrap: Bootstrap) -> list[FirstPlace]:
             places.append(
                 FirstPlace(
                     row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),
-                    experiment.published.best(row.published, metric) if experiment.published else None,
-                    _first(np.array([draw.means for draw in known_draws]).T, metric),
-                    all(bootstrap.is_drawn(row, column, metric) for column in columns),
+                    experiment.published.best_method(row.paper_dataset, metric) if experiment.published else None,
+                    _first_flags(np.array([draw.means for draw in known_draws]).T, metric),
+                    all(bootstrap.has_draws(row, column, metric) for column in columns),
                 )
             )  # fmt: skip
     return places
 
 
-def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
+def _first_flags(means: npt.NDArray[np.float64], metric: str) -> Flags:
     """Return which columns are first in each draw of ``means``, (n_draws, n_columns).
 
     Columns that are equal in the printed decimals share the place. An infinite mean is never first.
     """
-    rounded_means = np.round(-means if shown_metric(metric).larger_is_better else means, DECIMALS)
+    rounded_means = np.round(-means if resolve_metric(metric).larger_is_better else means, DECIMALS)
     return np.asarray((rounded_means == rounded_means.min(axis=1, keepdims=True)) & np.isfinite(rounded_means))

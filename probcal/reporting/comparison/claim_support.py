@@ -17,23 +17,23 @@ from probcal.papers.check.judged_claims import (
     Outcome,
     Tally,
     Verdict,
+    find_outcomes,
     judge,
     judge_tallies,
-    outcomes,
 )
-from probcal.papers.published import Claim, Published
+from probcal.papers.published import Claim, PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
-from probcal.reporting.comparison.pairs import Pair, pairs
-from probcal.reporting.comparison.ranks import Ranks, ranks
-from probcal.reporting.comparison.split_results import SAMPLES, CompareData, compare_data
-from probcal.reporting.grid import in_order
+from probcal.reporting.comparison.pairs import Pair, compare_pairs
+from probcal.reporting.comparison.ranks import Ranks, rank_methods
+from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, read_comparison_data
+from probcal.reporting.grid import order_metrics
 from probcal.store.folder import Store
 from probcal.store.summary import Results
 
-SURE = 0.975
+DECISIVE_SHARE = 0.975
 """Share of draws that decides a claim. A count then lies beyond the end of its 95 % interval."""
 _CODES: dict[Outcome | None, int] = {"win": 1, "loss": -1, "tie": 0, None: 2}
-_PAIRED = ("beats", "even", "gains_most")
+_PAIRED_KINDS = ("beats", "even", "gains_most")
 
 Codes = npt.NDArray[np.int8]
 
@@ -76,7 +76,7 @@ class ResampledVerdict:
     def of(cls, verdicts: list[Verdict], means_verdict: Verdict) -> ResampledVerdict:
         kinds: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
         shares = {verdict: verdicts.count(verdict) / len(verdicts) for verdict in kinds}
-        sure_verdicts = [verdict for verdict, share in shares.items() if share >= SURE]
+        sure_verdicts = [verdict for verdict, share in shares.items() if share >= DECISIVE_SHARE]
         return cls(sure_verdicts[0] if sure_verdicts else "undecided", shares, means_verdict)
 
 
@@ -84,25 +84,25 @@ class ResampledVerdict:
 class ClaimSupport:
     """Hold one claim with its verdicts.
 
-    ``measured`` is the verdict of our means, as in ``probcal check``. ``drawn`` is the verdict of the draws. It leaves
-    a claim undecided that data sets without results could change.
+    ``means_verdict`` is the verdict of our means, as in ``probcal check``. ``draws_verdict`` is the verdict of the
+    draws. It leaves a claim undecided that data sets without results could change.
     """
 
     claim: Claim
-    measured: ClaimVerdict
-    drawn: ResampledVerdict
-    on_those_run: ResampledVerdict | None
+    means_verdict: ClaimVerdict
+    draws_verdict: ResampledVerdict
+    partial_verdict: ResampledVerdict | None
     """Verdict as if the data sets with results were all of the paper's. None where they are."""
     counts: dict[str, Count]
     """Metric -> count, or ``""`` -> count of all metrics together. Empty for claims that count nothing."""
 
     @property
     def verdict(self) -> Verdict:
-        return self.drawn.verdict
+        return self.draws_verdict.verdict
 
     @property
     def shares(self) -> dict[Verdict, float]:
-        return self.drawn.shares
+        return self.draws_verdict.shares
 
 
 def supported_claims(bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[ClaimSupport]:
@@ -112,18 +112,18 @@ def supported_claims(bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterab
     undecided where they could change it, in each draw as in ``probcal check``. ``pairs`` of all metrics and
     ``places`` come from the same results. The list is empty without a paper.
     """
-    paper = bootstrap.checked.published
+    paper = bootstrap.experiment.published
     if paper is None:
         return []
-    numbers = MeasuredNumbers(bootstrap.checked)
-    tested_pairs = {(pair.metric, _title(pair, paper)): pair for pair in pairs}
-    first = {(place.row.published, place.metric): place for place in reversed([*places])}
+    numbers = MeasuredNumbers(bootstrap.experiment)
+    tested_pairs = {(pair.metric, _published_titles(pair, paper)): pair for pair in pairs}
+    first = {(place.row.paper_dataset, place.metric): place for place in reversed([*places])}
     claims = [
         claim
         for claim in paper.claims
-        if set(claim.metrics) <= {*bootstrap.checked.outline.metrics, *_UNLISTED_METRICS}
+        if set(claim.metrics) <= {*bootstrap.experiment.outline.metrics, *_UNLISTED_METRICS}
     ]
-    supports = [_support(claim, paper, bootstrap, numbers, tested_pairs, first) for claim in claims]
+    supports = [_claim_support(claim, paper, bootstrap, numbers, tested_pairs, first) for claim in claims]
     return [support for support in supports if _has_results(support)]
 
 
@@ -132,10 +132,10 @@ _UNLISTED_METRICS = ("loss_ratio", "steepest_growth")
 
 
 def _has_results(support: ClaimSupport) -> bool:
-    return any(tally.known for tally in support.measured.tallies.values())
+    return any(tally.known for tally in support.means_verdict.tallies.values())
 
 
-def _title(pair: Pair, paper: Published) -> tuple[str, str]:
+def _published_titles(pair: Pair, paper: PublishedPaper) -> tuple[str, str]:
     """Return (later, earlier) as titles of published columns, each empty where there is none."""
     titles = {names: title for title, names in reversed(paper.columns.items())}
     later, earlier = (
@@ -144,13 +144,13 @@ def _title(pair: Pair, paper: Published) -> tuple[str, str]:
     return later, earlier
 
 
-def _support(
-    claim: Claim, paper: Published, bootstrap: Bootstrap, numbers: MeasuredNumbers,
+def _claim_support(
+    claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap, numbers: MeasuredNumbers,
     tested_pairs: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
 ) -> ClaimSupport:  # fmt: skip
     claim_verdict = judge(claim, paper, numbers)
-    claim_outcomes = outcomes(claim, paper, numbers)
-    part = _with_results(claim, paper, claim_verdict, numbers)
+    claim_outcomes = find_outcomes(claim, paper, numbers)
+    part = _claim_part(claim, paper, claim_verdict, numbers)
     part_verdicts: list[Verdict] = []
     counts: dict[str, Count] = {}
     if not claim_outcomes:
@@ -165,18 +165,17 @@ def _support(
             if has_places
             else _codes(claim, paper, bootstrap, claim_outcomes)
         )
-        verdicts = _verdicts(claim, codes)
+        verdicts = _verdicts_of_codes(claim, codes)
         known_codes = {metric: matrix[:, (matrix != _CODES[None]).all(axis=0)] for metric, matrix in codes.items()}
         if part:
-            part_verdicts = (
-                _verdicts(part, known_codes) if all(matrix.size for matrix in known_codes.values()) else ["undecided"]
-            )
+            has_codes = all(matrix.size for matrix in known_codes.values())
+            part_verdicts = _verdicts_of_codes(part, known_codes) if has_codes else ["undecided"]
         counts = {
-            metric: _count(
+            metric: _count_wins(
                 claim_verdict.tallies[metric],
                 matrix,
                 [*claim_outcomes[metric]],
-                _significant(claim, metric, [*claim_outcomes[metric]], tested_pairs),
+                _count_significant(claim, metric, [*claim_outcomes[metric]], tested_pairs),
             )
             for metric, matrix in codes.items()
         }
@@ -186,7 +185,7 @@ def _support(
     )
 
 
-def _with_results(claim: Claim, paper: Published, verdict: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
+def _claim_part(claim: Claim, paper: PublishedPaper, verdict: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
     """Return the claim limited to the data sets with results, or None where all have results."""
     tallies = verdict.tallies.values()
     if not any(tally.not_run for tally in tallies):
@@ -198,21 +197,21 @@ def _with_results(claim: Claim, paper: Published, verdict: ClaimVerdict, numbers
         if any(numbers.splits(name, column, metric) for column in columns for metric in claim.metrics)
     )
     known = sum(tally.known for tally in tallies)
-    return claim.of_a_part(datasets, known / (known + sum(tally.not_run for tally in tallies)))
+    return claim.partial_claim(datasets, known / (known + sum(tally.not_run for tally in tallies)))
 
 
-def _verdicts_of_draws(claim: Claim, paper: Published, bootstrap: Bootstrap) -> list[Verdict]:
+def _verdicts_of_draws(claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap) -> list[Verdict]:
     return [judge(claim, paper, BootstrapDraw(bootstrap, draw)).verdict for draw in range(SAMPLES)]
 
 
 def _codes(
     claim: Claim,
-    paper: Published,
+    paper: PublishedPaper,
     bootstrap: Bootstrap,
     claim_outcomes: dict[str, dict[tuple[str, str], Outcome | None]],
 ) -> dict[str, Codes]:
     """Return metric -> (n_draws, n_entries) outcomes, coded as in ``_CODES``."""
-    draws = [outcomes(claim, paper, BootstrapDraw(bootstrap, draw)) for draw in range(SAMPLES)]
+    draws = [find_outcomes(claim, paper, BootstrapDraw(bootstrap, draw)) for draw in range(SAMPLES)]
     return {
         metric: np.array([[_CODES[outcome] for outcome in draw[metric].values()] for draw in draws], dtype=np.int8)
         for metric in claim_outcomes
@@ -220,7 +219,7 @@ def _codes(
 
 
 def _codes_of_places(
-    claim: Claim, paper: Published, entry_outcomes: dict[tuple[str, str], Outcome | None],
+    claim: Claim, paper: PublishedPaper, entry_outcomes: dict[tuple[str, str], Outcome | None],
     first: dict[tuple[str, str], FirstPlace],
 ) -> dict[str, Codes]:  # fmt: skip
     """Return the outcomes of ``best`` and ``printed_best``, where the best methods of each draw are known already."""
@@ -230,11 +229,11 @@ def _codes_of_places(
             continue
         names = {paper.columns[title] for title in claim.columns or paper.best_columns(*entry)}
         columns = [(column.paper_learner, column.paper_method) in names for column in first[entry].columns]
-        codes[:, place] = np.where(first[entry].first[:, columns].any(axis=1), 1, -1)
+        codes[:, place] = np.where(first[entry].first_flags[:, columns].any(axis=1), 1, -1)
     return {"": codes}
 
 
-def _verdicts(claim: Claim, codes: dict[str, Codes]) -> list[Verdict]:
+def _verdicts_of_codes(claim: Claim, codes: dict[str, Codes]) -> list[Verdict]:
     @functools.cache
     def verdict(counts: tuple[tuple[int, int, int, int], ...]) -> Verdict:
         tallies = {metric: Tally(*count) for metric, count in zip(codes, counts, strict=True)}
@@ -247,7 +246,7 @@ def _verdicts(claim: Claim, codes: dict[str, Codes]) -> list[Verdict]:
     ]
 
 
-def _count(
+def _count_wins(
     tally: Tally, codes: Codes, entries: list[tuple[str, str]], significance: tuple[int, int, Pair] | None
 ) -> Count:
     """Return the count of one metric from its outcomes, ``codes``, (n_draws, n_entries)."""
@@ -260,43 +259,43 @@ def _count(
     n_missing = len(dict.fromkeys(name for name, _ in entries)) - len(datasets)
     random = np.random.default_rng(0)
 
-    def others(n: int) -> npt.NDArray[np.int64]:
+    def resampled_wins(n: int) -> npt.NDArray[np.int64]:
         if not datasets:
             return np.zeros(SAMPLES, dtype=np.int64)
         indices = random.integers(len(datasets), size=(SAMPLES, n))
         return np.asarray(np.take_along_axis(dataset_wins, indices, axis=1).sum(axis=1))
 
-    dataset_draws, total_draws = others(len(datasets)), wins.sum(axis=1) + others(n_missing)
+    dataset_draws, total_draws = resampled_wins(len(datasets)), wins.sum(axis=1) + resampled_wins(n_missing)
     better, worse, pair = significance or (None, None, None)
     return Count(
-        tally.wins, tally.known, len(entries), _middle_95(wins.sum(axis=1)), _middle_95(dataset_draws),
-        (float(total_draws.mean()), *_middle_95(total_draws)), better, worse,
+        tally.wins, tally.known, len(entries), _interval_95(wins.sum(axis=1)), _interval_95(dataset_draws),
+        (float(total_draws.mean()), *_interval_95(total_draws)), better, worse,
         pair.p if pair else None, pair.p_holm if pair else None,
     )  # fmt: skip
 
 
-def _middle_95(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
+def _interval_95(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
     """Return the ends of the middle 95 %."""
-    low, high = np.quantile(counts, [1 - SURE, SURE], method="inverted_cdf")
+    low, high = np.quantile(counts, [1 - DECISIVE_SHARE, DECISIVE_SHARE], method="inverted_cdf")
     return int(low), int(high)
 
 
-def _significant(
+def _count_significant(
     claim: Claim, metric: str, entries: list[tuple[str, str]], tested_pairs: dict[tuple[str, tuple[str, str]], Pair]
 ) -> tuple[int, int, Pair] | None:
     """Return the number of data sets for and against a claim about two columns, if this pair was tested."""
-    if claim.kind not in _PAIRED or claim.after:
+    if claim.kind not in _PAIRED_KINDS or claim.after:
         return None
     a, b = claim.columns
     names = {dataset for dataset, _ in entries}
     for columns, verdicts in (((a, b), ("better", "worse")), ((b, a), ("worse", "better"))):
         if pair := tested_pairs.get((metric, columns)):
-            test_verdicts: list[str] = [test.verdict for test in pair.tested if test.row.published in names]
+            test_verdicts: list[str] = [test.verdict for test in pair.tests if test.row.paper_dataset in names]
             return test_verdicts.count(verdicts[0]), test_verdicts.count(verdicts[1]), pair
     return None
 
 
-CLIPPED = "cxe_clipped"
+CLIPPED_CXE = "cxe_clipped"
 
 
 class ComparisonError(ProbcalError):
@@ -310,8 +309,8 @@ class Comparison:
     ``ranks`` and ``pairs`` are by metric, in the order of the tables. Metrics without any are left out.
     """
 
-    checked: CheckedResults
-    split_data: CompareData
+    experiment: CheckedResults
+    split_data: ComparisonData
     ranks: dict[str, Ranks]
     pairs: dict[str, list[Pair]]
     places: list[FirstPlace]
@@ -325,12 +324,12 @@ def compare(store: Store) -> Comparison:
     """
     experiment = CheckedResults.of(store)
     outline = experiment.outline
-    split_data = compare_data(store, outline, experiment.results)
-    experiment = replace(experiment, results=_with_clipped(experiment.results, split_data))
+    split_data = read_comparison_data(store, outline, experiment.results)
+    experiment = replace(experiment, results=_add_clipped_cxe(experiment.results, split_data))
     bootstrap = Bootstrap(experiment, split_data)
-    metrics = in_order([*outline.metrics, *([CLIPPED] if split_data.clipped else [])])
-    metric_ranks = {metric: ranks(outline, experiment.results, metric) for metric in metrics}
-    metric_pairs = {metric: pairs(bootstrap, metric) for metric in metrics}
+    metrics = order_metrics([*outline.metrics, *([CLIPPED_CXE] if split_data.clipped else [])])
+    metric_ranks = {metric: rank_methods(outline, experiment.results, metric) for metric in metrics}
+    metric_pairs = {metric: compare_pairs(bootstrap, metric) for metric in metrics}
     places = first_places(bootstrap)
     claims = supported_claims(bootstrap, [pair for group in metric_pairs.values() for pair in group], places)
     if not places and not claims and not any(metric_pairs.values()):
@@ -345,8 +344,8 @@ def compare(store: Store) -> Comparison:
     )  # fmt: skip
 
 
-def _with_clipped(results: Results, data: CompareData) -> Results:
+def _add_clipped_cxe(results: Results, data: ComparisonData) -> Results:
     return {
-        name: replace(cell, metrics={**cell.metrics, CLIPPED: data.clipped[name]}) if name in data.clipped else cell
+        name: replace(cell, metrics={**cell.metrics, CLIPPED_CXE: data.clipped[name]}) if name in data.clipped else cell
         for name, cell in results.items()
     }

@@ -13,31 +13,32 @@ from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison,
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown, missing_cells
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Row
 from probcal.store.summary import census
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
-_FEW = 0.05
+_SMALL_SHARE = 0.05
 """Methods that are best in a smaller share of the draws are not named."""
+_SIGNIFICANCE_LEVEL = 0.05
 
 
-def grids(comparison: Comparison) -> list[Grid]:
+def comparison_grids(comparison: Comparison) -> list[Grid]:
     """Return the tables that have content, numbered."""
-    tables = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
-    tables += _best(comparison)
-    experiment = comparison.checked
+    tables = [*_claim_grids(comparison), *_rank_grids(comparison), *_pair_grids(comparison), *_metric_grids(comparison)]
+    tables += _best_grids(comparison)
+    experiment = comparison.experiment
     tables[0].notes.extend(missing_cells(census(experiment.outline, experiment.results)))
     tables[0].notes.extend(_missing_notes(comparison))
     return [replace(grid, number=number) for number, grid in enumerate(tables, 1)]
 
 
-def _claims(comparison: Comparison) -> Iterator[Grid]:
+def _claim_grids(comparison: Comparison) -> Iterator[Grid]:
     if not comparison.claims:
         return
     header = ["", "wins", "95 %", "significant", "Wilcoxon p", "by the means", "verdict", "draws"]
-    is_partial = any(support.on_those_run for support in comparison.claims)
+    is_partial = any(support.partial_verdict for support in comparison.claims)
     if is_partial:
         header += ["on those run", "draws of those"]
     rows = [
@@ -45,15 +46,15 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
             Text(support.claim.statement()),
             Text(wins_text(support)),
             Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in support.counts.values())),
-            Text(", ".join(f"{count.better}:{count.worse}" for count in _tested(support))),
-            Text(", ".join(p_text(count.wilcoxon_holm) for count in _tested(support))),
-            Text(support.measured.verdict),
+            Text(", ".join(f"{count.better}:{count.worse}" for count in _tested_counts(support))),
+            Text(", ".join(p_text(count.wilcoxon_holm) for count in _tested_counts(support))),
+            Text(support.means_verdict.verdict),
             Text(support.verdict, bold=True),
-            Text(draws_text(support.drawn)),
+            Text(draws_text(support.draws_verdict)),
             *([Text(part_verdict.verdict, bold=True), Text(draws_text(part_verdict))] if is_partial else []),
         ]
         for support in comparison.claims
-        for part_verdict in [support.on_those_run or support.drawn]
+        for part_verdict in [support.partial_verdict or support.draws_verdict]
     ]
     explanation = (
         "wins by our means, one number per metric; their 95 % interval; data sets with a significant difference for "
@@ -69,14 +70,14 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
 def wins_text(support: ClaimSupport) -> str:
     """Return the wins as ``11, 10, 11 of 11``, or our number where the claim is about a single number."""
     if not support.counts:
-        return support.measured.said
+        return support.means_verdict.said
     known_counts = {count.known for count in support.counts.values()}
     if len(known_counts) > 1:
         return ", ".join(f"{count.wins} of {count.known}" for count in support.counts.values())
     return f"{', '.join(str(count.wins) for count in support.counts.values())} of {known_counts.pop()}"
 
 
-def _tested(support: ClaimSupport) -> list[Count]:
+def _tested_counts(support: ClaimSupport) -> list[Count]:
     return [count for count in support.counts.values() if count.better is not None]
 
 
@@ -87,7 +88,7 @@ def draws_text(verdict: ResampledVerdict) -> str:
 
 def _missing_notes(comparison: Comparison) -> list[str]:
     notes = []
-    for title, columns in comparison.split_data.lacking.items():
+    for title, columns in comparison.split_data.missing_columns.items():
         reason = "its columns have other test rows"
         if columns:
             reason = f"the predictions of {join_first(columns, 3)} are not in this folder"
@@ -95,7 +96,7 @@ def _missing_notes(comparison: Comparison) -> list[str]:
             f"No test for {title}: it has one split, and {reason}. Run probcal compare on the machine of the run, "
             "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."
         )
-    if lost_cells := comparison.split_data.not_clipped:
+    if lost_cells := comparison.split_data.missing_clipped:
         titles = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in lost_cells.items())
         notes.append(
             f"No clipped cross entropy for data sets whose stored predictions are gone or damaged: {titles}. Fetch "
@@ -104,7 +105,7 @@ def _missing_notes(comparison: Comparison) -> list[str]:
     return notes
 
 
-def _ranks(comparison: Comparison) -> Iterator[Grid]:
+def _rank_grids(comparison: Comparison) -> Iterator[Grid]:
     rankings = comparison.ranks
     if not rankings:
         return
@@ -125,7 +126,7 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
     )
     rows.append([Text("data sets"), *(Text(str(ranking.n_datasets)) for ranking in rankings.values())])
     notes = [
-        f"{shown_metric(metric).short}, not significantly different: {_groups(ranking.groups)}."
+        f"{resolve_metric(metric).short}, not significantly different: {_groups_text(ranking.groups)}."
         for metric, ranking in rankings.items()
     ]
     missing_titles = dict.fromkeys(title for ranking in rankings.values() for title in ranking.left_out)
@@ -135,24 +136,24 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
         "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
-    yield Grid(0, "Mean ranks", explanation, ["", *(shown_metric(metric).short for metric in rankings)], rows, notes)
+    yield Grid(0, "Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
 
 
-def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
+def _groups_text(groups: tuple[tuple[str, ...], ...]) -> str:
     return "; ".join(", ".join(group) for group in groups) or "none"
 
 
-def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
+def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
     rows = [
         [
-            Text(shown_metric(metric).short if place == 0 else ""),
-            Text(_name(pair)),
-            Text(f"{pair.ahead} of {len(pair.tested)}"),
+            Text(resolve_metric(metric).short if place == 0 else ""),
+            Text(_pair_name(pair)),
+            Text(f"{pair.n_ahead} of {len(pair.tests)}"),
             Text(str(pair.count("better"))),
             Text(str(pair.count("worse"))),
             Text(str(pair.count("undecided"))),
             Text(p_text(pair.p)),
-            Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _FEW),
+            Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _SIGNIFICANCE_LEVEL),
         ]
         for metric, pairs in comparison.pairs.items()
         for place, pair in enumerate(pairs)
@@ -163,16 +164,16 @@ def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
         "significantly better, worse or neither (see the tables of the metrics); Wilcoxon's signed ranks over the data "
         "sets, with Holm's correction for the pairs of the metric."
     )
-    if any(len(pair.tested) > 1 for pairs in comparison.pairs.values() for pair in pairs):
+    if any(len(pair.tests) > 1 for pairs in comparison.pairs.values() for pair in pairs):
         yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
 
 
-def _in_each(comparison: Comparison) -> Iterator[Grid]:
+def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
     for metric, pairs in comparison.pairs.items():
-        tests_by_row = [{test.row.name: test for test in pair.tested} for pair in pairs]
-        datasets = _in_order(comparison, {test.row.name: test.row for pair in pairs for test in pair.tested})
-        names = [_name(pair) for pair in pairs]
-        entries = [[_entry(tests.get(row.name)) for tests in tests_by_row] for row in datasets]
+        tests_by_row = [{test.row.name: test for test in pair.tests} for pair in pairs]
+        datasets = _ordered_rows(comparison, {test.row.name: test.row for pair in pairs for test in pair.tests})
+        names = [_pair_name(pair) for pair in pairs]
+        entries = [[_test_text(tests.get(row.name)) for tests in tests_by_row] for row in datasets]
         header, titles = names, [row.title for row in datasets]
         if len(names) > max(_MOST_COLUMNS, len(titles)):  # one pair per line
             header, titles, entries = titles, names, [list(column) for column in zip(*entries, strict=True)]
@@ -180,18 +181,18 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
         explanation = (
             "differences of the means with Holm's p over the data sets of a pair, bold where it is at most .05: "
             "corrected resampled t-test, or a bootstrap of the test rows where there is one split (r)"
-            + ("; (∞) where it decides" if any(test.how == "∞" for pair in pairs for test in pair.tested) else "")
-            + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tested) else ".")
+            + ("; (∞) where it decides" if any(test.how == "∞" for pair in pairs for test in pair.tests) else "")
+            + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tests) else ".")
         )
-        name = f"{shown_metric(metric).long}, {shown_metric(metric).good_end}"
+        name = f"{resolve_metric(metric).long}, {resolve_metric(metric).good_end}"
         yield Grid(0, name, explanation, ["", *header], rows, [])
 
 
-def _in_order(comparison: Comparison, rows: dict[str, Row]) -> list[Row]:
-    return [row for row in comparison.checked.outline.datasets if row.name in rows]
+def _ordered_rows(comparison: Comparison, rows: dict[str, Row]) -> list[Row]:
+    return [row for row in comparison.experiment.outline.datasets if row.name in rows]
 
 
-def _entry(test: PairedTest | None) -> Text:
+def _test_text(test: PairedTest | None) -> Text:
     if test is None:
         return Text(NOT_RUN)
     sign = _MINUS if test.difference < 0 else "+" if test.difference > 0 else ""
@@ -201,37 +202,37 @@ def _entry(test: PairedTest | None) -> Text:
     return Text(sign + number, f" ({label})", bold=test.verdict != "undecided")
 
 
-def _name(pair: Pair) -> str:
+def _pair_name(pair: Pair) -> str:
     return f"{pair.later.label} {_MINUS} {pair.earlier.label}"
 
 
-def _best(comparison: Comparison) -> Iterator[Grid]:
+def _best_grids(comparison: Comparison) -> Iterator[Grid]:
     metrics = list(dict.fromkeys(place.metric for place in comparison.places))
     if not metrics:
         return
     places = {(place.row.name, place.metric): place for place in comparison.places}
     rows = []
-    for row in _in_order(comparison, {place.row.name: place.row for place in comparison.places}):
+    for row in _ordered_rows(comparison, {place.row.name: place.row for place in comparison.places}):
         texts = [Text(row.title)]
         for metric in metrics:
             place = places.get((row.name, metric))
             if place is None:
                 texts.append(Text(NOT_RUN))
                 continue
-            shares = {label: share for label, share in place.shares.items() if share >= _FEW}
+            shares = {label: share for label, share in place.shares.items() if share >= _SMALL_SHARE}
             best_text = ", ".join(
-                f"{label} {share:.2f}".replace(" 0.", " .") if place.drawn else f"{label} (?)"
+                f"{label} {share:.2f}".replace(" 0.", " .") if place.has_draws else f"{label} (?)"
                 for label, share in shares.items()
             )
-            texts.append(Text(best_text, f" [{place.printed}]" if place.printed else ""))
+            texts.append(Text(best_text, f" [{place.published_winner}]" if place.published_winner else ""))
         rows.append(texts)
     explanation = (
         "share of the draws in which a method is the best or shares that place (ties in three decimals), from .05 on"
-        + ("; (?) one split, not drawn" if any(not place.drawn for place in comparison.places) else "")
-        + ("; in brackets the paper's entry." if any(place.printed for place in comparison.places) else ".")
+        + ("; (?) one split, not drawn" if any(not place.has_draws for place in comparison.places) else "")
+        + ("; in brackets the paper's entry." if any(place.published_winner for place in comparison.places) else ".")
     )
     yield Grid(0, "Best methods, and how surely", explanation,
-               ["", *(shown_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
+               ["", *(resolve_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
 
 
 _HEADER = [
@@ -240,61 +241,64 @@ _HEADER = [
 ]  # fmt: skip
 
 
-def text(comparisons: Sequence[Comparison], format: str) -> str:
+def comparison_text(comparisons: Sequence[Comparison], format: str) -> str:
     """Return the comparisons as markdown, json or csv."""
     if format == "json":
-        return json_of([_as_json(comparison) for comparison in comparisons])
+        return json_of([_json_comparison(comparison) for comparison in comparisons])
     if format == "csv":
-        return _csv(comparisons)
-    return "\n".join(markdown(comparison.checked.outline.title, grids(comparison)) for comparison in comparisons)
+        return _csv_text(comparisons)
+    return "\n".join(
+        markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
+    )
 
 
-def _csv(comparisons: Sequence[Comparison]) -> str:
+def _csv_text(comparisons: Sequence[Comparison]) -> str:
     rows: list[list[Field]] = [[*_HEADER]]
     for comparison in comparisons:
         for metric, pairs in comparison.pairs.items():
             for pair in pairs:
-                for test in pair.tested:
-                    names = [comparison.checked.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
+                for test in pair.tests:
+                    names = [comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
                     numbers = [
-                        _number(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)
+                        _number_text(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)
                     ]
                     rows.append([*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict])
     return csv_text(rows)
 
 
-def _number(number: float | None) -> str:
+def _number_text(number: float | None) -> str:
     return "" if number is None else f"{number:.6g}"
 
 
-def _as_json(comparison: Comparison) -> dict[str, Any]:
+def _json_comparison(comparison: Comparison) -> dict[str, Any]:
     return {
-        "experiment": comparison.checked.outline.name,
+        "experiment": comparison.experiment.outline.name,
         "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
-        "pairs": {metric: [_pair(pair) for pair in pairs] for metric, pairs in comparison.pairs.items()},
+        "pairs": {metric: [_json_pair(pair) for pair in pairs] for metric, pairs in comparison.pairs.items()},
         "best": [
-            {"dataset": place.row.name, "metric": place.metric, "winners": place.winners, "printed": place.printed,
-             "shares": place.shares, "drawn": place.drawn} for place in comparison.places
+            {"dataset": place.row.name, "metric": place.metric, "winners": place.winners,
+             "printed": place.published_winner, "shares": place.shares, "drawn": place.has_draws}
+            for place in comparison.places
         ],
         "claims": [
             {"label": support.claim.label, "statement": support.claim.statement(),
              "verdict": support.verdict, "shares": support.shares,
-             "on_those_run": asdict(support.on_those_run) if support.on_those_run else None,
-             "by_the_means": support.measured.verdict, "said": support.measured.said,
+             "on_those_run": asdict(support.partial_verdict) if support.partial_verdict else None,
+             "by_the_means": support.means_verdict.verdict, "said": support.means_verdict.said,
              "counts": {metric: asdict(count) for metric, count in support.counts.items()}}
             for support in comparison.claims
         ],
-        "without_predictions": list(comparison.split_data.lacking),
-        "without_clipped": comparison.split_data.not_clipped,
+        "without_predictions": list(comparison.split_data.missing_columns),
+        "without_clipped": comparison.split_data.missing_clipped,
     }  # fmt: skip
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _json_pair(pair: Pair) -> dict[str, Any]:
     tested = [
         {**{name: value for name, value in vars(test).items() if name != "row"}, "dataset": test.row.name}
-        for test in pair.tested
+        for test in pair.tests
     ]
     return {
         "later": column_id(pair.later), "earlier": column_id(pair.earlier), "p": pair.p, "p_holm": pair.p_holm,
-        "ahead": pair.ahead, "datasets": tested,
+        "ahead": pair.n_ahead, "datasets": tested,
     }  # fmt: skip

@@ -14,20 +14,20 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.paired_wins import elo, mean_of_known, weighted_mean, wins
+from probcal.analysis.paired_wins import elo, mean_of_known, pairwise_wins, weighted_mean
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
-from probcal.reporting.comparison.split_results import finished, first_reading_rows, split_values
-from probcal.store.cell_result import CellResult, shown_metric
+from probcal.reporting.comparison.split_results import cells_by_repetition, first_reading_rows, split_values
+from probcal.store.cell_result import CellResult, resolve_metric
 from probcal.store.outline import Outline, Row
 from probcal.store.summary import Results
 
 Floats = npt.NDArray[np.float64]
 
-SHOWN = (("cxe", "log_loss"), ("brier", "rms"), ("c_emp",), ("smece",), ("refinement",))
+DEFAULT_METRICS = (("cxe", "log_loss"), ("brier", "rms"), ("c_emp",), ("smece",), ("refinement",))
 """Metrics that are shown if none is named. Of each kind, the first that was measured."""
-DRAWS = 1000
+N_DRAWS = 1000
 LEVEL = 0.95
-_ALONE = "probcal.methods.direct.DirectClassifier"
+_DIRECT_PATH = "probcal.methods.direct.DirectClassifier"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Table:
 class Scores:
     """Hold the loss and the seconds of each method, (n_tables, n_learners, n_methods), NaN where there is none.
 
-    Smaller losses are better. ``alone`` is the place of the learner alone among the methods, if it was run.
+    Smaller losses are better. ``baseline`` is the place of the learner alone among the methods, if it was run.
     """
 
     metric: str
@@ -55,15 +55,15 @@ class Scores:
     methods: tuple[str, ...]
     losses: Floats
     seconds: Floats
-    alone: int | None
+    baseline: int | None
 
-    def of(self, tables: Sequence[int], learners: Sequence[int]) -> Scores:
+    def select(self, tables: Sequence[int], learners: Sequence[int]) -> Scores:
         """Return the part with these places of tables and learners."""
         part = np.ix_(tables, learners)
         return Scores(
             self.metric,
             tuple(self.tables[index] for index in tables), tuple(self.learners[index] for index in learners),
-            self.methods, self.losses[part], self.seconds[part], self.alone,
+            self.methods, self.losses[part], self.seconds[part], self.baseline,
         )  # fmt: skip
 
 
@@ -117,23 +117,23 @@ class Leaderboard:
     """Nemenyi's critical difference of mean ranks. NaN with fewer than two complete tables."""
 
 
-def learner_alone(outline: Outline) -> str | None:
+def baseline_method(outline: Outline) -> str | None:
     """Return the method that passes on the learner's own probabilities, or None where there is none."""
     methods = [
         column.method
         for column in outline.columns
-        if column.method == "direct" or column.settings.get("type") == _ALONE
+        if column.method == "direct" or column.settings.get("type") == _DIRECT_PATH
     ]
     return "direct" if "direct" in methods else methods[0] if methods else None
 
 
-def shown_metrics(outline: Outline, results: Results) -> list[str]:
-    """Return the metrics of ``SHOWN`` that results have."""
+def default_metrics(outline: Outline, results: Results) -> list[str]:
+    """Return the metrics of ``DEFAULT_METRICS`` that results have."""
     metrics = {name for cell in results.values() for name in cell.metrics}
-    return [next(name for name in kind if name in metrics) for kind in SHOWN if metrics & {*kind}]
+    return [next(name for name in kind if name in metrics) for kind in DEFAULT_METRICS if metrics & {*kind}]
 
 
-def scores(outline: Outline, results: Results, metric: str) -> Scores:
+def measure_scores(outline: Outline, results: Results, metric: str) -> Scores:
     """Return the mean losses over the splits that all methods of a learner have on a table.
 
     Of several readings of a data set the first counts. Tables and learners with fewer than two methods are left out.
@@ -143,14 +143,18 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
     learners = tuple(dict.fromkeys(column.learner for column in outline.columns))
     shape = (len(rows), len(learners), len(methods))
     losses, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
-    sign = -1.0 if shown_metric(metric).larger_is_better else 1.0
+    sign = -1.0 if resolve_metric(metric).larger_is_better else 1.0
     tables = []
     for r, row in enumerate(rows):
-        column_cells = {column: [*finished(outline, results, row, column).values()] for column in outline.columns}
-        tables.append(_table(row, [cell for cells in column_cells.values() for cell in cells]))
+        column_cells = {
+            column: [*cells_by_repetition(outline, results, row, column).values()] for column in outline.columns
+        }
+        tables.append(_describe_table(row, [cell for cells in column_cells.values() for cell in cells]))
         for m, learner in enumerate(learners):
             columns = [
-                column for column, cells in column_cells.items() if column.learner == learner and _has(cells, metric)
+                column
+                for column, cells in column_cells.items()
+                if column.learner == learner and _has_metric(cells, metric)
             ]
             values = split_values(outline, results, row, columns, metric) if len(columns) > 1 else None
             if values is None:
@@ -161,20 +165,20 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
                 seconds[r, m, place] = float(
                     np.mean([cell.seconds + cell.shared_seconds for cell in column_cells[column]])
                 )
-    baseline = learner_alone(outline)
+    baseline = baseline_method(outline)
     all_scores = Scores(
         metric, tuple(tables), learners, methods, losses, seconds,
         methods.index(baseline) if baseline else None,
     )  # fmt: skip
     mask = ~np.isnan(losses).all(axis=2)
-    return all_scores.of(np.flatnonzero(mask.any(axis=1)).tolist(), np.flatnonzero(mask.any(axis=0)).tolist())
+    return all_scores.select(np.flatnonzero(mask.any(axis=1)).tolist(), np.flatnonzero(mask.any(axis=0)).tolist())
 
 
-def _has(cells: Sequence[CellResult], metric: str) -> bool:
+def _has_metric(cells: Sequence[CellResult], metric: str) -> bool:
     return any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in cells)
 
 
-def _table(row: Row, cells: Sequence[CellResult]) -> Table:
+def _describe_table(row: Row, cells: Sequence[CellResult]) -> Table:
     sizes = [cell.n_train for cell in cells if cell.n_train]
     counts = row.class_counts
     classes = [cell.predictions.get("columns", 2) for cell in cells if cell.predictions]
@@ -193,28 +197,28 @@ _CLASSES = ((3, "2 classes"), (6, "3 to 5 classes"))
 _UNKNOWN = "unknown"
 
 
-def _size(table: Table) -> str:
-    return _bin(table.n_train, _SIZES, "10,000 rows or more")
+def _size_group(table: Table) -> str:
+    return _bin_name(table.n_train, _SIZES, "10,000 rows or more")
 
 
-def _balance(table: Table) -> str:
-    return _bin(table.balance, _BALANCES, "3/5 of its equal share or more")
+def _balance_group(table: Table) -> str:
+    return _bin_name(table.balance, _BALANCES, "3/5 of its equal share or more")
 
 
-def _classes(table: Table) -> str:
-    return _bin(table.n_classes, _CLASSES, "6 classes or more")
+def _class_group(table: Table) -> str:
+    return _bin_name(table.n_classes, _CLASSES, "6 classes or more")
 
 
-def _bin(value: float | None, bounds: Sequence[tuple[float, str]], rest: str) -> str:
+def _bin_name(value: float | None, bounds: Sequence[tuple[float, str]], rest: str) -> str:
     if value is None:
         return _UNKNOWN
     return next((name for bound, name in bounds if value < bound), rest)
 
 
 _GROUPS: dict[str, tuple[Callable[[Table], str], tuple[str, ...]]] = {
-    "size": (_size, (*(name for _, name in _SIZES), "10,000 rows or more", _UNKNOWN)),
-    "balance": (_balance, (*(name for _, name in _BALANCES), "3/5 of its equal share or more", _UNKNOWN)),
-    "classes": (_classes, (*(name for _, name in _CLASSES), "6 classes or more", _UNKNOWN)),
+    "size": (_size_group, (*(name for _, name in _SIZES), "10,000 rows or more", _UNKNOWN)),
+    "balance": (_balance_group, (*(name for _, name in _BALANCES), "3/5 of its equal share or more", _UNKNOWN)),
+    "classes": (_class_group, (*(name for _, name in _CLASSES), "6 classes or more", _UNKNOWN)),
 }
 KINDS = ("learner", *_GROUPS)
 """What leaderboards can be split by."""
@@ -229,21 +233,22 @@ def leaderboards(scores: Scores, kind: str = "") -> list[Leaderboard]:
     if not kind:
         return [leaderboard(scores)] if tables else []
     if kind == "learner":
-        parts = [(scores.of(tables, [place]), name) for place, name in enumerate(scores.learners)]
+        parts = [(scores.select(tables, [place]), name) for place, name in enumerate(scores.learners)]
     else:
         group_of, names = _GROUPS[kind]
         groups = [group_of(table) for table in scores.tables]
-        parts = [(scores.of([index for index in tables if groups[index] == name], learners), name) for name in names]
+        group_tables = {name: [index for index in tables if groups[index] == name] for name in names}
+        parts = [(scores.select(indices, learners), name) for name, indices in group_tables.items()]
     return [leaderboard(part, kind, name) for part, name in parts if not np.isnan(part.losses).all()]
 
 
 def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
     """Return the leaderboard over all tables and learners of ``scores``. The intervals hold 95 % of 1,000 draws."""
-    outcomes = wins(scores.losses)
+    outcomes = pairwise_wins(scores.losses)
     tables = np.flatnonzero(~np.isnan(outcomes).all(axis=(1, 2, 3)))
     methods = np.flatnonzero(~np.isnan(outcomes).all(axis=(0, 1, 3)))
     table_wins = mean_of_known(outcomes[tables][:, :, methods][:, :, :, methods], axis=1)
-    baseline = int(np.flatnonzero(methods == scores.alone)[0]) if scores.alone in methods else None
+    baseline = int(np.flatnonzero(methods == scores.baseline)[0]) if scores.baseline in methods else None
     n, k = len(tables), len(methods)
     value = _statistics(table_wins, np.ones((1, n)), baseline)
     draws = _statistics(table_wins, _weights(n), baseline)
@@ -292,7 +297,7 @@ def _ranks(rates: Floats, k: int) -> Floats:
 
 
 def _weights(n: int) -> Floats:
-    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(np.float64)
+    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(np.float64)
 
 
 def _estimate(value: float, draws: Floats) -> Estimate:

@@ -14,30 +14,30 @@ from probcal.reporting.comparison.leaderboard import (
     Estimate,
     Leaderboard,
     LeaderboardEntry,
+    baseline_method,
+    default_metrics,
     leaderboards,
-    learner_alone,
-    scores,
-    shown_metrics,
+    measure_scores,
 )
 from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 from probcal.store.summary import census
 
-_EVERYTHING = Selection()
+_FULL_SELECTION = Selection()
 _EXPLANATION = (
     "Elo with its 95 % interval over tables (the learner alone has 1000; 400 points more are odds of 10 to 1); mean "
     "rank, bold where it is not significantly different from the best; share of tables on which the method is better "
     "than the learner alone; win rate: share of the other methods that it beats; seconds to fit and predict alone "
     "(geometric mean), bold where no method that is as fast has a higher Elo."
 )
-_SHORT = (
+_SHORT_EXPLANATION = (
     "Elo (the learner alone has 1000), and the share of tables on which the method is better than the learner alone; "
     "the highest Elo is bold."
 )
-_FEW = 5
+_FEW_TABLES = 5
 """With fewer tables, an interval over tables says little."""
 
 
@@ -53,30 +53,31 @@ class ExperimentBoards:
     title: str
     kind: str
     boards: list[list[Leaderboard]]
-    has_alone: bool
-    missing: list[str]
+    has_baseline: bool
+    missing_notes: list[str]
     """Notes on cells that failed, were not run or are stale."""
 
 
 def experiment_boards(
-    store: Store, selection: Selection = _EVERYTHING, metrics: Sequence[str] = (), kind: str = ""
+    store: Store, selection: Selection = _FULL_SELECTION, metrics: Sequence[str] = (), kind: str = ""
 ) -> ExperimentBoards:
     """Return the leaderboards of the selected part of a store. The learner alone always stays a part of it.
 
     Raises LeaderboardError when there is nothing to compare, and ProbcalError for a metric that no result has.
     """
     full_outline, results = Outline.of(store), store.results()
-    baseline = learner_alone(full_outline)
+    baseline = baseline_method(full_outline)
     methods = (*selection.methods, baseline) if selection.methods and baseline else selection.methods
-    outline = Selection(selection.datasets, selection.learners, methods).of(full_outline)
+    outline = Selection(selection.datasets, selection.learners, methods).select(full_outline)
     measured_metrics = sorted({name for cell in results.values() for name in cell.metrics})
     for metric in metrics:
         if metric not in measured_metrics:
             raise ProbcalError(f"{store.folder}: {unknown_name('metric', metric, measured_metrics)}")
-        if shown_metric(metric).no_end:
-            raise ProbcalError(f"{metric} ranks no methods: {shown_metric(metric).no_end}")
+        if resolve_metric(metric).no_end:
+            raise ProbcalError(f"{metric} ranks no methods: {resolve_metric(metric).no_end}")
     metric_boards = [
-        leaderboards(scores(outline, results, metric), kind) for metric in metrics or shown_metrics(outline, results)
+        leaderboards(measure_scores(outline, results, metric), kind)
+        for metric in metrics or default_metrics(outline, results)
     ]
     if not any(metric_boards):
         raise LeaderboardError(f"{store.folder}: no table has results of two methods for one learner")
@@ -90,16 +91,16 @@ def experiment_boards(
     )
 
 
-def grids(experiment: ExperimentBoards) -> list[Grid]:
+def leaderboard_grids(experiment: ExperimentBoards) -> list[Grid]:
     """Return one table for each metric: of all numbers, or of the groups side by side where they are split."""
-    tables = [_side_by_side(boards) if experiment.kind else board_grid(boards[0]) for boards in experiment.boards]
+    tables = [_group_grid(boards) if experiment.kind else board_grid(boards[0]) for boards in experiment.boards]
     for grid in tables[1:]:
         grid.notes[:] = [note for note in grid.notes if note not in tables[0].notes]
-    if not experiment.has_alone:
+    if not experiment.has_baseline:
         tables[0].notes.append(
             "The learner alone was not run, so the mean Elo is 1000 and nothing is compared with it."
         )
-    tables[0].notes.extend(experiment.missing)
+    tables[0].notes.extend(experiment.missing_notes)
     return [
         replace(grid, number=number, explanation=grid.explanation if number == 1 else "read like Table 1.")
         for number, grid in enumerate(tables, 1)
@@ -112,20 +113,20 @@ def board_grid(board: Leaderboard) -> Grid:
     rows = [
         [
             Text(entry.method),
-            Text(_whole(entry.elo.value)),
-            Text(_interval(entry.elo, _whole)),
-            Text(f"{entry.rank.value:.2f}", f" ({_interval(entry.rank, _one)})", bold=entry.like_best),
-            Text(_percent(entry.better.value), _in_parentheses(entry.better)),
-            Text(_percent(entry.win_rate.value)),
-            Text(_seconds(entry.seconds), bold=entry.efficient),
+            Text(_whole_number_text(entry.elo.value)),
+            Text(_interval_text(entry.elo, _whole_number_text)),
+            Text(f"{entry.rank.value:.2f}", f" ({_interval_text(entry.rank, _decimal_text)})", bold=entry.like_best),
+            Text(_percent_text(entry.better.value), _bracketed_interval(entry.better)),
+            Text(_percent_text(entry.win_rate.value)),
+            Text(_seconds_text(entry.seconds), bold=entry.efficient),
         ]
         for entry in board.standings
     ]
-    name = f"{shown_metric(board.metric).long}, {shown_metric(board.metric).good_end}"
+    name = f"{resolve_metric(board.metric).long}, {resolve_metric(board.metric).good_end}"
     return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, _notes(board))
 
 
-def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
+def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
     """Return a table with a column for each group."""
     groups = [{entry.method: entry for entry in board.standings} for board in boards]
     methods = list(dict.fromkeys(method for entries in groups for method in entries))
@@ -135,23 +136,26 @@ def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
         for method in methods
     }
     rows = [
-        [Text(method), *(_entry(entries.get(method), board) for entries, board in zip(groups, boards, strict=True))]
+        [
+            Text(method),
+            *(_entry_text(entries.get(method), board) for entries, board in zip(groups, boards, strict=True)),
+        ]
         for method in sorted(methods, key=lambda name: (order[name], name))
     ]
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
-    metric = shown_metric(boards[0].metric)
+    metric = resolve_metric(boards[0].metric)
     name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
-    small_groups = [board.group for board in boards if board.n_tables < _FEW]
-    notes = [f"Fewer than {_FEW} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
-    return Grid(0, name, _SHORT, ["method", *(board.group for board in boards)], rows, notes)
+    small_groups = [board.group for board in boards if board.n_tables < _FEW_TABLES]
+    notes = [f"Fewer than {_FEW_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
+    return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
 
 
-def _entry(entry: LeaderboardEntry | None, board: Leaderboard) -> Text:
+def _entry_text(entry: LeaderboardEntry | None, board: Leaderboard) -> Text:
     if entry is None:
         return Text(NOT_RUN)
     return Text(
-        _whole(entry.elo.value),
-        f" ({_percent(entry.better.value)})",
+        _whole_number_text(entry.elo.value),
+        f" ({_percent_text(entry.better.value)})",
         bold=entry.elo.value == board.standings[0].elo.value,
     )
 
@@ -163,68 +167,68 @@ def _notes(board: Leaderboard) -> list[str]:
     ]
     if not math.isnan(board.p):
         notes.append(
-            f"Friedman's test on the {board.n_complete} tables with every method: p {_p(board.p)}. Mean ranks that are"
-            f" closer than Nemenyi's critical difference, {board.critical_difference:.2f}, are not significantly"
+            f"Friedman's test on the {board.n_complete} tables with every method: p {_p_text(board.p)}. Mean ranks that"
+            f" are closer than Nemenyi's critical difference, {board.critical_difference:.2f}, are not significantly"
             " different."
         )
     return notes
 
 
-def _p(number: float) -> str:
+def _p_text(number: float) -> str:
     text = p_text(number)
     return text if text.startswith("<") else f"= {text}"
 
 
-def _whole(number: float) -> str:
+def _whole_number_text(number: float) -> str:
     return NOT_RUN if math.isnan(number) else f"{number:.0f}"
 
 
-def _one(number: float) -> str:
+def _decimal_text(number: float) -> str:
     return f"{number:.1f}"
 
 
-def _percent(number: float) -> str:
+def _percent_text(number: float) -> str:
     return NOT_RUN if math.isnan(number) else f"{100 * number:.0f} %"
 
 
-def _seconds(number: float) -> str:
+def _seconds_text(number: float) -> str:
     return NOT_RUN if math.isnan(number) else f"{number:.3g}"
 
 
-def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:
+def _interval_text(estimate: Estimate, text: Callable[[float], str]) -> str:
     return NOT_RUN if math.isnan(estimate.low) else f"{text(estimate.low)} to {text(estimate.high)}"
 
 
-def _in_parentheses(estimate: Estimate) -> str:
+def _bracketed_interval(estimate: Estimate) -> str:
     return "" if math.isnan(estimate.low) else f" ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
 
 
-def text(experiments: Sequence[ExperimentBoards], format: str) -> str:
+def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> str:
     """Return the leaderboards as markdown, json or csv."""
     if format == "json":
-        return json_of([_as_json(experiment) for experiment in experiments])
+        return json_of([_json_boards(experiment) for experiment in experiments])
     if format == "csv":
-        return _csv(experiments)
-    return "\n".join(markdown(experiment.title, grids(experiment)) for experiment in experiments)
+        return _csv_text(experiments)
+    return "\n".join(markdown(experiment.title, leaderboard_grids(experiment)) for experiment in experiments)
 
 
 _ESTIMATES = ("elo", "rank", "better", "win_rate")
-_OTHERS = ("seconds", "efficient", "like_best", "n_tables")
+_PLAIN_COLUMNS = ("seconds", "efficient", "like_best", "n_tables")
 
 
-def _csv(experiments: Sequence[ExperimentBoards]) -> str:
+def _csv_text(experiments: Sequence[ExperimentBoards]) -> str:
     estimates = [column for name in _ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
-    rows: list[list[Field]] = [["experiment", "metric", "by", "group", "method", *estimates, *_OTHERS]]
+    rows: list[list[Field]] = [["experiment", "metric", "by", "group", "method", *estimates, *_PLAIN_COLUMNS]]
     for experiment in experiments:
         for board in (board for boards in experiment.boards for board in boards):
             for entry in board.standings:
                 numbers = [
-                    _number(number)
+                    _number_text(number)
                     for name in _ESTIMATES
                     for number in (getattr(entry, name).value, getattr(entry, name).low, getattr(entry, name).high)
                 ]
                 flags: list[Field] = [
-                    _number(entry.seconds),
+                    _number_text(entry.seconds),
                     int(entry.efficient),
                     int(entry.like_best),
                     entry.n_tables,
@@ -233,11 +237,11 @@ def _csv(experiments: Sequence[ExperimentBoards]) -> str:
     return csv_text(rows)
 
 
-def _number(number: float) -> str:
+def _number_text(number: float) -> str:
     return "" if math.isnan(number) else f"{number:.6g}"
 
 
-def _as_json(experiment: ExperimentBoards) -> dict[str, Any]:
+def _json_boards(experiment: ExperimentBoards) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
         "leaderboards": [_without_nan(asdict(board)) for boards in experiment.boards for board in boards],

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.split_results import SplitValues, column_id, first_reading_rows, split_values
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 
 LEVEL = 0.95
-_ENOUGH_INFINITE = 6
+_FEWEST_INFINITE = 6
 """Number of splits that must all speak against one method. Its two-sided probability is 2 / 2^6 = .031."""
 Verdict = Literal["better", "worse", "undecided"]
-How = Literal["splits", "rows", "∞", "none"]
+TestKind = Literal["splits", "rows", "∞", "none"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PairedTest:
     high: float | None
     p: float | None
     p_holm: float | None
-    how: How
+    how: TestKind
     verdict: Verdict
 
 
@@ -55,32 +55,32 @@ class Pair:
     earlier: ResultColumn
     later: ResultColumn
     metric: str
-    tested: tuple[PairedTest, ...]
+    tests: tuple[PairedTest, ...]
     p: float | None
     """None for fewer than two data sets."""
     p_holm: float | None = None
     """``p`` with Holm's correction for all pairs of this metric."""
 
     def count(self, verdict: Verdict) -> int:
-        return sum(test.verdict == verdict for test in self.tested)
+        return sum(test.verdict == verdict for test in self.tests)
 
     @property
-    def ahead(self) -> int:
+    def n_ahead(self) -> int:
         """Return the number of data sets in which the later column has the better mean."""
-        sign = 1 if shown_metric(self.metric).larger_is_better else -1
-        return sum(sign * test.difference > 0 for test in self.tested)
+        sign = 1 if resolve_metric(self.metric).larger_is_better else -1
+        return sum(sign * test.difference > 0 for test in self.tests)
 
 
-def pairs(bootstrap: Bootstrap, metric: str) -> list[Pair]:
+def compare_pairs(bootstrap: Bootstrap, metric: str) -> list[Pair]:
     """Compare the later with the earlier of any two columns in one group.
 
     Where no group has two columns, all columns are compared. Holm's correction covers the data sets for the tests of
     one pair, and the pairs for Wilcoxon's test. The list is empty for a metric without a better end.
     """
-    if shown_metric(metric).no_end:
+    if resolve_metric(metric).no_end:
         return []
-    all_pairs = [_pair(bootstrap, metric, *columns) for columns in _column_pairs(bootstrap.checked.outline)]
-    tested_pairs = [pair for pair in all_pairs if pair.tested]
+    all_pairs = [_compare_pair(bootstrap, metric, *columns) for columns in _column_pairs(bootstrap.experiment.outline)]
+    tested_pairs = [pair for pair in all_pairs if pair.tests]
     p_values = holm([pair.p for pair in tested_pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(tested_pairs, p_values, strict=True)]
 
@@ -91,18 +91,18 @@ def _column_pairs(outline: Outline) -> Iterator[tuple[ResultColumn, ResultColumn
     yield from same_group or column_pairs
 
 
-def _pair(bootstrap: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
-    experiment = bootstrap.checked
+def _compare_pair(bootstrap: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
+    experiment = bootstrap.experiment
     rows = first_reading_rows(experiment.outline)
     row_splits = [split_values(experiment.outline, experiment.results, row, (earlier, later), metric) for row in rows]
-    tests = [_tested(bootstrap, splits, metric) for splits in row_splits if splits is not None]
+    tests = [_test_row(bootstrap, splits, metric) for splits in row_splits if splits is not None]
     p_values = holm([test.p for test in tests])
-    paired_tests = [_with_verdict(test, p, metric) for test, p in zip(tests, p_values, strict=True)]
+    paired_tests = [_add_verdict(test, p, metric) for test, p in zip(tests, p_values, strict=True)]
     differences = [test.difference for test in paired_tests]
     return Pair(earlier, later, metric, tuple(paired_tests), wilcoxon(differences) if len(paired_tests) > 1 else None)
 
 
-def _tested(bootstrap: Bootstrap, splits: SplitValues, metric: str) -> PairedTest:
+def _test_row(bootstrap: Bootstrap, splits: SplitValues, metric: str) -> PairedTest:
     """Test one data set without Holm's correction. The verdict is already set where ∞ decides."""
     earlier, later = splits.values
     difference = _difference(float(splits.means[1]), float(splits.means[0]))
@@ -116,7 +116,7 @@ def _tested(bootstrap: Bootstrap, splits: SplitValues, metric: str) -> PairedTes
         return _row_bootstrap_test(no_test, np.array([_difference(b, a) for a, b in zip(*rows, strict=True)]))
     n_infinite = np.isinf(splits.values).sum(axis=1)
     if n_infinite.any():
-        is_decisive = n_infinite.min() == 0 and n_infinite.max() >= max(n / 2, _ENOUGH_INFINITE)
+        is_decisive = n_infinite.min() == 0 and n_infinite.max() >= max(n / 2, _FEWEST_INFINITE)
         verdict: Verdict = "better" if n_infinite[1] == 0 else "worse"
         return replace(no_test, how="∞", verdict=verdict) if is_decisive else no_test
     test = corrected_t_test((later - earlier).tolist(), splits.test_share, LEVEL)
@@ -135,14 +135,14 @@ def _difference(later: float, earlier: float) -> float:
     return 0.0 if later == earlier else later - earlier
 
 
-def _with_verdict(test: PairedTest, p_holm: float | None, metric: str) -> PairedTest:
+def _add_verdict(test: PairedTest, p_holm: float | None, metric: str) -> PairedTest:
     if p_holm is None:
         return test
     if p_holm > 1 - LEVEL or test.difference == 0:
         return replace(test, p_holm=p_holm)
     is_larger = test.difference > 0
     return replace(
-        test, p_holm=p_holm, verdict="better" if is_larger == shown_metric(metric).larger_is_better else "worse"
+        test, p_holm=p_holm, verdict="better" if is_larger == resolve_metric(metric).larger_is_better else "worse"
     )
 
 

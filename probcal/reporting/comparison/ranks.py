@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import first_reading_rows, split_values
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
@@ -47,7 +47,7 @@ class Ranks:
     """Largest groups of labels that are not significantly different. A single group where ``p`` exceeds 1 - level."""
 
 
-def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
+def rank_methods(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
     """Rank the methods by their means over the splits that all columns have. ∞ ranks last, equal means share their
     ranks.
 
@@ -55,7 +55,7 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
     sets, and for a metric without a better end.
     """
     columns = outline.columns
-    if shown_metric(metric).no_end or len(columns) < 2:
+    if resolve_metric(metric).no_end or len(columns) < 2:
         return None
     rows = first_reading_rows(outline)
     row_splits = [split_values(outline, results, row, columns, metric) for row in rows]
@@ -63,7 +63,7 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
     means = [splits.means for splits in row_splits if splits is not None]
     if len(means) < 2:
         return None
-    return ranked(np.array(means), labels_of(outline), metric, level, missing_titles)
+    return rank_columns(np.array(means), labels_of(outline), metric, level, missing_titles)
 
 
 def labels_of(outline: Outline) -> list[str]:
@@ -75,7 +75,7 @@ def labels_of(outline: Outline) -> list[str]:
     ]
 
 
-def ranked(
+def rank_columns(
     numbers: npt.NDArray[np.float64],
     labels: Sequence[str],
     metric: str,
@@ -89,7 +89,7 @@ def ranked(
     n, k = numbers.shape
     if n < 2 or k < 2 or np.isnan(numbers).any():
         raise ValueError("ranks need at least two data sets and two columns, without missing numbers")
-    table = rank_table(numbers, shown_metric(metric).larger_is_better)
+    table = rank_table(numbers, resolve_metric(metric).larger_is_better)
     mean_ranks = table.mean(axis=0)
     chi_square, f = friedman(table)
     p, permuted = p_of_friedman(table)

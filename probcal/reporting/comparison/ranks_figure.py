@@ -10,24 +10,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal._io import printable
-from probcal.reporting.comparison.ranks import Ranks, ranks
-from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
-from probcal.reporting.grid import in_order
-from probcal.reporting.metric_table import with_paper
-from probcal.store.cell_result import shown_metric
+from probcal.reporting.comparison.ranks import Ranks, rank_methods
+from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure, titled_figure
+from probcal.reporting.grid import order_metrics
+from probcal.reporting.metric_table import attach_paper
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
-_EVERYTHING = Selection()
+_FULL_SELECTION = Selection()
 _WIDTH = 7.0
-_LINE = 0.19
+_LINE_HEIGHT = 0.19
 """Distance in inches from one label or bar to the next."""
-_SIDE = 0.28
+_SIDE_SHARE = 0.28
 """Share of the axis left free on each side for the names."""
-_LONGEST = 28
+_LONGEST_NAME = 28
 
 
-def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> list[Path]:
+def draw_ranks(stores: Iterable[Store], selection: Selection = _FULL_SELECTION) -> list[Path]:
     """Draw ``figures/ranks-METRIC`` as PNG and SVG in each folder, for each metric with ranks, and return the paths.
 
     ``selection`` limits the results. Raises StoreError where a folder cannot be read or written, and UnknownPaper for
@@ -35,52 +35,52 @@ def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> l
     """
     paths = []
     for store in stores:
-        outline, _ = with_paper(selection.of(Outline.of(store)))
+        outline, _ = attach_paper(selection.select(Outline.of(store)))
         results = store.results()
-        for metric in in_order(outline.metrics):
-            if ranking := ranks(outline, results, metric):
-                with look():
+        for metric in order_metrics(outline.metrics):
+            if ranking := rank_methods(outline, results, metric):
+                with drawing_style():
                     stem = store.folder / "figures" / f"ranks-{metric.replace('/', '-')}"
-                    paths += save(ranks_figure(ranking, outline.title), stem)
+                    paths += save_figure(ranks_figure(ranking, outline.title), stem)
     return paths
 
 
 def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
     """Draw mean ranks with the best on the left. A bar joins labels that are not significantly different.
 
-    Call it within ``look``.
+    Call it within ``drawing_style``.
     """
     k = len(ranking.labels)
-    groups = ranking.groups if _differ(ranking) else ()
+    groups = ranking.groups if _has_difference(ranking) else ()
     bars = [(_rank(ranking, group[0]), _rank(ranking, group[-1])) for group in groups]
     lines = 1 + len(bars) + math.ceil(k / 2)
-    figure = titled_figure(_heading(ranking, title), _WIDTH, _LINE * (lines + 3.5))
+    figure = titled_figure(_heading(ranking, title), _WIDTH, _LINE_HEIGHT * (lines + 3.5))
     axes = figure.add_subplot()
     axes.set_axis_off()
     span = max(k - 1, 1)
-    axes.set_xlim(1 - _SIDE * span, k + _SIDE * span)
+    axes.set_xlim(1 - _SIDE_SHARE * span, k + _SIDE_SHARE * span)
     axes.set_ylim(lines + 0.5, -2.5)
-    _axis(axes, k, ranking)
+    _draw_axis(axes, k, ranking)
     for place, (low, high) in enumerate(bars, 1):
         axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
                   solid_capstyle="butt")  # fmt: skip
-    _names(axes, ranking, len(bars) + 1.3, span)
+    _draw_names(axes, ranking, len(bars) + 1.3, span)
     return figure
 
 
 def _heading(ranking: Ranks, title: str) -> str:
-    name = shown_metric(ranking.metric)
+    name = resolve_metric(ranking.metric)
     p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if ranking.permuted else "Friedman's test"
     bar_text = (
-        "a bar joins methods that are not significantly different" if _differ(ranking)
+        "a bar joins methods that are not significantly different" if _has_difference(ranking)
         else "no significant difference"
     )  # fmt: skip
     caption = f"mean ranks over {ranking.n_datasets} data sets by {_lower_first(name.long)} ({test}: {p}); {bar_text}"
     return f"{printable(title, 120)}: {caption}" if title else caption[0].upper() + caption[1:]
 
 
-def _differ(ranking: Ranks) -> bool:
+def _has_difference(ranking: Ranks) -> bool:
     return ranking.p <= 1 - ranking.level
 
 
@@ -89,7 +89,7 @@ def _lower_first(name: str) -> str:
     return name if name[:2].isupper() else name[:1].lower() + name[1:]
 
 
-def _axis(axes: Axes, k: int, ranking: Ranks) -> None:
+def _draw_axis(axes: Axes, k: int, ranking: Ranks) -> None:
     axes.plot([1, k], [0, 0], color="black", linewidth=1)
     for rank in range(1, k + 1):
         axes.plot([rank, rank], [0, -0.25], color="black", linewidth=1)
@@ -104,7 +104,7 @@ def _axis(axes: Axes, k: int, ranking: Ranks) -> None:
               ha="center" if width <= k - 1 else "left", va="bottom")  # fmt: skip
 
 
-def _names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
+def _draw_names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
     """Write the better half on the left, from the best downwards, and the others on the right, from the worst."""
     k = len(ranking.labels)
     half = math.ceil(k / 2)
@@ -113,7 +113,8 @@ def _names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
         line = top + (place if is_left else k - 1 - place)
         end = 1 - 0.03 * span if is_left else k + 0.03 * span
         axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
-        text = f"{printable(label, _LONGEST)}  {rank:.2f}" if is_left else f"{rank:.2f}  {printable(label, _LONGEST)}"
+        name = printable(label, _LONGEST_NAME)
+        text = f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}"
         axes.text(end - 0.01 * span if is_left else end + 0.01 * span, line, text, ha="right" if is_left else "left",
                   va="center")  # fmt: skip
 

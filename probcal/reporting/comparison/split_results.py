@@ -49,7 +49,7 @@ class SplitValues:
         return np.asarray(self.values.mean(axis=1))
 
 
-def finished(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
+def cells_by_repetition(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
     """Return repetition -> planned cell, for the cells that are done."""
     return {cell.repetition: cell for cell in done_cells(outline, results, row, column)}
 
@@ -58,7 +58,7 @@ def split_values(
     outline: Outline, results: Results, row: Row, columns: Sequence[ResultColumn], metric: str
 ) -> SplitValues | None:
     """Return the numbers of ``columns`` on their common splits, or None where there is no common split."""
-    cells = [finished(outline, results, row, column) for column in columns]
+    cells = [cells_by_repetition(outline, results, row, column) for column in columns]
     numbers = [
         {
             split: cell.metrics[metric]
@@ -80,7 +80,7 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
 
     Results of earlier versions and tables written by hand do not contain them.
     """
-    if row.drawn or row.fixed:
+    if row.drawn or row.has_fixed_rows:
         return 0.0
     sizes = [(cell.n_train, cell.n_test) for cell in cells if cell.n_train and cell.n_test]
     return sizes[0][1] / (sizes[0][0] + sizes[0][1]) if sizes else 0.25
@@ -90,7 +90,7 @@ def first_reading_rows(outline: Outline) -> list[Row]:
     """Return the data sets. Of several readings of one data set, only the first is returned."""
     first: dict[str, Row] = {}
     for row in outline.datasets:
-        first.setdefault(row.published, row)
+        first.setdefault(row.paper_dataset, row)
     return list(first.values())
 
 
@@ -116,7 +116,7 @@ class _SplitFile(BaseModel):
     clipped: dict[str, tuple[str, float]]
 
     @model_validator(mode="after")
-    def _is_complete(self) -> _SplitFile:
+    def _check_samples(self) -> _SplitFile:
         for row in self.rows.values():
             sample_maps = list(row.samples.values())
             sizes = {len(numbers) for samples in sample_maps for numbers in samples.values()}
@@ -128,7 +128,7 @@ class _SplitFile(BaseModel):
 
 
 @dataclass(frozen=True)
-class CompareData:
+class ComparisonData:
     """Hold what a comparison needs of the predictions.
 
     ``rows`` is data set -> metric -> learner/method -> (n_samples,). ``clipped`` is cell -> CXE of clipped predictions.
@@ -136,9 +136,9 @@ class CompareData:
 
     rows: dict[str, dict[str, dict[str, npt.NDArray[np.float64]]]] = field(default_factory=dict)
     clipped: dict[str, float] = field(default_factory=dict)
-    lacking: dict[str, list[str]] = field(default_factory=dict)
+    missing_columns: dict[str, list[str]] = field(default_factory=dict)
     """Title of each data set with one split that cannot be sampled -> its columns without stored predictions."""
-    not_clipped: dict[str, int] = field(default_factory=dict)
+    missing_clipped: dict[str, int] = field(default_factory=dict)
     """Title of each data set without clipped CXE -> number of its cells whose predictions are gone."""
 
 
@@ -146,30 +146,30 @@ def column_id(column: ResultColumn) -> str:
     return f"{column.learner}/{column.method}"
 
 
-def compare_data(store: Store, outline: Outline, results: Results) -> CompareData:
+def read_comparison_data(store: Store, outline: Outline, results: Results) -> ComparisonData:
     """Return what is needed of the predictions, from themselves if they exist and otherwise from the file.
 
     Raises StoreError for a damaged file.
     """
     if len(outline.columns) < 2:
-        return CompareData()
-    old_file = _read(store)
-    clipped_losses, n_missing = _clipped(store, outline, results, old_file)
+        return ComparisonData()
+    old_file = _read_file(store)
+    clipped_losses, n_missing = _clipped_losses(store, outline, results, old_file)
     rows = {
         row.name: samples
         for row in _single_split_rows(outline)
-        if (samples := _rows(store, outline, results, row, old_file.rows.get(row.name)))
+        if (samples := _split_samples(store, outline, results, row, old_file.rows.get(row.name)))
     }
     file = _SplitFile(rows=rows, clipped=clipped_losses)
-    if store.whole and file != old_file and (rows or clipped_losses):
-        _write(store, file)
+    if store.is_whole and file != old_file and (rows or clipped_losses):
+        _write_file(store, file)
     missing_columns = {
-        row.title: [column_id(column) for column, cell in cells.items() if _two_classes(store, cell) is None]
+        row.title: [column_id(column) for column, cell in cells.items() if _read_two_classes(store, cell) is None]
         for row in _single_split_rows(outline)
         if row.name not in rows and (cells := _single_cells(outline, results, row))
     }
-    return CompareData(
-        {name: _as_arrays(row) for name, row in rows.items()},
+    return ComparisonData(
+        {name: _sample_arrays(row) for name, row in rows.items()},
         # columns of one data set must have the same splits, or their means would mislead
         {cell: number for cell, (_, number) in clipped_losses.items() if results[cell].dataset not in n_missing},
         missing_columns,
@@ -177,9 +177,10 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     )
 
 
-def _as_arrays(row: _SplitSamples) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
+def _sample_arrays(row: _SplitSamples) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
     return {
-        metric: {name: _floats(numbers) for name, numbers in columns.items()} for metric, columns in row.samples.items()
+        metric: {name: _unscale_numbers(numbers) for name, numbers in columns.items()}
+        for metric, columns in row.samples.items()
     }
 
 
@@ -187,7 +188,7 @@ def _single_split_rows(outline: Outline) -> list[Row]:
     return [row for row in outline.datasets if outline.repetitions[row.name] == 1]
 
 
-def _clipped(
+def _clipped_losses(
     store: Store, outline: Outline, results: Results, old_file: _SplitFile
 ) -> tuple[dict[str, tuple[str, float]], Counter[str]]:
     """Return cell -> (digest of its predictions, CXE of clipped predictions).
@@ -200,19 +201,19 @@ def _clipped(
         return losses, n_missing
     for row in outline.datasets:
         for column in outline.columns:
-            for cell in finished(outline, results, row, column).values():
+            for cell in cells_by_repetition(outline, results, row, column).values():
                 digest = _digest(cell)
                 entry = old_file.clipped.get(cell.id)
                 if entry and entry[0] == digest:
                     losses[cell.id] = entry
-                elif arrays := _two_classes(store, cell):
+                elif arrays := _read_two_classes(store, cell):
                     losses[cell.id] = (digest, round(clipped_cross_entropy(*arrays), 6))
                 elif _has_two_classes(cell):
                     n_missing[row.name] += 1
     return losses, n_missing
 
 
-def _rows(
+def _split_samples(
     store: Store, outline: Outline, results: Results, row: Row, old: _SplitSamples | None
 ) -> _SplitSamples | None:
     """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
@@ -220,7 +221,7 @@ def _rows(
     digests = {name: _digest(cell) for name, cell in cells.items()}
     if not cells or (old and (old.digests == digests or _covers(old, digests, store))):
         return old if cells else None
-    predictions = [_two_classes(store, cell) for cell in cells.values()]
+    predictions = [_read_two_classes(store, cell) for cell in cells.values()]
     pairs = [pair for pair in predictions if pair is not None]
     if len(pairs) < len(predictions) or any(not np.array_equal(y, pairs[0][0]) for y, _ in pairs):
         return None
@@ -230,7 +231,7 @@ def _rows(
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     draws = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
-        metric: {name: _scaled(draws[:, column, place]) for column, name in enumerate(cells)}
+        metric: {name: _scale_numbers(draws[:, column, place]) for column, name in enumerate(cells)}
         for place, metric in enumerate(ROW_METRICS)
     }
     return _SplitSamples(digests=digests, samples=samples)
@@ -238,15 +239,17 @@ def _rows(
 
 def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
     """Return the finished cell of each column of a data set with one split."""
-    return {column: cells[0] for column in outline.columns if (cells := finished(outline, results, row, column))}
+    return {
+        column: cells[0] for column in outline.columns if (cells := cells_by_repetition(outline, results, row, column))
+    }
 
 
 def _covers(old: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
     """Return whether the file covers a selection of columns. All columns share the drawn rows."""
-    return not store.whole and digests.items() <= old.digests.items()
+    return not store.is_whole and digests.items() <= old.digests.items()
 
 
-def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
     """Return (y, p), (n,) and (n, 2), if the predictions exist and are of one label with two classes."""
     if not store.has_predictions(cell):
         return None
@@ -269,15 +272,15 @@ def _digest(cell: CellResult) -> str:
     return str((cell.predictions or {}).get("digest", ""))
 
 
-def _scaled(numbers: npt.NDArray[np.float64]) -> list[int | None]:
+def _scale_numbers(numbers: npt.NDArray[np.float64]) -> list[int | None]:
     return [None if math.isinf(number) else round(number * _UNIT) for number in numbers.tolist()]
 
 
-def _floats(numbers: list[int | None]) -> npt.NDArray[np.float64]:
+def _unscale_numbers(numbers: list[int | None]) -> npt.NDArray[np.float64]:
     return np.array([math.inf if number is None else number / _UNIT for number in numbers])
 
 
-def _read(store: Store) -> _SplitFile:
+def _read_file(store: Store) -> _SplitFile:
     path = store.folder / COMPARISON
     refuse_other_kinds(store.folder, (COMPARISON,), ())
     try:
@@ -290,7 +293,7 @@ def _read(store: Store) -> _SplitFile:
         ) from None
 
 
-def _write(store: Store, file: _SplitFile) -> None:
+def _write_file(store: Store, file: _SplitFile) -> None:
     """Write the file. A folder that cannot be written is left alone."""
     refuse_links_out(store.folder, (COMPARISON, f"{COMPARISON}.new"))
     with suppress(OSError):

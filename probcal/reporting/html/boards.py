@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from probcal.reporting.comparison.leaderboard import KINDS, Leaderboard, leaderboards, scores, shown_metrics
+from probcal.reporting.comparison.leaderboard import KINDS, Leaderboard, default_metrics, leaderboards, measure_scores
 from probcal.reporting.comparison.leaderboard_tables import board_grid
 from probcal.reporting.grid import Grid
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
-EVERYTHING = "all tables and learners"
+ALL_TABLES = "all tables and learners"
 _FEWEST_METHODS, _FEWEST_TABLES = 3, 5
 """A smaller leaderboard, or one of fewer tables, shows little that the other tables do not."""
 
@@ -28,19 +28,19 @@ class Board:
 def boards(outline: Outline, results: Results, first: int) -> list[Board]:
     """Return the leaderboards with at least three methods and five tables, numbered from ``first``."""
     board_list: list[Board] = []
-    for metric in shown_metrics(outline, results):
-        metric_scores = scores(outline, results, metric)
-        large_boards = [board for kind in ("", *KINDS) for board in _of_kind(leaderboards(metric_scores, kind))]
+    for metric in default_metrics(outline, results):
+        metric_scores = measure_scores(outline, results, metric)
+        large_boards = [board for kind in ("", *KINDS) for board in _large_boards(leaderboards(metric_scores, kind))]
         for board in large_boards:
             grid = board_grid(board)
             explanation = grid.explanation if not board_list else "read like the first of these tables."
             grid = replace(grid, number=first + len(board_list), explanation=explanation)
-            group = f"{board.kind}: {board.group}" if board.kind else EVERYTHING
-            board_list.append(Board(shown_metric(metric).short, group, grid))
+            group = f"{board.kind}: {board.group}" if board.kind else ALL_TABLES
+            board_list.append(Board(resolve_metric(metric).short, group, grid))
     return board_list
 
 
-def _of_kind(candidates: list[Leaderboard]) -> list[Leaderboard]:
+def _large_boards(candidates: list[Leaderboard]) -> list[Leaderboard]:
     """Return the leaderboards that are large enough. A kind with a single group shows nothing new."""
     if len(candidates) == 1 and candidates[0].kind:
         return []

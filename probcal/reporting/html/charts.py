@@ -16,14 +16,14 @@ from markupsafe import Markup
 
 from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.registry import Metric
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.claim_support import ComparisonError, compare
-from probcal.reporting.comparison.comparison_tables import grids
-from probcal.reporting.comparison.ranks import Ranks, ranks
-from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
+from probcal.reporting.comparison.comparison_tables import comparison_grids
+from probcal.reporting.comparison.ranks import Ranks, rank_methods
+from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, order_metrics
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
-from probcal.store.cell_result import shown_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, summarise
@@ -31,7 +31,7 @@ from probcal.store.summary import Results, summarise
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST = 20_000
+_MOST_NUMBERS = 20_000
 """Most numbers in one chart. More would be too many to see, and for a browser to draw."""
 
 
@@ -54,7 +54,7 @@ class Charts:
         return any(entry[3] is not None and isinstance(entry[7], float) for entry in self.data["numbers"])
 
     @property
-    def agreeing(self) -> list[tuple[str, int, int]]:
+    def agreements(self) -> list[tuple[str, int, int]]:
         """Return (metric, published numbers in their band, published numbers compared)."""
         agreements = []
         for place, metric in enumerate(self.data["metrics"]):
@@ -64,14 +64,14 @@ class Charts:
         return agreements
 
 
-def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
+def charts_of(outline: Outline, results: Results, published: PublishedPaper | None) -> Charts:
     """Return the chart data. ``outline`` must have the titles that the rows are shown under."""
-    metrics = in_order(outline.metrics)
-    names = [shown_metric(metric) for metric in metrics]
+    metrics = order_metrics(outline.metrics)
+    names = [resolve_metric(metric) for metric in metrics]
     numbers = [
         [place, *entry]
         for place, metric in enumerate(metrics)
-        for entry in _of_metric(MetricResults(outline, results, metric, published))
+        for entry in _metric_entries(MetricResults(outline, results, metric, published))
     ]
     return Charts(
         {
@@ -82,21 +82,22 @@ def charts_of(outline: Outline, results: Results, published: Published | None) -
             ],
             "datasets": [row.title for row in outline.datasets],
             "columns": [{"label": column.label, "group": column.group} for column in outline.columns],
-            "numbers": numbers[:_MOST],
+            "numbers": numbers[:_MOST_NUMBERS],
         }
     )
 
 
-def _of_metric(metric_results: MetricResults) -> Iterator[list[Any]]:
+def _metric_entries(metric_results: MetricResults) -> Iterator[list[Any]]:
     """Yield data set, column, mean, sd, n, number of infinite splits, published number, and whether it agrees.
 
     The last is None where the number was not compared.
     """
     for d, row in enumerate(metric_results.outline.datasets):
-        cells = zip(metric_results.outline.columns, metric_results.ours(row), metric_results.theirs(row), strict=True)
+        summaries, numbers = metric_results.summaries(row), metric_results.published_numbers(row)
+        cells = zip(metric_results.outline.columns, summaries, numbers, strict=True)
         for c, (column, summary, number) in enumerate(cells):
             if summary.n or number is not None:
-                in_band = _agrees(metric_results, row, column, number)
+                in_band = _is_in_band(metric_results, row, column, number)
                 yield [
                     d,
                     c,
@@ -104,12 +105,12 @@ def _of_metric(metric_results: MetricResults) -> Iterator[list[Any]]:
                     _finite_or_none(summary.sd),
                     summary.n,
                     summary.infinite,
-                    _published(number),
+                    _json_number(number),
                     in_band,
                 ]
 
 
-def _agrees(metric_results: MetricResults, row: Row, column: ResultColumn, number: float | None) -> bool | None:
+def _is_in_band(metric_results: MetricResults, row: Row, column: ResultColumn, number: float | None) -> bool | None:
     if number is None or metric_results.table is None or metric_results.is_misprint(row, column):
         return None
     summary = summarise(
@@ -123,7 +124,7 @@ def _finite_or_none(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
 
 
-def _published(number: float | None) -> float | str | None:
+def _json_number(number: float | None) -> float | str | None:
     return "∞" if number is not None and math.isinf(number) else _finite_or_none(number)
 
 
@@ -143,15 +144,16 @@ class ReliabilityChart:
     notes: list[str]
 
 
-def reliable(store: Store, outline: Outline, results: Results) -> ReliabilityChart:
+def reliability_chart(store: Store, outline: Outline, results: Results) -> ReliabilityChart:
     """Return the diagrams from the predictions, or from ``estimates.json``, which is written if possible."""
     pictures = _pictures(store, outline, results)
+    figures = pictures.figures
     rows = {row.name: place for place, row in enumerate(outline.datasets)}
     columns = {column: place for place, column in enumerate(outline.columns)}
     return ReliabilityChart(
-        [[rows[figure.row.name], columns[figure.column], figure.n_splits, _bins(figure)] for figure in pictures.every],
-        any(figure.top_label for figure in pictures.every),
-        pictures.notes(outline) if pictures.every else [],
+        [[rows[figure.row.name], columns[figure.column], figure.n_splits, _bins(figure)] for figure in figures],
+        any(figure.top_label for figure in figures),
+        pictures.notes(outline) if figures else [],
     )
 
 
@@ -168,9 +170,9 @@ def _bins(figure: PredictionFigure) -> list[list[float]]:
     return [[*(round(float(x), _DECIMALS) for x in values), n] for values, n in zip(shares, bins.counts, strict=True)]
 
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
-_NOTHING = (NOT_RUN, UNDEFINED, "failed", "")
-_KINDS = {SPREAD: "spread", PAPER: "paper"}
+_NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+_MISSING_TEXTS = (NOT_RUN, UNDEFINED, "failed", "")
+_LINE_KINDS = {SPREAD: "spread", PAPER: "paper"}
 
 TableLine = tuple[str, list[Text]]
 """``main``, or for a line below it ``spread``, ``paper``, ``minor`` or ``more`` (without a name), and its cells."""
@@ -180,16 +182,16 @@ def line_groups(grid: Grid) -> list[list[TableLine]]:
     """Return the lines of each data set, which stay together."""
     groups: list[list[TableLine]] = []
     for row in grid.rows:
-        kind = _KINDS.get(row[0].main, "minor") if row[0].minor else "main" if row[0].main else "more"
+        kind = _LINE_KINDS.get(row[0].main, "minor") if row[0].minor else "main" if row[0].main else "more"
         if kind == "main" or not groups:
             groups.append([])
         groups[-1].append((kind, row))
     return groups
 
 
-def has_lines_beneath(grid: Grid) -> bool:
+def has_minor_lines(grid: Grid) -> bool:
     """Return whether there are lines with the spread or the published number."""
-    return any(kind in _KINDS.values() for group in line_groups(grid) for kind, _ in group)
+    return any(kind in _LINE_KINDS.values() for group in line_groups(grid) for kind, _ in group)
 
 
 def sort_value(main: str) -> str:
@@ -197,18 +199,18 @@ def sort_value(main: str) -> str:
 
     It is empty for what goes last in either order. ``∞ (5/10)`` counts as infinity, as in a mean over splits.
     """
-    if main in _NOTHING:
+    if main in _MISSING_TEXTS:
         return ""
     if main.startswith((INFINITY, f"-{INFINITY}")):
         return "-Infinity" if main.startswith("-") else "Infinity"
-    match = _NUMBER.match(main)
+    match = _NUMBER_PATTERN.match(main)
     return match[0] if match and match.end() == len(main.split()[0]) else main
 
 
-def statistics(store: Store, first: int) -> tuple[list[Grid], str]:
+def statistics_grids(store: Store, first: int) -> tuple[list[Grid], str]:
     """Return the tables of the comparison, numbered from ``first``, and why there are none if something is broken."""
     try:
-        tables = grids(compare(store))
+        tables = comparison_grids(compare(store))
     except ComparisonError:
         return [], ""
     except StoreError as error:
@@ -250,7 +252,7 @@ class RankedPicture:
         return [[label, f"{rank:.2f}"] for label, rank in pairs]
 
     @property
-    def first(self) -> str:
+    def best_text(self) -> str:
         """Return the best, or those that share the first place, and whether there is no significant difference."""
         best = self.lines[0][1]
         names = " and ".join(label for label, rank in self.lines if rank == best)
@@ -270,33 +272,33 @@ def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], l
     if not is_installed("matplotlib"):
         return [], [NO_PICTURES]
     from probcal.reporting.drawing import draw_styled
-    from probcal.reporting.figures import short_titles
+    from probcal.reporting.figures import shorten_titles
     from probcal.reporting.paper_figures import PAPER, ROC, paper_figures
 
     notes: list[str] = []
-    figures = paper_figures(short_titles(outline), outline, results, (PAPER, ROC), notes.append)
-    return list(draw_styled(figures, picture)), list(dict.fromkeys(notes))
+    figures = paper_figures(shorten_titles(outline), outline, results, (PAPER, ROC), notes.append)
+    return list(draw_styled(figures, draw_picture)), list(dict.fromkeys(notes))
 
 
-def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
+def rank_pictures(outline: Outline, results: Results) -> list[RankedPicture]:
     """Return one diagram for each metric with ranks."""
     pictures = []
-    for metric in in_order(outline.metrics):
-        if metric_ranks := ranks(outline, results, metric):
-            name = shown_metric(metric)
-            diagram = picture_in_look(f"Mean ranks by {name.short}", partial(_ranks_figure, metric_ranks))
+    for metric in order_metrics(outline.metrics):
+        if metric_ranks := rank_methods(outline, results, metric):
+            name = resolve_metric(metric)
+            diagram = styled_picture(f"Mean ranks by {name.short}", partial(_ranks_figure, metric_ranks))
             pictures.append(RankedPicture(name, metric_ranks, diagram))
     return pictures
 
 
-def picture_in_look(name: str, figure: Callable[[], Figure]) -> Picture | None:
+def styled_picture(name: str, figure: Callable[[], Figure]) -> Picture | None:
     """Return the picture of the figure that ``figure`` draws in our look, or None where matplotlib is missing."""
     if not is_installed("matplotlib"):
         return None
-    from probcal.reporting.drawing import look
+    from probcal.reporting.drawing import drawing_style
 
-    with look():
-        return picture(name, figure())
+    with drawing_style():
+        return draw_picture(name, figure())
 
 
 def _ranks_figure(metric_ranks: Ranks) -> Figure:
@@ -305,7 +307,7 @@ def _ranks_figure(metric_ranks: Ranks) -> Figure:
     return ranks_figure(metric_ranks)
 
 
-def picture(name: str, figure: Figure) -> Picture:
+def draw_picture(name: str, figure: Figure) -> Picture:
     """Return a figure as a part of a page, as SVG, or as PNG where that is much smaller."""
     text, points = io.StringIO(), io.BytesIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from probcal import __version__
 from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import ProbcalError
-from probcal.papers.check.check_text import counts
+from probcal.papers.check.check_text import tallies_text
 from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
@@ -32,18 +32,18 @@ _LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/
 
 
 @functools.cache
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return the text of a file in ``assets``."""
     text = resources.files("probcal.reporting.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")  # browsers compute the digest of this form
 
 
-def policy() -> str:
+def content_policy() -> str:
     """Return a Content-Security-Policy under which nothing is loaded and no script runs but ours.
 
     Styles are allowed in attributes, where the charts' library puts them. No style can load anything under this policy.
     """
-    digests = " ".join(f"'sha256-{_digest(asset(name))}'" for name in _SCRIPTS)
+    digests = " ".join(f"'sha256-{_digest(read_asset(name))}'" for name in _SCRIPTS)
     return (
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -54,7 +54,7 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def data(value: Any) -> Markup:
+def script_json(value: Any) -> Markup:
     """Return ``value`` as JSON for a script element of type application/json. Raises ValueError for NaN or infinity."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":  # in JSON they occur only within strings
@@ -62,7 +62,7 @@ def data(value: Any) -> Markup:
     return Markup(text)
 
 
-_FIRST = b"<!doctype html>"
+_DOCTYPE = b"<!doctype html>"
 
 
 class ReportError(ProbcalError):
@@ -76,17 +76,17 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     written. Raises StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper when an
     experiment follows a paper that probcal does not have.
     """
-    _refuse_other_places(path)
+    _refuse_path(path)
     experiments = [ExperimentSections(store, f"e{number}") for number, store in enumerate(stores, 1)]
     if not any(experiment.results for experiment in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise ReportError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-    return write_page(page(experiments), path)
+    return write_page(page_text(experiments), path)
 
 
 def write_page(text: str, path: Path) -> Path:
     """Write a page in one step and return its path. Raise ReportError where it cannot be written."""
-    _refuse_other_places(path)
+    _refuse_path(path)
     try:
         write_atomic(path, text)
     except OSError as error:
@@ -94,7 +94,7 @@ def write_page(text: str, path: Path) -> Path:
     return path
 
 
-def page(experiments: Sequence[ExperimentSections]) -> str:
+def page_text(experiments: Sequence[ExperimentSections]) -> str:
     """Return the text of the page."""
     [first, *rest] = experiments
     return render_charts(
@@ -117,17 +117,17 @@ def render_charts(template: str, charts: Mapping[str, Any], **content: Any) -> s
     """Return the text of a page with charts. ``charts`` holds the data of each experiment by its id."""
     return render(
         template,
-        data=data(charts),
-        policy=policy(),
-        scripts=[Markup(asset(name)) for name in _SCRIPTS],
-        licenses={name: asset(file) for name, file in _LICENSES.items()},
+        data=script_json(charts),
+        policy=content_policy(),
+        scripts=[Markup(read_asset(name)) for name in _SCRIPTS],
+        licenses={name: read_asset(file) for name, file in _LICENSES.items()},
         **content,
     )
 
 
 def render(template: str, **content: Any) -> str:
     """Return the text of a page from a file in ``templates``, in the style of all pages. All texts are escaped."""
-    style = Markup(asset("report.css"))
+    style = Markup(read_asset("report.css"))
     return _environment().get_template(template).render(style=style, version=__version__, **content)
 
 
@@ -141,7 +141,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        counts=counts, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
+        counts=tallies_text, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
     )
     return environment
 
@@ -155,7 +155,7 @@ def _show_invisible(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _refuse_other_places(path: Path) -> None:
+def _refuse_path(path: Path) -> None:
     if path.is_dir():
         raise ReportError(f"{path} is a folder; name a file with -o, such as {path / 'report.html'}")
     if not path.parent.is_dir():
@@ -163,10 +163,10 @@ def _refuse_other_places(path: Path) -> None:
     names = (path.name, f"{path.name}.new")
     refuse_links_out(path.parent, names)
     refuse_other_kinds(path.parent, names)
-    if path.is_file() and path.stat().st_size and not _is_a_page(path):
+    if path.is_file() and path.stat().st_size and not _is_page(path):
         raise ReportError(f"{path} exists and is no web page, so it is kept; choose another name with -o")
 
 
-def _is_a_page(path: Path) -> bool:
+def _is_page(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(len(_FIRST)).lower() == _FIRST
+        return file.read(len(_DOCTYPE)).lower() == _DOCTYPE

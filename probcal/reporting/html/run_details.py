@@ -34,15 +34,15 @@ def provenance(runs: Mapping[str, Mapping[str, Any]], results: Results) -> Prove
     known_runs = {name: run for name, run in runs.items() if cells[name]}
     versions = [{"probcal": run.get("probcal"), **_mapping(run.get("versions"))} for run in known_runs.values()]
     return Provenance(
-        runs=[_run(name, run, cells[name]) for name, run in known_runs.items()],
+        runs=[_run_line(name, run, cells[name]) for name, run in known_runs.items()],
         unknown=sum(n for name, n in cells.items() if name not in runs),
         versions=_values_by_name(versions),
-        data=_data(known_runs.values()),
+        data=_data_lines(known_runs.values()),
         code=_values_by_name(_mapping(run.get("code")) for run in known_runs.values()),
     )
 
 
-def _run(name: str, run: Mapping[str, Any], cells: int) -> Line:
+def _run_line(name: str, run: Mapping[str, Any], cells: int) -> Line:
     git, command = _mapping(run.get("git")), run.get("command")
     commit, has_changes = _text(git.get("commit")), git.get("changed") is True
     blas = run.get("linear_algebra")
@@ -51,8 +51,8 @@ def _run(name: str, run: Mapping[str, Any], cells: int) -> Line:
     return [
         name,
         f"{cells:,}",
-        _time(run.get("started")),
-        _time(run.get("ended")) or "not finished, or killed",
+        _time_text(run.get("started")),
+        _time_text(run.get("ended")) or "not finished, or killed",
         shlex.join(_text(word) for word in command) if isinstance(command, list) else "",
         commit + (" and changes" if commit and has_changes else ""),
         _text(run.get("seed")),
@@ -70,13 +70,13 @@ def _values_by_name(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     return {name: list(values) for name, values in texts.items()}
 
 
-def _data(runs: Iterable[Mapping[str, Any]]) -> list[Line]:
+def _data_lines(runs: Iterable[Mapping[str, Any]]) -> list[Line]:
     records = [(str(name), _mapping(record)) for run in runs for name, record in _mapping(run.get("data")).items()]
     lines = [(name, _text(record.get("source")), _text(record.get("fingerprint"))) for name, record in records]
     return [list(line) for line in sorted(dict.fromkeys(lines), key=lambda line: line[0])]
 
 
-def _time(value: Any) -> str:
+def _time_text(value: Any) -> str:
     """Return ``2026-01-02T03:04:05+00:00`` in a readable form, and any other text unchanged."""
     return _text(value).replace("T", " ").replace("+00:00", " UTC")
 

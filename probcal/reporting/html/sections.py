@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
+from probcal.papers.check.check_text import distance_text, mean_text, number_text, summary_text
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults, Finding
-from probcal.papers.check.power_text import percent
-from probcal.reporting.grid import Grid, grouped, in_order
+from probcal.papers.check.power_text import percent_text
+from probcal.reporting.grid import Grid, group_by, order_metrics
 from probcal.reporting.html.boards import Board, boards
 from probcal.reporting.html.charts import (
     Charts,
@@ -23,16 +23,16 @@ from probcal.reporting.html.charts import (
     RankedPicture,
     ReliabilityChart,
     charts_of,
-    has_lines_beneath,
+    has_minor_lines,
     paper_pictures,
-    ranked,
-    reliable,
-    statistics,
+    rank_pictures,
+    reliability_chart,
+    statistics_grids,
 )
 from probcal.reporting.html.run_details import Line, Provenance, provenance
-from probcal.reporting.metric_table import with_paper
-from probcal.reporting.tables import shows_methods_as_rows, tables
-from probcal.store.cell_result import shown_metric
+from probcal.reporting.metric_table import attach_paper
+from probcal.reporting.tables import has_method_rows, tables
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
@@ -71,8 +71,8 @@ class ExperimentSections:
     def __init__(self, store: Store, id: str) -> None:
         self._store = StoreSnapshot(store.folder)
         self.id, self.results = id, self._store.results()
-        self.untitled = Outline.of(self._store)
-        self.outline, self.published = with_paper(self.untitled)
+        self.own_outline = Outline.of(self._store)
+        self.outline, self.published = attach_paper(self.own_outline)
 
     @functools.cached_property
     def census(self) -> Census:
@@ -80,7 +80,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def progress(self) -> list[Line]:
-        return progress(self.outline, self.results)
+        return progress_lines(self.outline, self.results)
 
     @functools.cached_property
     def tables(self) -> list[Grid]:
@@ -92,11 +92,11 @@ class ExperimentSections:
 
     @functools.cached_property
     def reliable(self) -> ReliabilityChart:
-        return reliable(self._store, self.outline, self.results)
+        return reliability_chart(self._store, self.outline, self.results)
 
     @functools.cached_property
     def ranked(self) -> list[RankedPicture]:
-        return ranked(self.outline, self.results)
+        return rank_pictures(self.outline, self.results)
 
     @property
     def too_many_pairs(self) -> str:
@@ -112,7 +112,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def _statistics(self) -> tuple[list[Grid], str]:
-        return ([], "") if self.too_many_pairs else statistics(self._store, len(self.tables) + 1)
+        return ([], "") if self.too_many_pairs else statistics_grids(self._store, len(self.tables) + 1)
 
     @property
     def statistics(self) -> list[Grid]:
@@ -128,7 +128,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def _figures(self) -> tuple[list[Picture], list[str]]:
-        return paper_pictures(self.untitled, self.results)
+        return paper_pictures(self.own_outline, self.results)
 
     @property
     def pictures(self) -> list[Picture]:
@@ -144,7 +144,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def faults(self) -> list[Fault]:
-        return faults([*self.census.failed, *self.census.failed_since])
+        return group_faults([*self.census.failed, *self.census.failed_since])
 
     @functools.cached_property
     def provenance(self) -> Provenance:
@@ -160,16 +160,16 @@ class ExperimentSections:
 
     @property
     def metric_names(self) -> list[str]:
-        return [shown_metric(metric).short for metric in in_order(self.outline.metrics)]
+        return [resolve_metric(metric).short for metric in order_metrics(self.outline.metrics)]
 
     @property
     def rows_are_datasets(self) -> bool:
-        return not shows_methods_as_rows(self.outline, self.published)
+        return not has_method_rows(self.outline, self.published)
 
     @property
     def has_beneath(self) -> bool:
         """Return whether a table has lines below the means."""
-        return any(has_lines_beneath(grid) for grid in self.tables)
+        return any(has_minor_lines(grid) for grid in self.tables)
 
     @property
     def file(self) -> str:
@@ -188,11 +188,11 @@ class ExperimentSections:
     def sentences(self) -> list[str]:
         """Return the summary in front of the tables."""
         sentences = []
-        if agreements := self.charts.agreeing:
+        if agreements := self.charts.agreements:
             counts = [f"{n_in_band} of {n_compared} by {metric}" for metric, n_in_band, n_compared in agreements]
             sentences.append(f"Published numbers within their band: {', '.join(counts)}.")
         if self.ranked:
-            winners = [f"{picture.first} by {picture.metric.short}" for picture in self.ranked]
+            winners = [f"{picture.best_text} by {picture.metric.short}" for picture in self.ranked]
             n_datasets = sorted({picture.ranks.n_datasets for picture in self.ranked})
             span = str(n_datasets[0]) if len(n_datasets) == 1 else f"{n_datasets[0]} to {n_datasets[-1]}"
             sentences.append(f"Best mean rank over {span} data sets: {', '.join(winners)}.")
@@ -233,10 +233,10 @@ def check_section(store: Store) -> dict[str, Any] | None:
         report = check(CheckedResults.of(store))
     except ProbcalError as error:
         return {"fault": str(error), "compared": 0, "claims": []}
-    if report.checked.published is None and report.drift is None:
+    if report.experiment.published is None and report.drift is None:
         return None
     kinds = (report.numbers, report.digits, report.differences)
-    deviations = grouped([pair for kind in kinds for pair in kind.known], lambda pair: pair[1].reason)
+    deviations = group_by([pair for kind in kinds for pair in kind.known], lambda pair: pair[1].reason)
     states = Counter(finding.state for finding in report.numbers.all)
     drift_lines = [
         f"{mean.dataset} {mean.column} {mean.metric}: {mean.accepted:.4f} accepted, {mean.now:.4f} now"
@@ -247,31 +247,31 @@ def check_section(store: Store) -> dict[str, Any] | None:
     return {
         "fault": "",
         "ok": report.ok,
-        "summary": summary(report),
+        "summary": summary_text(report),
         "in_band": states["in band"],
         "compared": states["in band"] + states["out of band"],
         "claims": report.claims,
         "verdicts": Counter(claim.ours.verdict for claim in report.claims),
-        "shuffled": percent(report.agreement.shuffled.in_band) if report.agreement else "",
-        "new": [_deviation(finding) for kind in kinds for finding in kind.new][:_MOST_CHECKED],
-        "known": {reason: [_deviation(finding) for finding, _ in pairs] for reason, pairs in deviations.items()},
+        "shuffled": percent_text(report.agreement.shuffled.in_band) if report.agreement else "",
+        "new": [_deviation_line(finding) for kind in kinds for finding in kind.new][:_MOST_CHECKED],
+        "known": {reason: [_deviation_line(finding) for finding, _ in pairs] for reason, pairs in deviations.items()},
         "drift": drift_lines[:_MOST_CHECKED],
     }
 
 
-def _deviation(finding: Finding) -> Line:
-    metric = shown_metric(finding.metric).short
+def _deviation_line(finding: Finding) -> Line:
+    metric = resolve_metric(finding.metric).short
     return [
         finding.dataset,
-        finding.what,
+        finding.label,
         metric,
-        signed(finding, finding.published),
-        our_mean(finding),
+        number_text(finding, finding.published),
+        mean_text(finding),
         distance_text(finding.distance),
     ]
 
 
-_LONGEST = 6_000
+_LONGEST_TEXT = 6_000
 """Most characters of one traceback. Deep recursion writes more."""
 
 
@@ -285,9 +285,9 @@ class Fault:
     cells: list[str]
 
 
-def faults(failures: Iterable[CellResult]) -> list[Fault]:
+def group_faults(failures: Iterable[CellResult]) -> list[Fault]:
     """Return the errors, the most frequent first. Cells with the same error share one traceback, that of the first."""
-    groups = grouped(failures, lambda result: (result.error_type or result.status, (result.message or "").strip()))
+    groups = group_by(failures, lambda result: (result.error_type or result.status, (result.message or "").strip()))
     fault_list = [
         Fault(kind, _shorten(message), _shorten((cells[0].traceback or "").strip()), [result.id for result in cells])
         for (kind, message), cells in groups.items()
@@ -296,10 +296,10 @@ def faults(failures: Iterable[CellResult]) -> list[Fault]:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n…\n{text[-_LONGEST // 2 :]}"
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT // 2]}\n…\n{text[-_LONGEST_TEXT // 2 :]}"
 
 
-def progress(outline: Outline, results: Results) -> list[Line]:
+def progress_lines(outline: Outline, results: Results) -> list[Line]:
     """Return the title of each data set with its cells: planned, done, failed, stale and not run."""
     lines = []
     for row in outline.datasets:

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from scipy.stats import somersd
 
-from probcal.papers.check.agreement import agreement, blocks, our_number
+from probcal.papers.check.agreement import build_blocks, measure_agreement, measured_number
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.store.folder import Store
 from tests.papers.check.four_columns import OURS, PUBLISHED, four_columns  # noqa: F401
 
@@ -80,15 +80,16 @@ def test_infinity_is_identical_to_infinity_only(small, cxe):
     [((0.5,), 0.5), ((0.5, 0.6, math.inf), 0.55), ((0.5, math.inf), math.inf), ((math.inf,), math.inf)],
 )
 def test_number_is_infinite_if_half_of_splits_are(values, number):
-    assert our_number(values) == number
+    assert measured_number(values) == number
 
 
 def test_shuffling_of_a_data_set_ignores_other_data_sets(four_columns):  # noqa: F811
     checked = CheckedResults.of(four_columns(datasets={"adult": 1, "diabetes": 1}))
-    both = blocks(checked, frozenset())
-    assert agreement(both, LOG) == agreement(both[::-1], LOG)
+    both = build_blocks(checked, frozenset())
+    assert measure_agreement(both, LOG) == measure_agreement(both[::-1], LOG)
     alone = [one for one in both if one.row.name == "adult"]
-    assert agreement(alone, LOG).shuffled == check(CheckedResults.of(four_columns("again")), []).agreement.shuffled
+    report = check(CheckedResults.of(four_columns("again")), [])
+    assert measure_agreement(alone, LOG).shuffled == report.agreement.shuffled
 
 
 def test_experiment_without_the_plain_column_has_no_wrong_figures(small, cxe):
@@ -142,8 +143,8 @@ def _apart(values, text):
 
 
 def test_paper_names_its_plain_and_exact_columns():
-    paper = Published.read(NAME)
-    assert paper.plain == LOG
-    assert {title for title, column in paper.columns.items() if column in paper.exact} == {
+    paper = PublishedPaper.read(NAME)
+    assert paper.plain_column == LOG
+    assert {title for title, column in paper.columns.items() if column in paper.exact_columns} == {
         "J48", "BagJ48", "SigSVM", "NB", "SigNB", "Log",
     }  # fmt: skip

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from probcal.papers.check.audit import AuditError, audit, audit_text
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 
@@ -17,7 +17,7 @@ PAPER = "langford-zadrozny-2005"
 
 
 def published(dataset: str, metric: str, learner: str = "J48") -> float:
-    return Published.read(PAPER).number(dataset, learner, "direct", metric)
+    return PublishedPaper.read(PAPER).number(dataset, learner, "direct", metric)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def made(tmp_path):
 
 
 def places(ranked) -> list[tuple]:
-    return [(one.place, one.tied, one.name, one.in_band, one.compared) for one in ranked]
+    return [(one.place, one.is_tied, one.name, one.in_band, one.compared) for one in ranked]
 
 
 def test_variants_are_ranked_by_numbers_in_band_then_distance(made):
@@ -67,16 +67,16 @@ def test_variants_are_ranked_by_numbers_in_band_then_distance(made):
         ("hepatitis", "far"): 0.0, ("hepatitis", "near"): 0.0, ("hepatitis", "right"): 0.0,
     })  # fmt: skip
     [ranking] = audit([store]).columns
-    assert places(ranking.ranked) == [
+    assert places(ranking.settings) == [
         (1, False, "right/direct", 6, 6), (2, False, "near/direct", 3, 6), (3, False, "far/direct", 3, 6)
     ]  # fmt: skip
     assert (ranking.title, ranking.datasets) == ("J48", ["coil", "hepatitis"])
-    assert ranking.ranked[1].by_metric == {"cxe": (1, 2), "rms": (1, 2), "auc": (1, 2)}
+    assert ranking.settings[1].metric_counts == {"cxe": (1, 2), "rms": (1, 2), "auc": (1, 2)}
 
 
 def test_equal_variants_share_a_marked_place(made):
     store = made("one", {("coil", "a"): 0.02, ("coil", "b"): 0.02, ("coil", "c"): 0.0})
-    assert places(audit([store]).columns[0].ranked) == [
+    assert places(audit([store]).columns[0].settings) == [
         (1, False, "c/direct", 3, 3), (2, True, "a/direct", 0, 3), (2, True, "b/direct", 0, 3)
     ]  # fmt: skip
     assert "| 2= |" in audit_text(store)
@@ -85,7 +85,7 @@ def test_equal_variants_share_a_marked_place(made):
 def test_only_numbers_of_every_variant_are_counted(made):
     store = made("one", {("coil", "a"): 0.0, ("hepatitis", "a"): 0.2, ("coil", "b"): 0.02})
     [ranking] = audit([store]).columns
-    assert places(ranking.ranked) == [(1, False, "a/direct", 3, 3), (2, False, "b/direct", 0, 3)]
+    assert places(ranking.settings) == [(1, False, "a/direct", 3, 3), (2, False, "b/direct", 0, 3)]
     assert "- left out: hepatitis; no number of b/direct" in audit_text(store)
 
 
@@ -96,7 +96,7 @@ def test_misprints_are_not_counted(made):
 
 def test_infinite_distance_counts_as_ten(made):
     wrong = made("one", {("coil", "a"): float("inf"), ("coil", "b"): 0.0}, metrics=("cxe",))
-    assert [one.median for one in audit([wrong]).columns[0].ranked] == [0.0, 10.0]
+    assert [one.median for one in audit([wrong]).columns[0].settings] == [0.0, 10.0]
 
 
 def test_readings_are_ranked_and_variants_use_the_main_reading(made):
@@ -104,10 +104,10 @@ def test_readings_are_ranked_and_variants_use_the_main_reading(made):
         ("coil", "a"): 0.02, ("coil", "b"): 0.03, ("coil-x", "a"): 0.02, ("coil-x", "b"): 0.0,
     })  # fmt: skip
     found = audit([store])
-    assert [one.name for one in found.columns[0].ranked] == ["a/direct", "b/direct"]
-    assert found.columns[0].ranked[0].compared == 3
+    assert [one.name for one in found.columns[0].settings] == ["a/direct", "b/direct"]
+    assert found.columns[0].settings[0].compared == 3
     [of_column], total = found.readings["coil"]
-    assert of_column.ranked[0].name == "coil-x with b/direct"
+    assert of_column.settings[0].name == "coil-x with b/direct"
     assert places(total) == [(1, False, "coil-x", 3, 3), (2, False, "coil", 0, 3)]
 
 
@@ -132,7 +132,7 @@ def test_data_sets_with_overridden_cells_are_marked(made):
 
 def test_columns_of_several_folders_are_ranked_together(made):
     stores = made("one", {("coil", "j48"): 0.02}), made("two", {("coil", "j48"): 0.0})
-    assert [one.name for one in audit(stores).columns[0].ranked] == ["two: j48/direct", "one: j48/direct"]
+    assert [one.name for one in audit(stores).columns[0].settings] == ["two: j48/direct", "one: j48/direct"]
 
 
 def test_single_column_gives_advice_to_list_variants(made):

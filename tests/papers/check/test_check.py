@@ -10,7 +10,7 @@ import pytest
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import Deviation
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.tables import tables_text
 from tests.commands import probcal, refused
 from tests.papers.check.changed import change, summary
@@ -24,7 +24,7 @@ def as_printed(small):
     """Return NB and SigNB on Adult (one split, as printed) and Diabetes (ten splits around the printed number)."""
 
     def as_printed(**changes):
-        paper = Published.read(NAME)
+        paper = PublishedPaper.read(NAME)
         writer = small(paper=NAME, datasets={"adult": 1, "diabetes": 10}, columns=COLUMNS, **changes)
         return writer.write({
             (dataset, column): [_metrics(paper, dataset, column, split) for split in range(splits)]
@@ -68,7 +68,7 @@ def test_difference_can_be_new_while_both_numbers_agree(as_printed):
     report = check(CheckedResults.of(store))
     assert report.numbers.new == []
     [one] = report.differences.new
-    assert (one.what, one.published, one.distance) == ("SigNB − NB", -0.003, pytest.approx(0.009 / 0.0055))  # noqa: RUF001
+    assert (one.label, one.published, one.distance) == ("SigNB − NB", -0.003, pytest.approx(0.009 / 0.0055))  # noqa: RUF001
 
 
 def test_band_of_a_difference_uses_the_spread_of_differences(as_printed):
@@ -98,18 +98,18 @@ KNOWN = Deviation(kind=["number"], datasets=["adult"], learner="NB", method="dir
 def test_known_deviation_is_not_new_and_has_its_reason(as_printed):
     store = as_printed()
     change(store, rms=0.339)
-    assert [one.what for one in check(CheckedResults.of(store), [KNOWN]).agreeing] == ["adult NB rms"]
+    assert [one.what for one in check(CheckedResults.of(store), [KNOWN]).outdated_deviations] == ["adult NB rms"]
     change(store, rms=0.342)
     report = check(CheckedResults.of(store), [KNOWN])
     assert [why.reason for _, why in report.numbers.known] == ["because"]
     assert report.numbers.new == []
-    assert report.agreeing == []
+    assert report.outdated_deviations == []
 
 
 def test_vanished_deviation_is_reported_without_error(as_printed):
     report = check(CheckedResults.of(as_printed()), [KNOWN])
     assert report.ok
-    assert [(one.what, one.reason) for one in report.agreeing] == [("adult NB rms", "because")]
+    assert [(one.what, one.reason) for one in report.outdated_deviations] == [("adult NB rms", "because")]
 
 
 def test_unsupported_claim_is_new_unless_it_is_known(as_printed):
@@ -208,8 +208,8 @@ def test_impossible_number_of_a_repeated_cell_is_ignored(as_printed):
     store = as_printed()
     change(store, "diabetes", rms=7.5)
     with store.writing("small"):
-        store.add(store.results_as_written()["diabetes/1/nb/direct"])
-        store.add(replace(store.results_as_written()["diabetes/1/nb/direct"], repetition=0))
+        store.add(store.results_with_any_values()["diabetes/1/nb/direct"])
+        store.add(replace(store.results_with_any_values()["diabetes/1/nb/direct"], repetition=0))
     assert probcal("check", store.folder).exit_code == 0
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, Tally, judge, published_tallies
-from probcal.papers.published import Claim, Published
+from probcal.papers.published import Claim, PublishedPaper
 
 NAME = "langford-zadrozny-2005"
 
 
 @pytest.fixture
 def paper():
-    return Published.read(NAME)
+    return PublishedPaper.read(NAME)
 
 
 @pytest.fixture

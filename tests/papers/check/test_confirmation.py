@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 
 from probcal.papers.check.audit import audit
-from probcal.papers.check.confirmation import choices, confirmation_text, numbers_on_published_splits, score
-from probcal.papers.published import Published
+from probcal.papers.check.confirmation import (
+    choose_variants,
+    confirmation_text,
+    numbers_on_published_splits,
+    score_numbers,
+)
+from probcal.papers.published import PublishedPaper
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 
-PAPER = Published.read("langford-zadrozny-2005")
+PAPER = PublishedPaper.read("langford-zadrozny-2005")
 METRICS = ("cxe", "rms", "auc")
 UNIT = 0.001
 FOUR = ("adult", "coil", "liver", "sick")
@@ -61,26 +66,26 @@ def test_chosen_variant_is_confirmed_on_the_other_data_sets(made):
     right, lucky = dict.fromkeys(((row, "right") for row in FOUR), 0.2), {("adult", "lucky"): 0}
     lucky |= {(row, "lucky"): 7 for row in FOUR[1:]}
     right["adult", "right"] = 1
-    found = {one.scored: one for one in choices(numbers_of(made(right | lucky)), 1)}
-    assert {one.best for scored, one in found.items() if scored != ("adult",)} == {"right/direct"}
+    found = {one.scored_datasets: one for one in choose_variants(numbers_of(made(right | lucky)), 1)}
+    assert {one.best_variant for scored, one in found.items() if scored != ("adult",)} == {"right/direct"}
     chosen = found["adult",]
-    assert (chosen.best, chosen.others) == ("lucky/direct", FOUR[1:])
-    assert (chosen.chosen_by.same, chosen.confirmed_by.same, chosen.confirmed_by.median) == (3, 0, 7)
+    assert (chosen.best_variant, chosen.other_datasets) == ("lucky/direct", FOUR[1:])
+    assert (chosen.score.identical, chosen.confirmation_score.identical, chosen.confirmation_score.median) == (3, 0, 7)
     assert (chosen.place, chosen.average) == (2, 4.5)
 
 
 def test_every_subset_of_the_given_size_is_a_choice(made):
     numbers = numbers_of(made({(row, variant): 0 for row in FOUR for variant in "ab"}))
-    assert [len(choices(numbers, scored)) for scored in (1, 2, 3)] == [4, 6, 4]
-    assert {(one.best, one.tied, one.place) for one in choices(numbers, 2)} == {("a/direct", 2, 1)}
+    assert [len(choose_variants(numbers, scored)) for scored in (1, 2, 3)] == [4, 6, 4]
+    assert {(one.best_variant, one.n_tied, one.place) for one in choose_variants(numbers, 2)} == {("a/direct", 2, 1)}
 
 
 def test_score_uses_digits_then_median_with_limit_ten(made):
     cells = {("adult", "a"): 60, ("adult", "b"): 30, ("coil", "a"): 0, ("coil", "b"): 1}
     numbers = numbers_of(made(cells))
-    of_a, of_b = (score(one for one in numbers if one.variant == f"{name}/direct") for name in "ab")
-    assert (of_a.same, of_a.compared, of_a.median) == (3, 6, 5)
-    assert (of_b.same, of_b.median) == (0, 5.5)
+    of_a, of_b = (score_numbers(one for one in numbers if one.variant == f"{name}/direct") for name in "ab")
+    assert (of_a.identical, of_a.compared, of_a.median) == (3, 6, 5)
+    assert (of_b.identical, of_b.median) == (0, 5.5)
     assert of_a.key < of_b.key
 
 

@@ -6,11 +6,11 @@ from decimal import ROUND_HALF_EVEN, Decimal
 import numpy as np
 import pytest
 
-from probcal.papers.bands import units_off
+from probcal.papers.bands import difference_in_units
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import Deviation, misprints
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from tests.commands import probcal
 from tests.papers.check.changed import change, summary
 
@@ -23,7 +23,7 @@ def as_printed(small):
     """Return NB, an exact column, and ProbNB, a drawn column, on the standard split of Adult, as printed."""
 
     def as_printed(split="standard", repetitions=1, column="nb.direct", **numbers):
-        paper = Published.read(NAME)
+        paper = PublishedPaper.read(NAME)
         store = small(
             paper=NAME, columns=COLUMNS, datasets={"adult": repetitions}, splits={"adult": split}
         ).write({
@@ -57,7 +57,7 @@ def _metrics(paper, column):
     ],
 )
 def test_units_are_counted_between_printed_digits(ours, published, decimals, units):
-    assert abs(units_off(ours, published, decimals)) == units
+    assert abs(difference_in_units(ours, published, decimals)) == units
 
 
 def test_units_agree_with_decimal_arithmetic():
@@ -65,11 +65,11 @@ def test_units_agree_with_decimal_arithmetic():
         for decimals in (2, 3, 4):
             unit = Decimal(1).scaleb(-decimals)
             a, b = (Decimal(float(one)).quantize(unit, ROUND_HALF_EVEN) for one in (ours, published))
-            assert units_off(ours, published, decimals) == (a - b) / unit
+            assert difference_in_units(ours, published, decimals) == (a - b) / unit
 
 
 def test_published_numbers_have_their_printed_number_of_decimals():
-    cxe = Published.read(NAME).tables["cxe"]
+    cxe = PublishedPaper.read(NAME).tables["cxe"]
     assert cxe.printed_decimals["breast", "Log", "direct"] == 2, "1.07"
     assert cxe.printed_decimals["hepatitis", "Log", "direct"] == 2, "2.45"
     assert cxe.printed_decimals["adult", "Log", "probing"] == 3, ".460"
@@ -80,7 +80,7 @@ def test_exact_column_must_be_within_one_unit(as_printed):
     assert [one.distance for one in report.digits.all] == [0, 1, 0]
     assert report.ok
     report, store = as_printed(rms=0.3371)
-    assert [(one.what, one.metric, one.distance) for one in report.digits.new] == [("NB", "rms", 2)]
+    assert [(one.label, one.metric, one.distance) for one in report.digits.new] == [("NB", "rms", 2)]
     assert report.numbers.new == [], "the tolerance is .005"
     assert not report.ok
     result = probcal("check", store.folder)
@@ -125,7 +125,7 @@ def test_only_misprints_violate_the_log_loss_bound_from_rms():
     # The minimum of -log2(1 - d) / d^2 is 3.54, at d = .715. So the log loss in bits is at least 3.54 times the mean
     # squared error. The rounding error of a printed number is at most half a unit of its last digit.
     least = min(-math.log2(1 - d / 1000) / (d / 1000) ** 2 for d in range(1, 1000))
-    paper = Published.read(NAME)
+    paper = PublishedPaper.read(NAME)
     cxe, rms = paper.tables["cxe"], paper.tables["rms"]
     impossible = {
         (*place, "cxe")

@@ -5,7 +5,7 @@ import pytest
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.draw_distribution import DrawDistribution
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 
 NAME = "langford-zadrozny-2005"
 COLUMNS = ("log.direct", "log.probing")
@@ -18,7 +18,7 @@ def hepatitis(small):
     """Return Log, an exact column as printed, and ProbLog on one split of Hepatitis."""
 
     def hepatitis(split="rows", repetitions=1, **ours):
-        tables = Published.read(NAME).tables
+        tables = PublishedPaper.read(NAME).tables
         store = small(
             paper=NAME, columns=COLUMNS, datasets={"hepatitis": repetitions}, splits={"hepatitis": split}
         ).write({
@@ -56,14 +56,14 @@ def test_difference_to_an_exact_number_shifts_the_distribution():
 def test_drawn_column_is_judged_by_the_range_of_draws(hepatitis):
     # 95 % of the draws: CXE .627 to .699 [1.21], RMS .372 to .394 [.449], AUC .629 to .709 [.667]
     report = hepatitis(cxe=0.66, rms=0.384, auc=0.68)
-    assert [(one.what, one.metric) for one in report.numbers.new] == [("ProbLog", "cxe"), ("ProbLog", "rms")]
+    assert [(one.label, one.metric) for one in report.numbers.new] == [("ProbLog", "cxe"), ("ProbLog", "rms")]
     assert [one.metric for one in report.differences.new] == ["cxe", "rms"]
     [gate] = [one for one in report.gates if one.name == RANGE]
     assert (gate.numbers, gate.ours) == (3, pytest.approx(1 / 3))
 
 
 def test_result_outside_all_draws_is_new(hepatitis):
-    names = [(one.what, one.metric) for one in hepatitis(cxe=0.66, rms=0.384, auc=0.72).numbers.new]
+    names = [(one.label, one.metric) for one in hepatitis(cxe=0.66, rms=0.384, auc=0.72).numbers.new]
     assert ("ProbLog", "auc") in names
 
 
@@ -73,10 +73,10 @@ def test_other_splits_are_not_judged_by_the_range(hepatitis, split, repetitions)
 
 
 def test_every_distribution_belongs_to_a_drawn_published_number():
-    paper = Published.read(NAME)
+    paper = PublishedPaper.read(NAME)
     for table in paper.tables.values():
-        assert len(table.drawn) == 15
-        for place, one in table.drawn.items():
+        assert len(table.distributions) == 15
+        for place, one in table.distributions.items():
             assert place in table.numbers
-            assert place[1:] not in paper.exact
+            assert place[1:] not in paper.exact_columns
             assert one.smallest <= one.low <= one.median <= one.high <= one.largest

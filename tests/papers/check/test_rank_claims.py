@@ -9,10 +9,10 @@ from pydantic import ValidationError
 from scipy.stats import friedmanchisquare
 
 from probcal.papers.check.judged_claims import PublishedNumbers, Tally, judge, published_rank_text
-from probcal.papers.published import Claim, Published
+from probcal.papers.published import Claim, PublishedPaper
 from tests.commands import probcal
 
-PAPER = Published.read("kull-silva-filho-flach-2017")
+PAPER = PublishedPaper.read("kull-silva-filho-flach-2017")
 LUNG = "kull-lung-cancer"
 
 

@@ -5,12 +5,12 @@ import pytest
 
 from probcal.papers.check.findings import CheckedResults, steepest_growth
 from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, judge
-from probcal.papers.published import Claim, Published
+from probcal.papers.published import Claim, PublishedPaper
 from tests.commands import probcal
 from tests.reporting.streams import write
 
 NAME = "vovk-petej-gammerman-2021"
-PAPER = Published.read(NAME)
+PAPER = PublishedPaper.read(NAME)
 
 
 def claim(kind, *columns, **rest):

@@ -7,8 +7,8 @@ import pytest
 
 from probcal.analysis.hypothesis_tests import corrected_interval
 from probcal.papers.check.findings import CheckedResults
-from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, _resampled
-from probcal.reporting.comparison.split_results import SAMPLES, CompareData
+from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, _resample_splits
+from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData
 from probcal.store.outline import Row
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
@@ -20,13 +20,13 @@ def drawn(small):  # noqa: F811
     def drawn(numbers, kept=None, paper=None, **more):
         cells = {("adult", column): [{"cxe": one} for one in found] for column, found in numbers.items()}
         store = small(datasets={"adult": len(next(iter(numbers.values())))}, columns=tuple(numbers), paper=paper)
-        return Bootstrap(CheckedResults.of(store.write(cells)), kept or CompareData())
+        return Bootstrap(CheckedResults.of(store.write(cells)), kept or ComparisonData())
 
     return drawn
 
 
 def course(drawn, place=0):
-    outline = drawn.checked.outline
+    outline = drawn.experiment.outline
     return drawn.draws(outline.datasets[0], outline.columns[place], "cxe")
 
 
@@ -58,7 +58,7 @@ def test_infinite_splits_give_infinite_means_in_all_draws(drawn):
 
 def test_one_split_is_drawn_only_by_its_rows(drawn):
     rows = np.linspace(0.4, 0.6, SAMPLES)
-    kept = CompareData({"adult": {"cxe": {"j48/direct": rows}}})
+    kept = ComparisonData({"adult": {"cxe": {"j48/direct": rows}}})
     assert np.array_equal(course(drawn({"j48.direct": (0.5,)}, kept)).means, rows)
     assert set(course(drawn({"j48.probing": (0.5,)})).means) == {0.5}
 
@@ -94,7 +94,7 @@ def test_the_bootstrap_covers_and_plain_resampling_does_not():
     held, held_plainly = 0, 0
     for _ in range(times):
         values = math.sqrt(share) * random.normal() + math.sqrt(1 - share) * random.normal(size=n)
-        low, high = np.quantile(_resampled(row, dict(enumerate(values)), share).means, [0.025, 0.975])
+        low, high = np.quantile(_resample_splits(row, dict(enumerate(values)), share).means, [0.025, 0.975])
         held += low <= 0 <= high
         low, high = np.quantile(values[random.integers(n, size=(500, n))].mean(axis=1), [0.025, 0.975])
         held_plainly += low <= 0 <= high

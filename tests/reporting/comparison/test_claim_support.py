@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.published import Published
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, first_places
 from probcal.reporting.comparison.claim_support import supported_claims
-from probcal.reporting.comparison.pairs import pairs
-from probcal.reporting.comparison.split_results import CompareData
+from probcal.reporting.comparison.pairs import compare_pairs
+from probcal.reporting.comparison.split_results import ComparisonData
 from tests.reporting.conftest import small, ten_columns  # noqa: F401
 
 NAME = "langford-zadrozny-2005"
-PAPER = Published.read(NAME)
+PAPER = PublishedPaper.read(NAME)
 NOISE = np.random.default_rng(3).normal(0, 0.02, (15, 10)).tolist()
 
 
@@ -32,8 +32,8 @@ def survival(small):  # noqa: F811
             ]
         store = small(paper=NAME, datasets=dict.fromkeys(names, 10), columns=columns).write(cells)
         paper = replace(PAPER, claims=tuple(one for one in PAPER.claims if one.label == label))
-        drawn = Bootstrap(replace(CheckedResults.of(store), published=paper), CompareData())
-        every = [one for metric in ("cxe", "rms", "auc") for one in pairs(drawn, metric)]
+        drawn = Bootstrap(replace(CheckedResults.of(store), published=paper), ComparisonData())
+        every = [one for metric in ("cxe", "rms", "auc") for one in compare_pairs(drawn, metric)]
         [found] = supported_claims(drawn, every, first_places(drawn))
         return found
 
@@ -56,7 +56,7 @@ def test_the_opposite_difference_is_not_supported(survival):
 
 def test_an_uncertain_count_is_undecided_although_the_means_decide(survival):
     found = survival("probing-beats-bagging", 0.002, columns=("j48.bagging", "j48.probing"))
-    assert found.measured.verdict != "undecided"
+    assert found.means_verdict.verdict != "undecided"
     assert found.verdict == "undecided"
     low, high = found.counts["cxe"].splits
     assert low < found.counts["cxe"].wins < high
@@ -72,20 +72,19 @@ def test_missing_data_sets_can_make_a_claim_undecided(survival):
 
 @pytest.mark.slow
 def test_a_claim_is_also_judged_on_data_sets_run(survival):
-    assert survival("probing-beats-j48", 0.1).on_those_run is None
+    assert survival("probing-beats-j48", 0.1).partial_verdict is None
     found = survival("probing-beats-j48", 0.1, n=11)
-    assert (found.verdict, found.on_those_run.verdict) == ("undecided", "supported")
-    assert survival("probing-beats-j48", -0.1, n=11).on_those_run.verdict == "not supported"
-    assert survival("probing-beats-bagging", 0.002, n=11, columns=("j48.bagging", "j48.probing")).on_those_run.shares[
-        "supported"
-    ] == pytest.approx(0.5, abs=0.49)
+    assert (found.verdict, found.partial_verdict.verdict) == ("undecided", "supported")
+    assert survival("probing-beats-j48", -0.1, n=11).partial_verdict.verdict == "not supported"
+    close = survival("probing-beats-bagging", 0.002, n=11, columns=("j48.bagging", "j48.probing"))
+    assert close.partial_verdict.shares["supported"] == pytest.approx(0.5, abs=0.49)
 
 
 def test_the_required_number_scales_with_the_data_sets_run():
     [claim] = [one for one in PAPER.claims if one.label == "probing-wins-20"]
-    assert [claim.of_a_part(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
+    assert [claim.partial_claim(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
     [most] = [one for one in PAPER.claims if one.label == "probing-beats-bagging"]
-    assert most.of_a_part(("adult", "sick"), 2 / 15).needed(2) == 2
+    assert most.partial_claim(("adult", "sick"), 2 / 15).required_count(2) == 2
 
 
 def test_claims_about_missing_columns_are_not_judged(survival):
@@ -107,8 +106,8 @@ def every_claim(small, columns, spread):  # noqa: F811
     store = small(
         name=f"s{columns[0][:2]}", paper=NAME, datasets=dict.fromkeys(list(PAPER.titles)[:6], 4), columns=columns
     )
-    drawn = Bootstrap(CheckedResults.of(store.write(numbers)), CompareData())
-    every = [one for metric in ("cxe", "rms", "auc") for one in pairs(drawn, metric)]
+    drawn = Bootstrap(CheckedResults.of(store.write(numbers)), ComparisonData())
+    every = [one for metric in ("cxe", "rms", "auc") for one in compare_pairs(drawn, metric)]
     return {one.claim.label: one for one in supported_claims(drawn, every, first_places(drawn))}
 
 
@@ -117,7 +116,7 @@ def test_without_spread_the_means_give_the_verdict(small, ten_columns):  # noqa:
     found = every_claim(small, ten_columns, 0.0)
     assert len(found) > 15
     for one in found.values():
-        assert one.verdict == one.measured.verdict
+        assert one.verdict == one.means_verdict.verdict
         for count in one.counts.values():
             assert count.splits == (count.wins, count.wins)
 
@@ -137,15 +136,16 @@ def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa:
     numbers = {one: 0.5 for one in ten_columns} | {"j48.probing": 0.4001, "nb.probing": 0.3999}
     cells = {("adult", column): [{"cxe": number}] * 4 for column, number in numbers.items()}
     store = small(paper=NAME, datasets={"adult": 4}, columns=ten_columns, metrics=("cxe",)).write(cells)
-    [place] = first_places(Bootstrap(CheckedResults.of(store), CompareData()))
+    [place] = first_places(Bootstrap(CheckedResults.of(store), ComparisonData()))
     assert place.shares == {"ProbJ48": 1.0, "ProbNB": 1.0}
-    assert (place.winners, place.printed) == (("ProbJ48", "ProbNB"), "ProbJ48")
+    assert (place.winners, place.published_winner) == (("ProbJ48", "ProbNB"), "ProbJ48")
 
 
 def test_one_split_without_rows_gives_no_drawn_place(small, ten_columns):  # noqa: F811
     cells = {(name, one): [{"cxe": 0.5}] * n for name, n in (("adult", 1), ("sick", 2)) for one in ten_columns}
     store = small(paper=NAME, datasets={"adult": 1, "sick": 2}, columns=ten_columns, metrics=("cxe",)).write(cells)
-    assert [one.drawn for one in first_places(Bootstrap(CheckedResults.of(store), CompareData()))] == [False, True]
+    places = first_places(Bootstrap(CheckedResults.of(store), ComparisonData()))
+    assert [place.has_draws for place in places] == [False, True]
 
 
 def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # noqa: F811
@@ -156,6 +156,6 @@ def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # 
     }
     store = small(paper=NAME, datasets=dict.fromkeys(PAPER.titles, 3), columns=ten_columns).write(cells)
     paper = replace(PAPER, claims=tuple(one for one in PAPER.claims if one.label == "probing-wins-20"))
-    drawn = Bootstrap(replace(CheckedResults.of(store), published=paper), CompareData())
+    drawn = Bootstrap(replace(CheckedResults.of(store), published=paper), ComparisonData())
     [found] = supported_claims(drawn, [], first_places(drawn))
     assert (found.verdict, found.counts[""].wins, found.counts[""].total) == ("supported", 45, 45)

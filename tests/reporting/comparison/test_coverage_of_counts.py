@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probcal.reporting.comparison.bootstrap import _resampled
+from probcal.reporting.comparison.bootstrap import _resample_splits
 from probcal.store.outline import Row
 
 PAGE = Path(__file__).parents[3] / "docs/statistics.md"
@@ -20,7 +20,7 @@ def wins(truth, random):
     for place, one in enumerate(truth):
         values = one + math.sqrt(SHARE) * random.normal() + math.sqrt(1 - SHARE) * random.normal(size=SPLITS)
         row = Row(name=f"d{place}", title="x", split="holdout")
-        found = found + (_resampled(row, dict(enumerate(values)), SHARE).means > 0)
+        found = found + (_resample_splits(row, dict(enumerate(values)), SHARE).means > 0)
     return found
 
 

@@ -8,9 +8,16 @@ import math
 import numpy as np
 import pytest
 
-from probcal.analysis.paired_wins import bradley_terry, elo, weighted_mean, wins
-from probcal.reporting.comparison.leaderboard import Scores, Table, leaderboard, leaderboards, scores, shown_metrics
-from probcal.reporting.comparison.ranks import ranked
+from probcal.analysis.paired_wins import bradley_terry, elo, pairwise_wins, weighted_mean
+from probcal.reporting.comparison.leaderboard import (
+    Scores,
+    Table,
+    default_metrics,
+    leaderboard,
+    leaderboards,
+    measure_scores,
+)
+from probcal.reporting.comparison.ranks import rank_columns
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused
@@ -39,14 +46,14 @@ def of_method(board, name):
 
 
 def test_a_win_counts_one_and_a_tie_half():
-    found = wins(np.array([0.1, 0.2, 0.2, math.nan]))
+    found = pairwise_wins(np.array([0.1, 0.2, 0.2, math.nan]))
     assert found[0, 1:3].tolist() == [1.0, 1.0]
     assert found[1, :3].tolist()[::2] == [0.0, 0.5]
     assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isnan(np.diag(found)).all()
 
 
 def test_two_infinite_losses_are_a_tie():
-    assert wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
+    assert pairwise_wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
 
 
 def test_strength_of_two_methods_is_the_log_of_odds():
@@ -85,7 +92,7 @@ def test_a_weighted_mean_ignores_missing_tables():
 
 def test_one_learner_gives_the_ranks_and_test_of_demsar():
     board = leaderboard(scored(-TABLE_6[:, None, :], alone=None, methods=NAMES))
-    demsar = ranked(TABLE_6, NAMES, "auc")
+    demsar = rank_columns(TABLE_6, NAMES, "auc")
     ranks = {one.method: one.rank.value for one in board.standings}
     assert ranks == pytest.approx(dict(zip(demsar.labels, demsar.mean_ranks, strict=True)))
     assert board.p == pytest.approx(demsar.p)
@@ -150,7 +157,7 @@ def test_each_learner_has_its_own_leaderboard():
 
 def test_the_share_of_the_rarest_class_is_stored():
     store = Store("results/defaults")
-    of = scores(Outline.of(store), store.results(), "cxe")
+    of = measure_scores(Outline.of(store), store.results(), "cxe")
     mammography = next(one for one in of.tables if one.name == "mammography")
     assert mammography.balance == pytest.approx(2 * 260 / 11183)
     assert (mammography.n_train, mammography.n_classes) == (3000, 2)
@@ -209,4 +216,4 @@ def test_without_two_methods_there_is_no_leaderboard(small, cxe):  # noqa: F811
 
 def test_log_loss_comes_first_and_only_measured_metrics_are_shown():
     store = Store("results/defaults")
-    assert shown_metrics(Outline.of(store), store.results()) == ["cxe", "rms", "c_emp"]
+    assert default_metrics(Outline.of(store), store.results()) == ["cxe", "rms", "c_emp"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from probcal.analysis.hypothesis_tests import corrected_t_test
 from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.bootstrap import Bootstrap
-from probcal.reporting.comparison.pairs import p_text, pairs
-from probcal.reporting.comparison.split_results import CompareData
+from probcal.reporting.comparison.pairs import compare_pairs, p_text
+from probcal.reporting.comparison.split_results import ComparisonData
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 INF = math.inf
@@ -29,7 +29,7 @@ def pair(small):  # noqa: F811
         }
         datasets = {dataset: len(both[0]) for dataset, both in numbers.items()}
         store = small(datasets=datasets, columns=columns, metrics=(metric,)).write(cells)
-        [one] = pairs(Bootstrap(CheckedResults.of(store), CompareData(rows or {})), metric)
+        [one] = compare_pairs(Bootstrap(CheckedResults.of(store), ComparisonData(rows or {})), metric)
         return one
 
     return pair
@@ -38,18 +38,18 @@ def pair(small):  # noqa: F811
 def test_a_pair_has_corrected_t_tests_and_holm_correction(pair):
     before, after = [0.5, 0.6, 0.55, 0.52], [0.4, 0.45, 0.41, 0.43]
     one = pair({"adult": (before, after), "breast": (before, before[::-1])})
-    found = one.tested[0]
+    found = one.tests[0]
     known = corrected_t_test(np.subtract(after, before).tolist(), 0.25)
     assert (found.p, found.low, found.high) == pytest.approx((known.p, known.low, known.high))
     assert (found.how, found.verdict) == ("splits", "better")
     assert found.p_holm == pytest.approx(2 * known.p)
-    assert one.tested[1].verdict == "undecided"
+    assert one.tests[1].verdict == "undecided"
 
 
 def test_better_depends_on_the_direction_of_the_metric(pair):
     numbers = {"adult": ([0.5, 0.5, 0.51], [0.9, 0.9, 0.91])}
-    assert pair(numbers).tested[0].verdict == "worse"
-    assert pair(numbers, metric="auc").tested[0].verdict == "better"
+    assert pair(numbers).tests[0].verdict == "worse"
+    assert pair(numbers, metric="auc").tests[0].verdict == "better"
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_better_depends_on_the_direction_of_the_metric(pair):
     ],
 )
 def test_infinite_losses_of_one_method_replace_the_t_test(pair, before, after, how, verdict):
-    found = pair({"adult": (before, after)}).tested[0]
+    found = pair({"adult": (before, after)}).tests[0]
     assert (found.how, found.verdict, found.p) == (how, verdict, None)
 
 
 def test_one_split_has_no_test_without_its_rows(pair):
-    assert pair({"adult": ([0.5], [0.4])}).tested[0].how == "none"
+    assert pair({"adult": ([0.5], [0.4])}).tests[0].how == "none"
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-0.1, "better"), (0.1, "worse"), (0.0, "undecided")])
 def test_one_split_is_tested_by_its_rows(pair, shift, verdict):
     noise = np.random.default_rng(1).normal(0, 0.01, 1000)
     rows = {"adult": {"cxe": {"j48/direct": np.full(1000, 0.5), "j48/probing": 0.5 + shift + noise}}}
-    found = pair({"adult": ([0.5], [0.5 + shift])}, rows).tested[0]
+    found = pair({"adult": ([0.5], [0.5 + shift])}, rows).tests[0]
     assert (found.how, found.verdict) == ("rows", verdict)
     if shift:
         assert found.p == pytest.approx(2 / 1001)
@@ -85,19 +85,19 @@ def test_one_split_is_tested_by_its_rows(pair, shift, verdict):
 
 def test_infinite_loss_in_both_is_no_difference(pair):
     rows = {"adult": {"cxe": {"j48/direct": np.full(1000, INF), "j48/probing": np.full(1000, INF)}}}
-    found = pair({"adult": ([INF], [INF])}, rows).tested[0]
+    found = pair({"adult": ([INF], [INF])}, rows).tests[0]
     assert (found.difference, found.p, found.verdict) == (0.0, 1.0, "undecided")
 
 
 def test_only_splits_of_both_methods_are_compared(pair):
-    found = pair({"adult": ([0.5, 0.6, None, 0.7], [0.4, None, 0.1, 0.6])}).tested[0]
+    found = pair({"adult": ([0.5, 0.6, None, 0.7], [0.4, None, 0.1, 0.6])}).tests[0]
     assert found.n_splits == 2
     assert found.difference == pytest.approx(-0.1)
 
 
 def test_a_data_set_of_only_one_method_is_omitted(pair):
     one = pair({"adult": ([0.5, 0.6], [0.4, 0.5]), "sick": ([0.5, 0.6], [None, None])})
-    assert [tested.row.name for tested in one.tested] == ["adult"]
+    assert [tested.row.name for tested in one.tests] == ["adult"]
     assert one.p is None  # one data set has no signed ranks
 
 
@@ -120,19 +120,19 @@ def test_column_order_only_changes_the_sign(tmp_path_factory, numbers):
             for place, column in enumerate(("j48.direct", "j48.probing"))
         }
         store = Written(folder, datasets={"adult": 6, "sick": 6}, columns=columns).write(cells)
-        [one] = pairs(Bootstrap(CheckedResults.of(store), CompareData()), "cxe")
+        [one] = compare_pairs(Bootstrap(CheckedResults.of(store), ComparisonData()), "cxe")
         found.append(one)
     one, other = found
     turned = {"better": "worse", "worse": "better", "undecided": "undecided"}
-    assert [turned[tested.verdict] for tested in one.tested] == [tested.verdict for tested in other.tested]
-    assert [tested.p_holm for tested in one.tested] == pytest.approx([tested.p_holm for tested in other.tested])
+    assert [turned[tested.verdict] for tested in one.tests] == [tested.verdict for tested in other.tests]
+    assert [tested.p_holm for tested in one.tests] == pytest.approx([tested.p_holm for tested in other.tests])
     assert one.p == pytest.approx(other.p)
 
 
 def test_columns_of_different_learners_are_all_paired(small, cxe):  # noqa: F811
     columns = ("j48.direct", "nb.direct", "log.direct")
     store = small(datasets={"adult": 2}, columns=columns).write({("adult", one): cxe(0.5, 0.6) for one in columns})
-    assert len(pairs(Bootstrap(CheckedResults.of(store), CompareData()), "cxe")) == 3
+    assert len(compare_pairs(Bootstrap(CheckedResults.of(store), ComparisonData()), "cxe")) == 3
 
 
 def test_p_values_have_a_fixed_format():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from probcal.analysis.rank_tests import critical_difference, friedman
-from probcal.reporting.comparison.ranks import labels_of, ranked, ranks
+from probcal.reporting.comparison.ranks import labels_of, rank_columns, rank_methods
 from probcal.store.outline import Outline
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
@@ -32,7 +32,7 @@ TABLES = st.integers(2, 14).flatmap(
 
 
 def test_mean_ranks_equal_demsars_table_6():
-    found = ranked(TABLE_6, NAMES, "auc")
+    found = rank_columns(TABLE_6, NAMES, "auc")
     assert dict(zip(found.labels, found.mean_ranks, strict=True)) == pytest.approx(
         {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
     )
@@ -69,34 +69,34 @@ def test_groups_equal_a_hand_calculation():
 
     The ranks 1, 2 and 3 then differ significantly. Two methods that share the second place are one group.
     """
-    apart = ranked(np.tile([0.1, 0.2, 0.3], (12, 1)), ["a", "b", "c"], "cxe")
+    apart = rank_columns(np.tile([0.1, 0.2, 0.3], (12, 1)), ["a", "b", "c"], "cxe")
     assert (apart.mean_ranks, apart.groups) == ((1, 2, 3), ())
     assert (apart.f, apart.p) == (math.inf, 0.0)
-    shared = ranked(np.tile([0.1, 0.3, 0.3], (12, 1)), ["a", "c", "b"], "cxe")
+    shared = rank_columns(np.tile([0.1, 0.3, 0.3], (12, 1)), ["a", "c", "b"], "cxe")
     assert (shared.labels, shared.groups) == (("a", "b", "c"), (("b", "c"),))
 
 
 def test_without_a_significant_difference_all_are_one_group():
     numbers = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]] * 6)
-    found = ranked(numbers, ["a", "b", "c"], "cxe")
+    found = rank_columns(numbers, ["a", "b", "c"], "cxe")
     assert found.p > 0.9
     assert found.groups == (("a", "b", "c"),)
 
 
 def test_equal_numbers_have_p_1():
-    found = ranked(np.full((12, 3), 0.5), ["a", "b", "c"], "cxe")
+    found = rank_columns(np.full((12, 3), 0.5), ["a", "b", "c"], "cxe")
     assert (found.chi_square, found.p, found.mean_ranks) == (0.0, 1.0, (2, 2, 2))
 
 
 def test_few_data_sets_get_a_permutation_p_value():
     """Check p = 1/6: of 6 x 6 orders of three methods on two data sets, 6 agree. F is infinite with p 0."""
-    found = ranked(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]), ["a", "b", "c"], "cxe")
+    found = rank_columns(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]), ["a", "b", "c"], "cxe")
     assert (found.f, found.permuted) == (math.inf, True)
     assert found.p == pytest.approx(1 / 6, abs=0.012)
 
 
 def test_infinite_numbers_share_the_last_rank():
-    found = ranked(np.array([[math.inf, 0.2, math.inf], [0.9, 0.2, math.inf]]), ["a", "b", "c"], "cxe")
+    found = rank_columns(np.array([[math.inf, 0.2, math.inf], [0.9, 0.2, math.inf]]), ["a", "b", "c"], "cxe")
     assert dict(zip(found.labels, found.mean_ranks, strict=True)) == {"b": 1.0, "a": 2.25, "c": 2.75}
 
 
@@ -106,8 +106,8 @@ def test_order_of_columns_and_data_sets_does_not_matter(table, random):
     numbers = np.array(table)
     names = [f"m{place}" for place in range(numbers.shape[1])]
     columns, rows = random.sample(range(len(names)), len(names)), random.sample(range(len(numbers)), len(numbers))
-    one = ranked(numbers, names, "cxe")
-    other = ranked(numbers[np.ix_(rows, columns)], [names[place] for place in columns], "cxe")
+    one = rank_columns(numbers, names, "cxe")
+    other = rank_columns(numbers[np.ix_(rows, columns)], [names[place] for place in columns], "cxe")
     assert other.labels == one.labels
     assert other.mean_ranks == pytest.approx(one.mean_ranks)
     assert other.f == pytest.approx(one.f)
@@ -121,7 +121,7 @@ def test_ranks_depend_only_on_order_within_data_sets(table):
     numbers = np.array(table)
     names = [f"m{place}" for place in range(numbers.shape[1])]
     scale = np.arange(1, len(numbers) + 1)[:, None]
-    assert ranked(numbers, names, "cxe") == ranked(numbers**3 * scale, names, "cxe")
+    assert rank_columns(numbers, names, "cxe") == rank_columns(numbers**3 * scale, names, "cxe")
 
 
 def test_groups_are_maximal_and_not_nested():
@@ -134,7 +134,7 @@ def test_groups_are_maximal_and_not_nested():
 
 
 def ranks_of(store, metric="cxe"):
-    return ranks(Outline.of(store), store.results(), metric)
+    return rank_methods(Outline.of(store), store.results(), metric)
 
 
 def test_an_incomplete_data_set_is_omitted_and_named(small, cxe):  # noqa: F811

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from probcal.reporting.comparison.ranks import ranked
+from probcal.reporting.comparison.ranks import rank_columns
 from probcal.reporting.comparison.ranks_figure import draw_ranks, ranks_figure
-from probcal.reporting.drawing import look, save
+from probcal.reporting.drawing import drawing_style, save_figure
 from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 
 def figure(numbers, labels, metric="cxe", title=""):
-    with look():
-        return ranks_figure(ranked(np.array(numbers), labels, metric), title)
+    with drawing_style():
+        return ranks_figure(rank_columns(np.array(numbers), labels, metric), title)
 
 
 def texts(one):
@@ -57,8 +57,8 @@ def test_thirty_columns_and_long_names_fit(tmp_path):
     one = figure(np.random.default_rng(1).random((12, 30)), labels, title="t" * 5000)
     assert "\x1b" not in "".join(texts(one)) + one.get_suptitle()
     assert max(map(len, texts(one))) < 60
-    with look():
-        for path in save(one, tmp_path / "figures" / "x"):
+    with drawing_style():
+        for path in save_figure(one, tmp_path / "figures" / "x"):
             assert path.stat().st_size > 1000
 
 

@@ -9,7 +9,7 @@ import pytest
 from probcal.analysis.hypothesis_tests import ROW_METRICS
 from probcal.errors import StoreError
 from probcal.metrics import cross_entropy, rms_error, roc_auc
-from probcal.reporting.comparison.split_results import SAMPLES, compare_data
+from probcal.reporting.comparison.split_results import SAMPLES, read_comparison_data
 from probcal.store.folder import COMPARISON as FILE
 from probcal.store.folder import CellResult
 from probcal.store.outline import Outline
@@ -41,7 +41,7 @@ def store(small):  # noqa: F811
 
 
 def of(store):
-    return compare_data(store, Outline.of(store), store.results())
+    return read_comparison_data(store, Outline.of(store), store.results())
 
 
 def test_compare_data_has_samples_and_clipped_losses(store):
@@ -70,8 +70,8 @@ def test_samples_of_other_predictions_are_ignored(store):
     (store.folder / FILE).write_text(text.replace(digest, "0" * 12))
     (store.folder / "predictions.bin").unlink()
     found = of(store)
-    assert (found.rows, found.lacking) == ({}, {"Adult": ["j48/direct", "j48/probing"]})
-    assert found.not_clipped == {"Adult": 1} and {cell.split("/")[0] for cell in found.clipped} == {"breast"}
+    assert (found.rows, found.missing_columns) == ({}, {"Adult": ["j48/direct", "j48/probing"]})
+    assert found.missing_clipped == {"Adult": 1} and {cell.split("/")[0] for cell in found.clipped} == {"breast"}
 
 
 def test_no_clipped_losses_come_from_unequal_splits(store):
@@ -79,7 +79,7 @@ def test_no_clipped_losses_come_from_unequal_splits(store):
     with predictions.open("r+b") as file:
         file.truncate(predictions.stat().st_size - 1)
     found = of(store)
-    assert found.not_clipped == {"Breast": 1} and {cell.split("/")[0] for cell in found.clipped} == {"adult"}
+    assert found.missing_clipped == {"Breast": 1} and {cell.split("/")[0] for cell in found.clipped} == {"adult"}
     note = "No clipped cross entropy for data sets whose stored predictions are gone or damaged: Breast (1 cell)."
     assert note in probcal("compare", store.folder).output
 
@@ -93,7 +93,7 @@ def test_output_counts_the_cells_not_run(store):
 
 def test_message_says_that_the_predictions_are_missing(store):
     (store.folder / "predictions.bin").unlink()
-    assert of(store).lacking == {"Adult": ["j48/direct", "j48/probing"]}
+    assert of(store).missing_columns == {"Adult": ["j48/direct", "j48/probing"]}
     assert not (store.folder / FILE).exists()
     output = probcal("compare", store.folder).output
     assert "No test for Adult: it has one split, and the predictions of j48/direct, j48/probing are not" in output
@@ -125,6 +125,6 @@ def test_columns_with_other_test_rows_are_not_compared(store):
         store.add(
             CellResult("adult", 0, "j48", "direct", "done", "run2", 1.0, metrics={"cxe": 1.0}), y, np.full(80, 0.5)
         )
-    assert of(store).lacking == {"Adult": []}
+    assert of(store).missing_columns == {"Adult": []}
     output = probcal("compare", store.folder).output
     assert "No test for Adult: it has one split, and its columns have other test rows" in output

@@ -2,7 +2,7 @@
 
 import pytest
 
-from probcal.reporting.html.boards import EVERYTHING, boards
+from probcal.reporting.html.boards import ALL_TABLES, boards
 from probcal.reporting.html.page import write_report
 from probcal.store.outline import Outline
 from tests.reporting.conftest import cxe, small  # noqa: F401
@@ -24,7 +24,7 @@ def store(small, cxe):  # noqa: F811
 
 def test_leaderboards_exist_for_all_and_for_each_learner(store):
     found = boards(Outline.of(store), store.results(), 7)
-    assert [one.group for one in found] == [EVERYTHING, "learner: j48", "learner: nb"]
+    assert [one.group for one in found] == [ALL_TABLES, "learner: j48", "learner: nb"]
     assert [one.grid.number for one in found] == [7, 8, 9]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.reporting.html.sections import faults, provenance
+from probcal.reporting.html.sections import group_faults, provenance
 from probcal.store.folder import CellResult
 from tests.reporting.html.conftest import RUN
 
@@ -53,6 +53,6 @@ def test_most_frequent_fault_is_first_and_tracebacks_are_cut():
         )
         for n in range(80)
     ]
-    found = faults(failed)
+    found = group_faults(failed)
     assert (len(found), found[0].message, len(found[0].cells)) == (70, "69", 11)
     assert all(len(one.traceback) < 10**4 for one in found)

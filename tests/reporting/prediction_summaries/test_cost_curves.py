@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve as reference_roc
 
-from probcal.reporting.prediction_summaries import POINTS, cost_curve, roc_curve, score_histogram
+from probcal.reporting.prediction_summaries import MOST_POINTS, cost_curve, roc_curve, score_histogram
 from tests.reporting.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=100)
@@ -66,7 +66,7 @@ def test_long_roc_curve_is_thinned_without_moving_points():
     one = estimates(rng.random(30_000) < p**2, p)
     found = roc_curve(one)
     x, y, _ = reference_roc(one.y, one.p, drop_intermediate=False)
-    assert POINTS / 2 < len(found.x) <= POINTS
+    assert MOST_POINTS / 2 < len(found.x) <= MOST_POINTS
     assert {*zip(found.x, found.y, strict=True)} <= {*zip(x, y, strict=True)}
     at = np.linspace(0, 1, 1001)
     assert np.abs(np.interp(at, found.x, found.y) - np.interp(at, x, y)).max() < 0.01

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.errors import StoreError
-from probcal.reporting.prediction_summaries import Entry, PredictionFigure, cost_curve, estimates_for, pictures_of
+from probcal.reporting.prediction_summaries import (
+    Entry,
+    PredictionFigure,
+    cost_curve,
+    pictures_of,
+    read_stored_predictions,
+)
 from probcal.store.folder import CellResult
 from probcal.store.outline import Outline
 from tests.commands import probcal
@@ -22,7 +28,7 @@ GONE = "the predictions are no longer stored; fetch its predictions.bin, or run 
 def found_in(store, keep=False):
     outline = Outline.of(store)
     found = pictures_of(store, outline, store.results(), keep)
-    return found.every, found.notes(outline)
+    return found.figures, found.notes(outline)
 
 
 def numbers(pictures):
@@ -38,7 +44,7 @@ def numbers(pictures):
 
 def first_estimates(store):
     outline = Outline.of(store)
-    return estimates_for(store, outline, store.results(), outline.datasets[0], outline.columns[0])
+    return read_stored_predictions(store, outline, store.results(), outline.datasets[0], outline.columns[0])
 
 
 def without_predictions(store):
