@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -194,9 +194,9 @@ class ExperimentResults:
 
     def reliability(
         self,
-        datasets: str | list[str] | tuple[str, ...] = (),
-        learners: str | list[str] | tuple[str, ...] = (),
-        methods: str | list[str] | tuple[str, ...] = (),
+        datasets: str | Sequence[str] = (),
+        learners: str | Sequence[str] = (),
+        methods: str | Sequence[str] = (),
     ) -> Figures:
         """Return a reliability diagram for each data set: observed frequency against predicted probability.
 
@@ -219,7 +219,7 @@ class ExperimentResults:
         require("matplotlib", "a reliability diagram")
         from probcal.reporting.figures import prediction_figures_of
 
-        selection = Selection(*map(_as_names, (datasets, learners, methods)))
+        selection = Selection(*map(as_names, (datasets, learners, methods)))
         return Figures(prediction_figures_of(self._store, "reliability", selection))
 
     def __repr__(self) -> str:
@@ -244,5 +244,6 @@ def _image_html(figure: Figure) -> str:
     return f'<img alt="" src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}">'
 
 
-def _as_names(names: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names as a tuple, also if ``names`` is a single one."""
     return (names,) if isinstance(names, str) else tuple(names)

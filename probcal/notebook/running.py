@@ -18,7 +18,7 @@ from probcal.config.experiment import Experiment, find_config, parse_experiment,
 from probcal.config.yaml_file import YamlFile
 from probcal.data.load import data_folder
 from probcal.errors import FileProblems, ProbcalError, Problem
-from probcal.notebook.results import ExperimentResults
+from probcal.notebook.results import ExperimentResults, as_names
 from probcal.runner.run import RunOptions, run_experiment, small_experiment
 
 _FILE_NAME = "config"
@@ -39,16 +39,16 @@ def run(
     *,
     output: Path | str | None = None,
     jobs: int = 1,
-    datasets: Sequence[str] = (),
-    learners: Sequence[str] = (),
-    methods: Sequence[str] = (),
+    datasets: str | Sequence[str] = (),
+    learners: str | Sequence[str] = (),
+    methods: str | Sequence[str] = (),
     seed: int | None = None,
     data_dir: Path | str | None = None,
     small: bool = False,
     timeout: float | None = None,
     retry_failed: bool = False,
     fail_fast: bool = False,
-    trust: Sequence[str] = (),
+    trust: str | Sequence[str] = (),
     say: Callable[[str], None] | None = None,
 ) -> ExperimentResults:
     """Run an experiment and return its results. Only missing and stale cells run.
@@ -63,7 +63,7 @@ def run(
         Folder of the results. None means ``results/NAME``.
     jobs : int, default=1
         Number of cells at a time.
-    datasets, learners, methods : sequence of str, default=()
+    datasets, learners, methods : str or sequence of str, default=()
         Names of those to run. An empty sequence selects all.
     seed : int, default=None
         Seed of splits and fits. None means the seed of the experiment.
@@ -78,7 +78,7 @@ def run(
         Whether failed cells run again.
     fail_fast : bool, default=False
         Whether to stop at the first cell that fails.
-    trust : sequence of str, default=()
+    trust : str or sequence of str, default=()
         Names below which classes may be imported, such as ``my_module``. Your modules may lie in the current folder.
     say : callable, default=None
         Receives each line as str. None prints to stderr.
@@ -98,13 +98,13 @@ def run(
     if jobs < 1 or (timeout is not None and timeout <= 0):
         raise ValueError("jobs must be at least 1, and timeout positive")
     print_line = say or (lambda line: print(printable(line), file=sys.stderr))
-    with trusting(*trust), _hidden_main():
+    with trusting(*as_names(trust)), _hidden_main():
         experiment = _read_experiment(config)
         if seed is not None:
             experiment = replace(experiment, seed=seed)
         if small:
             experiment = small_experiment(experiment)
-        selection = experiment.select(tuple(datasets), tuple(learners), tuple(methods))
+        selection = experiment.select(*map(as_names, (datasets, learners, methods)))
         folder = Path(output) if output else Path("results") / experiment.name
         originals = data_folder(None if data_dir is None else str(data_dir))
         options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, command="the same call")

@@ -71,6 +71,12 @@ def test_repeated_run_computes_no_cell_again(results):
     assert again.frame.equals(results.frame)
 
 
+def test_a_single_name_selects_cells(tmp_path):
+    results = probcal.run(CONFIG, output=tmp_path / "out", datasets="wine-first", learners="tree", methods="direct")
+    cells = results.frame[["dataset", "learner", "method"]].drop_duplicates()
+    assert cells.to_numpy().tolist() == [["wine-first", "tree", "direct"]]
+
+
 def test_mapping_and_file_give_the_same_results(results, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(
