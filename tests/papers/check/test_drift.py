@@ -133,7 +133,8 @@ def test_binary_file_of_accepted_numbers_is_rejected(accepted):
 
 
 @pytest.mark.parametrize(
-    ("metric", "now", "drifts"), [("errors", 4830, False), ("errors", 4880, True), ("log10_loss", 4830, False), ("log_loss", 4830, False)]
+    ("metric", "now", "drifts"),
+    [("errors", 4830, False), ("errors", 4880, True), ("log10_loss", 4830, False), ("log_loss", 4830, False)],
 )
 def test_count_may_drift_by_one_percent(metric, now, drifts):
     assert (_distance(metric, [4814.0], [float(now)]) > 1) == drifts
