@@ -49,7 +49,7 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
 
 
 @cache
-def _find_metric(name: str) -> Metric | None:
+def known_metric(name: str) -> Metric | None:
     """Return the metric, or None where this version and its plugins do not know it."""
     try:
         return find_metric(name)
@@ -59,12 +59,12 @@ def _find_metric(name: str) -> Metric | None:
 
 def resolve_metric(name: str) -> Metric:
     """Return how to show the metric of this ``name``. Neither end of an unknown one is better."""
-    metric = _find_metric(name)
+    metric = known_metric(name)
     return metric or replace(metric_named(name), no_end="" if name in _DERIVED_METRICS else _NO_PACKAGE_REASON)
 
 
 def _refuse_impossible(name: str, label: str, number: float) -> None:
-    metric = _find_metric(name)
+    metric = known_metric(name)
     fault = metric.fault(number) if metric else None
     if fault:
         raise ImpossibleValueError(f"{label} is {number:.10g}, but {name} {fault}")

@@ -46,7 +46,8 @@ def test_own_learner_passes_the_contract_and_its_experiment_runs(tmp_path, monke
     for command in commands:
         done = probcal(*command.split())
         assert done.exit_code == 0, done.output
-    assert "SigNear" in done.stdout
+    [table] = re.findall(r"The first table is this one:\n\n(.*?)\n\n", OWN, re.S)
+    assert f"\n{table}\n" in done.stdout
 
 
 def test_caption_of_the_reliability_diagram_names_its_last_point():

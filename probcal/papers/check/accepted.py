@@ -18,7 +18,7 @@ from pathlib import Path
 from probcal._io import csv_text, refuse_links_out, unescape_formula, write_atomic
 from probcal.errors import FileProblems, Problem, StoreError
 from probcal.papers.check.findings import CheckedResults, Name, Splits, mean_of_finite
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import known_metric
 from probcal.store.folder import ACCEPTED
 
 AcceptedNumbers = dict[Name, Splits]
@@ -104,7 +104,10 @@ def _values_text(splits: Splits) -> str:
 
 ABSOLUTE_TOLERANCE = 0.002
 RELATIVE_TOLERANCE = 0.01
-"""Tolerated relative change of a metric that can exceed 1. The larger of the two tolerances counts."""
+"""Tolerated relative change of a metric that can exceed 1. The larger of the two tolerances counts.
+
+Ratios of losses, which no entry of the registry describes, have the absolute one only.
+"""
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,8 @@ def _distance(metric: str, accepted: list[float], current: list[float]) -> float
     if all(map(math.isinf, accepted)):
         return 0.0
     accepted_mean = _mean(accepted)
-    is_large = resolve_metric(metric).most > 1
+    registered = known_metric(metric)
+    is_large = registered is not None and registered.most > 1
     band = max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * abs(accepted_mean)) if is_large else ABSOLUTE_TOLERANCE
     return abs(_mean(current) - accepted_mean) / (band + 1e-9)
 
