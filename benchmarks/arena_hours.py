@@ -69,7 +69,7 @@ def measure_times(experiment: Experiment, folder: Path) -> Times:
         data.obtain(subset.used_cards(), folder, print)
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         rows = columns = 0
-        for cell in cells_of(data.bound(subset)):
+        for cell in cells_of(data.bind_cards(subset)):
             learner, method = cell.column.learner.name, cell.column.method.name
             fits = {"direct": 1, "fold_mean": 5 if learner == "svm" else 0}.get(method, 0)  # the svm is never alone
             if not (fits or (table in MAP_TABLES and method in ("fold_mean", *MAPS))):

@@ -21,6 +21,7 @@ from probcal.measure.prediction_file import PredictionsRequest, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines
 
 Printer = Callable[[str], None]
+_OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".json", ".gz", ".zip")
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def _refuse_options(options: MeasureOptions) -> None:
     if options.output is not None:
         if options.map is None:
             raise ProbcalError("-o writes calibrated probabilities; name a map with --calibrate, such as beta")
+        if options.output.suffix.lower() in _OTHER_FORMATS:
+            raise ProbcalError(f"-o writes delimited text, but {options.output} has another suffix; name a .csv file")
         refuse_path("-o", options.output, options.force)
     if options.report is not None:
         refuse_path("--report", options.report, options.force)

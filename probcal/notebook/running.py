@@ -95,8 +95,10 @@ def run(
     ValueError
         If ``jobs`` is below 1, or ``timeout`` is not positive.
     """
-    if jobs < 1 or (timeout is not None and timeout <= 0):
-        raise ValueError("jobs must be at least 1, and timeout positive")
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
+    if timeout is not None and timeout <= 0:
+        raise ValueError(f"timeout must be positive, not {timeout}")
     print_line = say or (lambda line: print(printable(line), file=sys.stderr))
     with trusting(*as_names(trust)), _hidden_main():
         experiment = _read_experiment(config)
@@ -115,7 +117,7 @@ def run(
 def _read_experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     if not isinstance(config, Mapping | Path | str):
         raise ProbcalError(
-            f"the config is a {type(config).__name__}; give a mapping, a path, or the name of a shipped one"
+            f"the config has the type {type(config).__name__}; give a mapping, a path, or the name of a shipped one"
         )
     if not isinstance(config, Mapping):
         return read_experiment(find_config(str(config)))
@@ -138,6 +140,8 @@ def _python_values(value: Any) -> Any:
         return value.item()
     if isinstance(value, Mapping):
         return {name: _python_values(item) for name, item in value.items()}
+    if isinstance(value, set | frozenset):
+        raise ProbcalError(f"the config holds the set {value!r}, which has no order; give a list")
     return [_python_values(item) for item in value] if isinstance(value, list | tuple) else value
 
 

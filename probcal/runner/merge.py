@@ -138,7 +138,7 @@ def merge(stores: Iterable[Store], out: Path) -> MergeSummary:
     stores_by_path = {store.folder.resolve(): store for store in stores}
     parts = [_Side.read(stores_by_path[path]) for path in sorted(stores_by_path)]
     if len(parts) < 2:
-        raise MergeError("there is one results folder; give two or more that hold parts of one experiment")
+        raise MergeError("there is only one results folder; give two or more, each with a part of one experiment")
     for part in parts[1:]:
         _refuse_other_experiment(parts[0], part)
     for pair in combinations(parts, 2):

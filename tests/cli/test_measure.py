@@ -154,6 +154,7 @@ def test_standard_input_is_measured_like_a_file(here):
         (("a.csv", *CALL, "-o", "o.csv"), "-o writes calibrated probabilities; name a map with --calibrate"),
         (("a.csv", *CALL, "-c", "betta", "-o", "o.csv"), 'there is no map "betta"; did you mean "beta"?'),
         (("a.csv", *CALL, "-c", "beta", "-o", "no/o.csv"), "-o: the folder no does not exist"),
+        (("a.csv", *CALL, "-c", "beta", "-o", "o.parquet"), "-o writes delimited text, but o.parquet has"),
         (("a.csv", *CALL, "--report", "."), "--report: . is a folder; name a file"),
         (("a.csv", *CALL, "-c", "beta", "-o", "o", "--report", "o"), "-o and --report both name o; give two files"),
         (("one.csv", *CALL, "--report", "r.html"), 'holds only one class, "1", in 20 rows; two are needed'),

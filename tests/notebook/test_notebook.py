@@ -105,6 +105,15 @@ def test_numpy_numbers_are_accepted_in_a_mapping(tmp_path):
     assert len(found.frame)
 
 
+def test_sets_and_bad_options_are_rejected_by_name(tmp_path):
+    with pytest.raises(ProbcalError, match="which has no order; give a list"):
+        probcal.run({**CONFIG, "methods": {"direct"}}, output=tmp_path / "out")
+    with pytest.raises(ValueError, match="jobs must be at least 1, not 0"):
+        probcal.run(CONFIG, output=tmp_path / "out", jobs=0)
+    with pytest.raises(ValueError, match="timeout must be positive, not 0"):
+        probcal.run(CONFIG, output=tmp_path / "out", timeout=0)
+
+
 def test_keys_that_look_like_numbers_stay_texts(tmp_path):
     with pytest.raises(ProbcalError, match=r'unknown key "1e-3"'):
         probcal.run({**CONFIG, "learners": {"tree": {"1e-3": 1}}}, output=tmp_path / "out")
@@ -122,7 +131,7 @@ def test_file_as_folder_and_list_as_config_are_rejected(tmp_path):
     (tmp_path / "shop.csv").write_text("a,y\n")
     with pytest.raises(ProbcalError, match="is a file; give the folder"):
         probcal.load_results(tmp_path / "shop.csv")
-    with pytest.raises(ProbcalError, match="the config is a list; give a mapping, a path"):
+    with pytest.raises(ProbcalError, match="the config has the type list; give a mapping, a path"):
         probcal.run([1])
 
 
