@@ -24,7 +24,7 @@ def test_block_starts_equal_sequential_products(n_blocks):
 def test_every_k_th_row_gets_a_label_at_once(every):
     base = np.linspace(0.1, 0.7, 7)
     found = Feedback().arrivals(base[:, np.newaxis], base, 0, every)
-    assert found.label_mask.tolist() == [row % every == 0 for row in range(7)]
+    assert found.labelled.tolist() == [row % every == 0 for row in range(7)]
     assert found.base.tolist() == base[::every].tolist()
 
 

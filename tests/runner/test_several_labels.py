@@ -92,7 +92,7 @@ def test_stored_predictions_are_measured_again_with_the_truth(letters):
     store, experiment = Store(letters.results), read_experiment(letters.folder / "small.yaml")
     for planned in make_plan(experiment, store):
         kept = store.results()[planned.cell.id]
-        again = remeasure(replace(planned, kept=replace(kept, metrics={})), store, "later")
+        again = remeasure(replace(planned, old_result=replace(kept, metrics={})), store, "later")
         assert again.result.metrics == kept.metrics
 
 
