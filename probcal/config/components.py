@@ -181,7 +181,12 @@ def is_trusted(path: str) -> bool:
 
     A class that an installed package declares for probcal is trusted, too (``probcal.config.plugins``).
     """
-    names = {*_TRUSTED_PACKAGES, *_names_from_environment()}
+    return any(path.startswith(f"{name}.") for name in _TRUSTED_PACKAGES) or is_trusted_by_user(path)
+
+
+def is_trusted_by_user(path: str) -> bool:
+    """Return whether the user trusts ``path``: by name, or by installing the package that declares it for probcal."""
+    names = _names_from_environment()
     if ANY_PATH in names or any(path == name or path.startswith(f"{name}.") for name in names):
         return True
     from probcal.config.plugins import is_declared
