@@ -15,9 +15,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal.data.dataset import as_text
+from probcal._io import counted
 from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
+from probcal.measure.file_columns import (
+    group_names,
+    one_spelling,
+    percent_signs,
+    rounded_numbers,
+    same_label,
+    scaled_weights,
+    texts_of,
+    without_percent_signs,
+)
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, read_numbers
 from probcal.try_table.target import Target, read_target, read_word_labels, refuse_unknown_labels
@@ -68,7 +78,7 @@ class FilePredictions:
     p: Floats
     """(n_rows,) of the second class, or (n_rows, n_classes)."""
     weight: Floats
-    """(n_rows,), not negative."""
+    """(n_rows,), not negative. Only their ratios are those of the file (see ``scaled_weights``)."""
     has_weights: bool
     groups: dict[str, npt.NDArray[np.object_]]
     """Column -> group of each row, (n_rows,) of text."""
@@ -85,9 +95,14 @@ class FilePredictions:
         return len(self.y)
 
     def counts(self) -> dict[str, int]:
-        """Return label -> number of rows."""
-        counts = np.bincount(self.y, minlength=len(self.classes)).tolist()
+        """Return label -> number of rows of positive weight."""
+        counts = np.bincount(self.y[self.weight > 0], minlength=len(self.classes)).tolist()
         return dict(zip(self.classes, counts, strict=True))
+
+    def shares(self) -> dict[str, float]:
+        """Return label -> share of the weight."""
+        sums = np.bincount(self.y, self.weight, minlength=len(self.classes))
+        return dict(zip(self.classes, (sums / sums.sum()).tolist(), strict=True))
 
     def line(self, row: int) -> str:
         """Return the place of a row, counted from 0, in words."""
@@ -110,6 +125,7 @@ class _Reader:
     def __init__(self, request: PredictionsRequest, table: UserTable) -> None:
         self.request, self.table = request, table
         self.source = place_name(table)
+        self.frame = table.frame.set_axis(range(table.frame.shape[1]), axis=1)
         self.names = [str(name).strip() for name in table.frame.columns]
 
     def read(self) -> FilePredictions:
@@ -121,6 +137,8 @@ class _Reader:
         if target_place in places:
             raise DataError(f'column "{self.names[target_place]}" is given as --target and as --probability; give one')
         numbers = [*places, *([] if weight_place is None else [weight_place])]
+        for place in numbers:
+            self._read_percent_signs(place)
         marks = self._marks([*numbers, target_place], numbers)
         target, about_words = self._target(target_place, marks)
         classes, order = self._classes(target, [self.names[place] for place in places])
@@ -128,14 +146,18 @@ class _Reader:
         p = np.column_stack([self._probabilities(place, marks[place]) for place in places])
         notes = list(marks.notes({place: self.names[place] for place in numbers}))
         matrix, about_sums = self._normalise(p)
+        y, weight = _class_codes(target.labels, classes), self._weights(weight_place, marks)
+        self._refuse_one_class(y, weight, classes, target.name, weight_place)
+        if left_out := int((weight == 0).sum()):
+            notes.append(f"left out: {counted(left_out)} whose weight is 0, or is lost beside the largest weight")
         return FilePredictions(
             table=self.table,
             target=target.name,
             columns=tuple(self.names[place] for place in places),
             classes=classes,
-            y=_class_codes(target.labels, classes),
+            y=y,
             p=matrix,
-            weight=self._weights(weight_place, marks),
+            weight=weight,
             has_weights=weight_place is not None,
             groups={name: self._groups(place) for name, place in groups.items()},
             mark=marks[places[0]],
@@ -178,15 +200,19 @@ class _Reader:
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:
-        columns = {place: self.table.frame.iloc[:, place] for place in places}
+        columns = {place: self.frame[place] for place in places}
         return decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
 
     def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
         """Return the target, and what words such as NA are read as."""
         name, words = self.names[place], self.table.word_columns.get(place)
-        user_labels = [*self.request.label, *([self.request.positive] if self.request.positive else [])]
-        raw, notes = read_word_labels(name, self.table.frame.iloc[:, place], words, user_labels)
-        target = read_target(name, raw, self.source, marks[place], self.request.positive, _FEWEST_ROWS)
+        positive, column = self.request.positive, self.frame[place]
+        user_labels = [*self.request.label, *([positive] if positive else [])]
+        raw, notes = read_word_labels(name, column, words, user_labels)
+        raw = one_spelling(raw)
+        if positive is not None:
+            positive = same_label(positive, sorted(set(texts_of(raw)) - {None}))
+        target = read_target(name, raw, self.source, marks[place], positive, _FEWEST_ROWS)
         refuse_unknown_labels(self.request.label, target, self.source)
         advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
         self._refuse_rows(~target.label_mask, name, lambda _: "has no value", advice)
@@ -211,15 +237,12 @@ class _Reader:
 
     def _numbers(self, place: int, mark: Mark) -> tuple[Floats, npt.NDArray[np.object_]]:
         """Return (n_rows,) numbers with NaN for all others, and (n_rows,) the texts, None where there is no value."""
-        raw = self.table.frame.iloc[:, place]
-        texts = np.array(
-            [None if value is None else as_text(value) for value in raw.astype(object).where(raw.notna(), None)]
-        )
+        raw, texts = self.frame[place], texts_of(self.table.frame.iloc[:, place])
         if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
             return raw.to_numpy(np.float64, na_value=np.nan), texts
         if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna()):
             return np.array([np.nan if pd.isna(value) else float(value) for value in raw]), texts
-        codes, levels = pd.factorize(texts)
+        codes, levels = pd.factorize(texts_of(raw))
         values = read_numbers(list(levels), mark).numbers
         return np.append(values, np.nan)[codes], texts
 
@@ -248,7 +271,34 @@ class _Reader:
         )
         if not values.any():
             raise DataError(f'{self.source}: column "{self.names[place]}" is 0 in every row; give a weight above 0')
-        return values
+        return scaled_weights(values)
+
+    def _refuse_one_class(
+        self, y: npt.NDArray[np.int64], weight: Floats, classes: Sequence[str], target: str, weight_place: int | None
+    ) -> None:
+        """Raise DataError where the rows of positive weight have one class only."""
+        if weight_place is None or len(left := np.unique(y[weight > 0])) > 1:
+            return
+        raise DataError(
+            f'{self.source}: without the rows of which "{self.names[weight_place]}" is 0, column "{target}" holds '
+            f'only one class, "{classes[int(left[0])]}"; two are needed'
+        )
+
+    def _read_percent_signs(self, place: int) -> None:
+        """Replace the numbers of a column by hundredths if a per-cent sign follows each of them."""
+        raw = self.frame[place]
+        signs, given = percent_signs(raw), raw.notna().to_numpy()
+        if signs.sum() <= _PERCENT_SHARE * given.sum():  # single signs are refused like any other text
+            return
+        texts = texts_of(raw)
+        self._refuse_rows(
+            given & ~signs,
+            self.names[place],
+            lambda row: f'holds "{texts[row]}" without the per-cent sign of {counted(int(signs.sum()), "other row")}',
+            "write all values of the column alike",
+        )
+        self.frame = self.frame.copy(deep=False)
+        self.frame[place] = without_percent_signs(raw)
 
     def _read_numbers(self, place: int, mark: Mark, kind: str) -> tuple[Floats, npt.NDArray[np.object_]]:
         """Return what ``_numbers`` does. Raise DataError for a missing value or a text."""
@@ -280,9 +330,15 @@ class _Reader:
         return p / sums[:, None], [note]
 
     def _groups(self, place: int) -> npt.NDArray[np.object_]:
-        raw = self.table.frame.iloc[:, place]
-        texts = [as_text(value) if value is not None else None for value in raw.astype(object).where(raw.notna(), None)]
-        groups = np.array([MISSING_GROUP if text is None else " ".join(text.split()) for text in texts], dtype=object)
+        raw = self.frame[place]
+        texts = texts_of(raw)
+        self._refuse_rows(
+            rounded_numbers(raw),
+            self.names[place],
+            lambda row: f"holds {texts[row]}, a number whose last digits may be lost",
+            "write the names of groups as text",
+        )
+        groups = group_names(raw, MISSING_GROUP)
         if (n := len(set(groups))) > _MOST_GROUPS:
             raise DataError(
                 f'--group: column "{self.names[place]}" of {self.source} has {n:,} different values, and at most '
