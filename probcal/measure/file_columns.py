@@ -24,7 +24,9 @@ _BOOLEANS = {"true", "false"}
 _LARGEST_EXACT = 2.0**53
 """Whole floats from here on may stand for several whole numbers."""
 _SAFE_WEIGHTS = (1e-100, 1e100)
-"""Sums and squares of weights between these are finite and exact to the usual digits."""
+"""Sums and squares of weights between these are finite."""
+LARGEST_RATIO = 1e30
+"""Largest ratio of two weights. A sum has 16 digits, so it does not notice a smaller weight, and fits lose theirs."""
 
 
 def texts_of(raw: pd.Series) -> Texts:
@@ -91,10 +93,9 @@ def rounded_numbers(raw: pd.Series) -> npt.NDArray[np.bool_]:
 
 
 def scaled_weights(weight: Floats) -> Floats:
-    """Return the weights, times a power of two where their sums could overflow or lose digits.
+    """Return the weights, times a power of two where their sums could overflow or their squares be 0.
 
-    Only ratios of weights matter, and a power of two changes none. A weight that is then 0 is so small beside the
-    largest that no sum could hold both.
+    Only ratios of weights matter, and a power of two changes none.
     """
     low, high = _SAFE_WEIGHTS
     largest: Any = weight.max()

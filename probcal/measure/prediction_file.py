@@ -19,6 +19,7 @@ from probcal._io import counted
 from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
 from probcal.measure.file_columns import (
+    LARGEST_RATIO,
     group_names,
     one_spelling,
     percent_signs,
@@ -149,7 +150,7 @@ class _Reader:
         y, weight = _class_codes(target.labels, classes), self._weights(weight_place, marks)
         self._refuse_one_class(y, weight, classes, target.name, weight_place)
         if left_out := int((weight == 0).sum()):
-            notes.append(f"left out: {counted(left_out)} whose weight is 0, or is lost beside the largest weight")
+            notes.append(f"left out: {counted(left_out)} of weight 0")
         return FilePredictions(
             table=self.table,
             target=target.name,
@@ -271,6 +272,13 @@ class _Reader:
         )
         if not values.any():
             raise DataError(f'{self.source}: column "{self.names[place]}" is 0 in every row; give a weight above 0')
+        largest = float(values.max())
+        self._refuse_rows(
+            (values > 0) & (values < largest / LARGEST_RATIO),
+            self.names[place],
+            lambda row: f"holds the weight {texts[row]} beside {largest:.4g}",
+            f"give weights that differ by a factor of at most {LARGEST_RATIO:.0e}, or 0",
+        )
         return scaled_weights(values)
 
     def _refuse_one_class(
