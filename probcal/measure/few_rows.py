@@ -58,7 +58,7 @@ def row_support(y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tu
         reason = f'{_rows_text(n, class_rows[rarest])} of "{classes[rarest]}"'
     else:
         reason = ""
-    return RowSupport(has_losses, has_all, _supports_p_value(p, weight), reason)
+    return RowSupport(has_losses, has_all, n_rows >= FEWEST_ROWS and _supports_p_value(p, weight), reason)
 
 
 def effective_rows(weight: Floats) -> float:
@@ -71,8 +71,9 @@ def effective_rows(weight: Floats) -> float:
 
 def _supports_p_value(p: Floats, weight: Floats) -> bool:
     columns = p[:, None] if p.ndim == 1 else p
-    scaled = (weight / weight.max()) ** 2
-    return bool((scaled @ (columns * (1 - columns)) >= _LEAST_VARIANCE * (1 - 1e-12)).all())
+    variance = (weight / weight.max()) ** 2 @ (columns * (1 - columns))
+    # where every prediction is 0 or 1, the p-value is exact
+    return bool(((variance == 0) | (variance >= _LEAST_VARIANCE * (1 - 1e-12))).all())
 
 
 def _rows_text(n: int, effective: float) -> str:
