@@ -39,7 +39,8 @@ def percent_signs(raw: pd.Series) -> npt.NDArray[np.bool_]:
     """Return (n_rows,) whether a per-cent sign follows the number."""
     codes, levels = pd.factorize(raw.astype(object))
     signs = [isinstance(level, str) and bool(_PERCENT.fullmatch(level)) for level in levels]
-    return np.array([*signs, False], dtype=bool)[codes]
+    found: npt.NDArray[np.bool_] = np.array([*signs, False], dtype=bool)[codes]
+    return found
 
 
 def without_percent_signs(raw: pd.Series) -> pd.Series:

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from probcal._io import printable
 from probcal.errors import is_installed
+from probcal.measure.column_reader import place_name
 from probcal.measure.measurement import MeasuredSection
-from probcal.measure.prediction_file import FilePredictions, place_name
+from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.text import Measurement, description, findings, legend, table
 from probcal.reporting.html.charts import NO_PICTURES, Picture, styled_picture
 from probcal.reporting.html.page import render

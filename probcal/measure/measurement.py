@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.labels import in_order
+from probcal.measure.column_reader import MISSING_GROUP
 from probcal.measure.few_rows import RowSupport, row_support
-from probcal.measure.prediction_file import MISSING_GROUP, FilePredictions
+from probcal.measure.prediction_file import FilePredictions
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 
 Floats = npt.NDArray[np.float64]
