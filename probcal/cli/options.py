@@ -15,6 +15,7 @@ from probcal._io import printable
 from probcal.cli import suggestions as complete
 from probcal.config.components import ANY_PATH, trusting
 from probcal.errors import ProbcalError, is_installed
+from probcal.runner.interruption import EXIT_CODE, INTERRUPTED
 
 _MOST_SECONDS = 20 * 24 * 3600
 """Seconds. Beyond 24 days, system calls that wait take no number of milliseconds."""
@@ -164,9 +165,32 @@ TRUST = ("PROBCAL_TRUSTED",)
 _EXITS = {0: "printed", 2: "a mistake in the call or in a file; nothing was changed"}
 
 
-def command(short_help: str, examples: str, *, name: str | None = None, **sections: Any) -> Callable[[Any], Any]:
-    """Return the decorator of a command. ``sections`` are those of ``manual``."""
-    return click.command(name, short_help=short_help, epilog=manual(examples, **sections))
+KEPT_CELLS = "interrupted; finished cells are kept, the same command goes on from there"
+
+
+class Command(click.Command):
+    """Hold what the command says after an interruption, which is also the meaning of its exit code 130."""
+
+    def __init__(self, *args: Any, interrupted: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.interrupted = interrupted
+
+
+def command(
+    short_help: str,
+    examples: str,
+    *,
+    name: str | None = None,
+    interrupted: str = INTERRUPTED,
+    exits: Mapping[int, str] | None = None,
+    **sections: Any,
+) -> Callable[[Any], Any]:
+    """Return the decorator of a command. ``exits`` and ``sections`` are those of ``manual``.
+
+    ``interrupted`` is what the command says after an interruption. It must be true at any time of the command.
+    """
+    epilog = manual(examples, exits={**(exits or {}), EXIT_CODE: interrupted}, **sections)
+    return click.command(name, cls=Command, interrupted=interrupted, short_help=short_help, epilog=epilog)
 
 
 def manual(

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         0: "all cells are done",
         1: "a cell failed, or has no data",
         2: "a mistake in the call, the file or the data, a missing package, or a full disk; finished results are kept",
-        130: "interrupted; the same command continues",
     },
+    interrupted=options.KEPT_CELLS,
 )
 @options.config_argument
 @options.selection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ _MOST_FRACTIONS = 10
 _MOST_LABELS = 100
 _LONGEST_LABEL = 200
 """Largest number of letters."""
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,200}")
 FEWEST_ROWS = 8
 """Fewest rows of a class. In most splits some test, and enough remain to train and to calibrate."""
 FEW_ROWS = 40
@@ -177,6 +179,9 @@ def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
 
 def _number_label(text: str, mark: Mark) -> str | None:
     """Return the number in ``text`` as labels write it, or None where it is no number."""
+    whole, _, decimals = text.partition(mark)
+    if _WHOLE_NUMBER.fullmatch(whole) and not decimals.strip("0"):
+        return str(int(whole))  # a float would merge whole numbers of 2^53 and more
     value = number(text, mark)
     return None if np.isnan(value) else as_text(value)
 
