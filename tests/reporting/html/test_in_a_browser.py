@@ -12,7 +12,7 @@ import pytest
 from probcal.reporting.html import write_report
 from tests.reporting.html.pages import HOSTILE
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'probcal[test]'")
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: the extra test")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
