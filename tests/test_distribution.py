@@ -17,6 +17,7 @@ from hatchling import build
 from probcal import distribution
 from probcal.distribution import EXTRAS, NAME, install_line, name_packages, namesake, requirements_of
 from probcal.errors import MissingPackage, installation
+from probcal.learners._gradient_boosting import missing
 from probcal.learners.c45.estimator import INSTALL, CompilerMissing
 
 ROOT = Path(__file__).parents[1]
@@ -77,7 +78,7 @@ def elsewhere(monkeypatch, folder):
 
 def test_messages_of_learners_with_stored_results_name_packages():
     assert str(CompilerMissing(f"install it with: {INSTALL}")) == f"install it with: {install_line('trees')}"
-    assert name_packages('pip install "probcal[boosting]"') == install_line("boosting")
+    assert name_packages(missing("lightgbm", found=False)).endswith(f"not installed; {install_line('boosting')}")
     assert str(MissingPackage(installation("distributed"))) == install_line("dask")
 
 
@@ -126,20 +127,27 @@ class Environment:
         (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
         self.folder = folder
 
-    def pip(self, *words: object) -> None:
-        python = str(self.bin / "python")
-        done = self.run(sys.executable, "-m", "pip", "--python", python, *words, "--disable-pip-version-check")
+    def pip(self, *words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        options = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_COMPILE": "1"}
+        done = self.run(sys.executable, "-m", "pip", "--python", self.bin / "python", *words, cwd=cwd, **options, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
+        return done
 
     def install(self, wheel: Path) -> None:
-        self.pip("install", "--no-index", "--no-deps", wheel)
+        self.pip("install", wheel)
+
+    def files(self) -> list[str]:
+        """Return the metadata of distributions of ours, and of a namesake."""
+        return sorted(path.name for path in self.folder.glob("lib/python*/site-packages/probcal*.dist-info"))
 
     def probcal(self, *words: str) -> subprocess.CompletedProcess[str]:
         return self.run(self.bin / "probcal", *words)
 
-    def run(self, *words: object) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: object, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
         variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PIP_FIND_LINKS")}
-        return subprocess.run([*map(str, words)], cwd=self.folder, env=variables, capture_output=True, text=True)
+        return subprocess.run(
+            [*map(str, words)], cwd=cwd or self.folder, env={**variables, **more}, capture_output=True, text=True
+        )
 
 
 @pytest.fixture(scope="module")
