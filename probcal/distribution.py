@@ -40,7 +40,7 @@ def install_line(extra: str) -> str:
 
 
 def name_packages(message: str) -> str:
-    """Return ``message`` with packages in place of ``probcal[extra]``, which would install the other project.
+    """Return ``message`` with the packages of an extra in place of our name, which installs the other project.
 
     Only messages of learners with stored results need it. A change of their modules would make the results stale.
     """

@@ -37,7 +37,7 @@ _BARE = (
     re.compile(r"(?<![\w./-])probcal\[[\w{*]"),
     re.compile(r"(?<![\w./-])probcal(?:-runner)? ?(?:==|>=|~=|<=)[ \d{]"),
     re.compile(r"^\s*(?:- )?[\"']?probcal-runner[\"']?,?\s*$", re.M),
-    re.compile(r"(?:install|packages|requirements|dependencies)[\"']?\s*[:=]\s*\[?\s*[\"']?probcal(?:-runner)?[\"']?\s*[,\]\n]"),
+    re.compile(r"(?:install|requirements|dependencies)[\"']?\s*[:=]\s*\[?\s*[\"']?probcal(?:-runner)?[\"']?\s*[,\]\n]"),
     re.compile(r"pypi\.org/(?:p|project|simple)/probcal\b(?!-runner)"),
 )
 
@@ -172,7 +172,7 @@ def _order(line: str) -> tuple[bool, str]:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """Provide a repository with a tag, as a user has it, and an environment without probcal."""
+    """Provide a repository with a tag, as a user has it, its wheel, and an environment without probcal."""
     folder = tmp_path_factory.mktemp("user") / "checkout"
     folder.mkdir()
     for name in ("probcal", "configs", "datasets"):
@@ -181,7 +181,9 @@ def checkout(tmp_path_factory):
         shutil.copy(ROOT / name, folder)
     for words in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m all", "tag v0.1.0"):
         subprocess.run(["git", *words.split()], cwd=folder, check=True, capture_output=True)
-    return folder, Environment(folder.parent / "environment")
+    environment = Environment(folder.parent / "environment")
+    environment.pip(*shlex.split(lines_of_pages()[0])[1:], cwd=folder)
+    return folder, environment
 
 
 def test_pages_have_lines_for_a_checkout_a_wheel_and_an_address():
@@ -197,23 +199,26 @@ def test_extras_in_install_lines_exist():
     assert {"plots", "weka"} <= named <= {*PROJECT["optional-dependencies"]}
 
 
+def one_of_each_form() -> list[str]:
+    """Return the lines of the pages, one of those that differ in their extras alone, without the one of the wheel."""
+    return [*{re.sub(r"\[.+?\]", "[]", line): line for line in lines_of_pages()[1:]}.values()]
+
+
 @pytest.mark.slow
-def test_each_install_line_of_the_pages_works_without_an_index(checkout):
+@pytest.mark.parametrize("line", one_of_each_form())
+def test_each_install_line_of_the_pages_works_without_an_index(checkout, line):
     folder, environment = checkout
     here = f"url.{folder.as_uri()}.insteadOf"  # git takes the repository of the address from here
     git = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": here, "GIT_CONFIG_VALUE_0": _ADDRESS}
-    by_form = {re.sub(r"\[.+?\]", "[]", line): line for line in lines_of_pages()}  # one for each list of extras
-    for line in by_form.values():
-        words = shlex.split(line.replace("$PWD", str(folder)))
-        words, program = [word for word in words if word != "-e"], None  # in place, it would need one more package
-        if words[0] in ("uvx", "pipx"):  # they install what stands behind this option, and run the rest
-            at = next(at for at, word in enumerate(words) if word in ("--from", "--spec"))
-            words, program = ["pip", "install", words[at + 1]], words[at + 2]
-        done = environment.pip(*words[1:], cwd=folder, **git)
-        assert "does not provide the extra" not in done.stderr, line
-        if words[1] == "install":
-            told = environment.probcal("version")
-            assert (told.returncode, told.stderr) == (0, ""), line
-            assert environment.files() == ["probcal_runner-0.1.0.dist-info"], line
-            assert program is None or (environment.bin / program).is_file(), line
-            environment.pip("uninstall", "--yes", "probcal-runner")
+    words = shlex.split(line.replace("$PWD", str(folder)))
+    words, program = [word for word in words if word != "-e"], None  # in place, it would need one more package
+    if words[0] in ("uvx", "pipx"):  # they install what stands behind this option, and run the rest
+        at = next(at for at, word in enumerate(words) if word in ("--from", "--spec"))
+        words, program = ["pip", "install", words[at + 1]], words[at + 2]
+    done = environment.pip(*words[1:], cwd=folder, **git)
+    assert "does not provide the extra" not in done.stderr
+    told = environment.probcal("version")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert environment.files() == ["probcal_runner-0.1.0.dist-info"]
+    assert program is None or (environment.bin / program).is_file()
+    environment.pip("uninstall", "--yes", "probcal-runner")
