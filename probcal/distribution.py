@@ -26,12 +26,14 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 }
 """Extra -> its packages. These lack their bounds, for a copy of this package that has no metadata."""
 _NAMED_EXTRA = re.compile(r"""pip install (["'])probcal\[(\w+)\]\1""")
+_PACKAGE = re.compile(r"[^\w.-]")
 _MARKER = re.compile(r"""\bextra\s*==\s*["']([\w-]+)["']""")
 
 
 def requirements_of(extra: str) -> list[str]:
     """Return what an extra needs, such as ``["numba>=0.60"]``, from the checkout or from the installed metadata."""
-    return _from_checkout(extra) or _from_metadata(extra) or list(EXTRAS[extra])
+    declared = {_PACKAGE.split(line)[0]: line for line in _from_checkout(extra) or _from_metadata(extra)}
+    return [declared.get(package, package) for package in EXTRAS[extra]]
 
 
 def install_line(extra: str) -> str:
