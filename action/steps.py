@@ -37,6 +37,7 @@ from probcal.config.yaml_file import YamlFile
 
 _LARGEST_PART = 450_000
 """Bytes of each of the two parts of the summary. GitHub takes one megabyte."""
+_UPLOADED = ("report.html", "cells.jsonl", "runs.jsonl")
 _GREEN, _RED = "#2da44e", "#cf222e"
 
 
@@ -241,6 +242,9 @@ def steps() -> int:
     folder = Path(results or Path("results") / name_of(config))
     if arguments.is_quick:
         folder = folder.with_name(f"{folder.name}-quick")
+    for path in (folder / name for name in _UPLOADED):
+        if path.is_symlink():
+            raise Mistake(f"{path} is a link, and the action uploads what lies there; remove it")
     ran = probcal("run", config, "-o", str(folder), "-j", jobs, *arguments.words)
     if not (folder / "experiment.json").is_file():
         return ran.code or 1

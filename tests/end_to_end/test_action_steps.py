@@ -247,6 +247,24 @@ def test_a_link_in_place_of_the_badge_is_not_followed(hostile):
     assert badge.read_text(encoding="utf-8").startswith("<svg") and not badge.is_symlink()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["report.html", "cells.jsonl", "runs.jsonl"])
+def test_a_link_in_place_of_an_uploaded_file_ends_the_steps(tmp_path, name):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "results" / "quickstart").mkdir(parents=True)
+    (tmp_path / "results" / "quickstart" / name).symlink_to(tmp_path / "secret.txt")
+    done = steps(tmp_path)
+    assert done.returncode == 2 and f"error: results/quickstart/{name} is a link" in done.stderr
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_uploaded_files_are_those_that_may_be_no_links():
+    [step] = [one for one in ACTION["runs"]["steps"] if one.get("uses", "").startswith("actions/upload-artifact")]
+    files = {line.rpartition("/")[2] for line in step["with"]["path"].split("\n") if "outputs.folder" in line}
+    script = (ROOT / "action" / "steps.py").read_text(encoding="utf-8")
+    assert all(f'"{name}"' in script.partition("_UPLOADED = ")[2].partition("\n")[0] for name in files) and files
+
+
 def install(**inputs: str) -> subprocess.CompletedProcess[str]:
     """Run the first step of the action with a pip that has no index."""
     return subprocess.run(
