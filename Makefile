@@ -42,7 +42,7 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression
 
 # Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes an hour.
-# Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of probcal[weka].
+# Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of the extra weka.
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 WEKA_JAR ?= $(PROBCAL_WEKA_JAR)
 ITS_WEKA = if grep -qs '^weka:' configs/$$name.yaml; then export PROBCAL_WEKA_JAR="$(WEKA_JAR)"; else unset PROBCAL_WEKA_JAR; fi

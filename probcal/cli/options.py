@@ -122,9 +122,9 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
 def note_missing_pictures() -> None:
     """Say on stderr that a page has no figures, where matplotlib is not installed."""
     if not is_installed("matplotlib"):
-        from probcal.reporting.html.charts import NO_PICTURES
+        from probcal.reporting.html.charts import missing_pictures_note
 
-        click.echo(f"note: {NO_PICTURES}", err=True)
+        click.echo(f"note: {missing_pictures_note()}", err=True)
 
 
 def stores_at(*folders: Path) -> list[Any]:

@@ -118,7 +118,7 @@ def run(
 
 def _refuse_clusters(options: dict[str, object]) -> None:
     """Raise ProbcalError when several ways to run cells were given, or Dask is needed and not installed."""
-    from probcal.errors import ProbcalError
+    from probcal.errors import ProbcalError, installation
 
     names = [option for option, value in options.items() if value is not None]
     if len(names) > 1:
@@ -127,4 +127,4 @@ def _refuse_clusters(options: dict[str, object]) -> None:
         try:
             import distributed  # noqa: F401
         except ImportError as error:
-            raise ProbcalError(f'{names[0]} needs Dask ({error}): pip install "probcal[dask]"') from None
+            raise ProbcalError(f"{names[0]} needs Dask ({error}): {installation('distributed')}") from None

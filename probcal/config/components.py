@@ -19,6 +19,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from probcal.distribution import name_packages
 from probcal.errors import ProbcalError, did_you_mean
 
 
@@ -105,7 +106,8 @@ def unmet_requirement(component: type) -> str | None:
     """
     check = getattr(component, "unmet_requirement", None)
     try:
-        return None if check is None else check()
+        needed = None if check is None else check()
+        return name_packages(needed) if needed else None
     except Exception as error:  # a user's class may raise anything
         return str(error) or type(error).__name__
 

@@ -16,7 +16,7 @@ from probcal.measure.column_reader import place_name
 from probcal.measure.measurement import MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.text import Measurement, description, findings, legend, table
-from probcal.reporting.html.charts import NO_PICTURES, Picture, styled_picture
+from probcal.reporting.html.charts import Picture, missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
             partial(reliability_figure, predictions, section, calibrated, measurement.map),
         )
         sections.append(PageSection(section.name, header, rows, picture, section.support.has_all))
-    legends = [*legend(measurement), *([] if is_installed("matplotlib") else [NO_PICTURES])]
+    legends = [*legend(measurement), *([] if is_installed("matplotlib") else [missing_pictures_note()])]
     return render(
         "measure.html",
         title=f"Measured predictions: {place_name(predictions.table)}",

@@ -274,7 +274,7 @@ def version_message(line: str, error: Exception, runs: Callable[[], Mapping[str,
     if isinstance(writer, str) and is_newer(writer):
         return (
             f"written by probcal {printable(writer, _LONGEST_TEXT)}, and this is probcal {__version__}; "
-            "nothing is lost, install a newer version to read it: pip install --upgrade probcal"
+            "nothing is lost, read it with that version or a newer one"
         )
     if isinstance(error, UnknownParts):
         return (

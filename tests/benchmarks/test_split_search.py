@@ -164,7 +164,7 @@ def test_counts_give_the_log_odds_of_kernel_naive_bayes(script, rows):
 
 @pytest.mark.slow
 def test_kernels_give_the_numbers_of_weka_3_4_1(script):
-    pytest.importorskip("numba", reason="needs probcal[trees]")
+    pytest.importorskip("numba", reason="needs the extra trees")
     k = np.arange(40)
     nominal = pd.Categorical.from_codes(np.where(k % 9 == 4, -1, k * k % 3), list("abcd"))
     whole = np.where(k % 11 == 3, np.nan, k * 37 % 29)

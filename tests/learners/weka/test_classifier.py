@@ -250,4 +250,4 @@ def command_line(name: str, options: str, train: Path, test: Path) -> np.ndarray
     return np.array([float(row[-1].strip("*")) for row in list(rows)[1:] if row])
 
 
-assert find_spec("weka"), "these tests need the extra: pip install probcal[weka]"
+assert find_spec("weka"), "these tests need the extra weka"

@@ -7,8 +7,8 @@ import pytest
 
 from probcal import ProbingClassifier
 
-pytest.importorskip("jpype", reason="needs probcal[weka]")
-pytest.importorskip("weka", reason="needs probcal[weka]")
+pytest.importorskip("jpype", reason="needs the extra weka")
+pytest.importorskip("weka", reason="needs the extra weka")
 
 from probcal.learners import WekaClassifier
 from probcal.learners.weka.jittered_smo import JitteredSMO
