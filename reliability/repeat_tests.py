@@ -7,7 +7,6 @@ failed tests, runs that do not end, and lost processes. It ends with exit code 1
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import pwd
 import re
@@ -22,6 +21,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+
+from probcal._io import csv_text
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "results" / "reliability" / "repeated_tests.csv"
@@ -176,12 +177,9 @@ def _failed(text: str) -> list[str]:
 
 def append(one: Repetition) -> None:
     """Add a line to the table, which this makes if it is not there."""
-    is_new = not OUT.exists()
+    header = [] if OUT.exists() else [[field.name for field in fields(Repetition)]]
     with OUT.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Repetition)], lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerow(asdict(one))
+        file.write(csv_text([*header, asdict(one).values()]))
 
 
 if __name__ == "__main__":
