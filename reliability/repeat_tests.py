@@ -100,6 +100,7 @@ def repetition(args: argparse.Namespace) -> Repetition:
             ["git", "rev-parse", "--short", "HEAD"], cwd=clone, capture_output=True, text=True, check=True
         ).stdout.strip()
         environment = {**os.environ, "HOME": str(home)}
+        environment.pop("PYTHONPATH", None)  # of this script
         command = ["make", "test"]
         if args.venv:
             command.append(f"VENV={args.venv}")
