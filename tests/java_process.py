@@ -125,7 +125,7 @@ class Server:
 def pytest_configure(config: pytest.Config) -> None:
     if number := os.environ.pop(_VARIABLE, None):
         config.pluginmanager.register(Server(Connection(int(number))))
-    else:
+    elif sys.platform != "win32":  # where a process inherits no connection, Java runs beside the other tests
         config.stash[_second] = SecondProcess()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has neither make nor these signals")
 ROOT = Path(__file__).parents[1]
 
 BAD = """
