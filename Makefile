@@ -12,7 +12,8 @@ quickstart: $(VENV)/.installed
 
 # Tests start many processes. Each would compile the package anew if this variable kept bytecode from being written.
 test test-all: export PYTHONDONTWRITEBYTECODE =
-PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
+# A process that is lost costs one test (tests/limits.py). By file, pytest-xdist would wait for it for ever.
+PYTEST := $(BIN)/python -m pytest --dist worksteal
 
 # Less than five minutes on two idle processors: all but the tests marked slow, whose claims are held in small
 test: prepared

@@ -42,6 +42,7 @@ def small_table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(columns), y
 
 
+@pytest.mark.java
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_native_and_weka_select_the_same_columns(seed):

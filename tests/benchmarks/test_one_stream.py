@@ -46,6 +46,7 @@ class SampledWeka(WekaClassifier):
         return np.full(len(X), self.only) if hasattr(self, "only") else super().predict(X)
 
 
+@pytest.mark.java
 @pytest.mark.slow
 def test_numbered_rows_give_the_votes_of_a_direct_fit(script):
     pytest.importorskip("jpype", reason="needs the extra weka")
@@ -58,6 +59,7 @@ def test_numbered_rows_give_the_votes_of_a_direct_fit(script):
     assert len(np.unique(ours)) > 3
 
 
+@pytest.mark.java
 def test_samples_of_one_stream_are_nested(script, monkeypatch):
     pytest.importorskip("jpype", reason="needs the extra weka")
     table = script.Table(*eighty_rows())

@@ -52,6 +52,7 @@ def java(name):
     return java_class(name)
 
 
+@pytest.mark.java
 def test_java_shuffle_equals_that_of_weka(script, rows):
     generators, streams = script("split_generators"), script("split_streams")
     seeds = np.array([1, 42])
@@ -62,6 +63,7 @@ def test_java_shuffle_equals_that_of_weka(script, rows):
         assert order.tolist() == ids_of(shuffled)
 
 
+@pytest.mark.java
 @pytest.mark.parametrize("stratified", [True, False])
 @pytest.mark.parametrize("seed", [0, 3])
 def test_folds_equal_those_of_weka(script, rows, stratified, seed):
@@ -76,6 +78,7 @@ def test_folds_equal_those_of_weka(script, rows, stratified, seed):
         assert np.flatnonzero(train).tolist() == sorted(ids_of(theirs.trainCV(3, fold)))
 
 
+@pytest.mark.java
 def test_random_splits_equal_those_of_wekas_experimenter(script, rows):
     seen = experimenter_splits(weka_rows(rows), runs=(1, 2, 3))
     ours = dict(script("split_generators").GENERATORS["weka-experiment"].candidates(rows, np.array([1, 2, 3])))

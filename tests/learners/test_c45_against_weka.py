@@ -12,6 +12,8 @@ pytest.importorskip("jpype", reason="needs the extra weka")
 
 from probcal.learners import C45Classifier
 
+pytestmark = pytest.mark.java
+
 
 def both(X, y, options, weights=None):
     weka = WekaClassifier(options=options).fit(X, y, sample_weight=weights)

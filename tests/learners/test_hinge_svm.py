@@ -114,6 +114,7 @@ def test_an_undetermined_intercept_is_the_midpoint():
     assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # the midpoint of -1 to 1
 
 
+@pytest.mark.java
 def test_labels_equal_those_of_wekas_smo():
     if not find_spec("weka"):
         pytest.skip("needs the extra weka")

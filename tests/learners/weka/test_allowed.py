@@ -206,6 +206,7 @@ def test_default_schemes_are_on_the_list():
     assert named and named <= set(schemes())
 
 
+@pytest.mark.java
 def test_options_are_split_as_in_weka():
     pytest.importorskip("jpype", reason="needs the extra weka")
     from probcal.learners.weka.jvm import java_class
@@ -250,6 +251,7 @@ def wrong_schemes():
     return wrong
 
 
+@pytest.mark.java
 @pytest.mark.slow
 def test_listed_schemes_and_flags_match_weka():
     pytest.importorskip("jpype", reason="needs the extra weka")

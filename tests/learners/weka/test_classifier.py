@@ -25,6 +25,7 @@ from probcal.learners.weka.jar import weka_jar
 from probcal.learners.weka.jvm import _runtime
 from probcal.methods.probing import ProbingClassifier
 
+pytestmark = pytest.mark.java
 ROOT = Path(__file__).parents[3]
 
 
