@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -46,13 +45,6 @@ def verify(
 
     stores = options.stores_at(*folders)
     selection.refuse_unknown_names([Outline.of(store) for store in stores])
-    results = [verify_store(store, selection, _progress_bar) for store in stores]
+    results = [verify_store(store, selection, options.progress_bar("rows")) for store in stores]
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     sys.exit(0 if all(result.ok for result in results) else 1)
-
-
-def _progress_bar(rows: list[Any]) -> Iterable[Any]:
-    """Show a progress bar on a terminal, and nothing elsewhere."""
-    from tqdm import tqdm
-
-    return tqdm(rows, unit=" rows", leave=False, disable=None)

@@ -25,7 +25,7 @@ from probcal.store.folder import COMPARISON, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells
 
-_DECIMALS = 10
+DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
 
 
@@ -72,7 +72,7 @@ def split_values(
         return None
     values = np.array([[column_numbers[split] for split in splits] for column_numbers in numbers], dtype=np.float64)
     share = share_of_test_rows(row, [column_cells[splits[0]] for column_cells in cells])
-    return SplitValues(row, tuple(columns), np.round(values, _DECIMALS), outline.repetitions[row.name], share)
+    return SplitValues(row, tuple(columns), np.round(values, DECIMALS), outline.repetitions[row.name], share)
 
 
 def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
@@ -80,10 +80,18 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
 
     Results of earlier versions and tables written by hand do not contain them.
     """
+    known_shares = (share for cell in cells if (share := known_test_share(row, cell)) is not None)
+    return next(known_shares, UNKNOWN_TEST_SHARE)
+
+
+UNKNOWN_TEST_SHARE = 0.25
+
+
+def known_test_share(row: Row, cell: CellResult) -> float | None:
+    """Return the share of test rows of one cell, 0 where splits are independent draws, None where nothing tells it."""
     if row.drawn or row.has_fixed_rows:
         return 0.0
-    sizes = [(cell.n_train, cell.n_test) for cell in cells if cell.n_train and cell.n_test]
-    return sizes[0][1] / (sizes[0][0] + sizes[0][1]) if sizes else 0.25
+    return cell.n_test / (cell.n_train + cell.n_test) if cell.n_train and cell.n_test else None
 
 
 def first_reading_rows(outline: Outline) -> list[Row]:
