@@ -63,6 +63,11 @@ def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, 
         yield value
 
 
+def figures_folder(store: Store) -> Path:
+    """Return the folder inside a results folder where its figures lie."""
+    return store.folder / "figures"
+
+
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem``.png and ``stem``.svg and return their paths. Equal figures give equal bytes.
 

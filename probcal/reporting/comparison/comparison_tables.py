@@ -98,6 +98,11 @@ def _missing_notes(comparison: Comparison) -> list[str]:
             f"No test for {title}: it has one split, and {reason}. Run probcal compare on the machine of the run, "
             "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."
         )
+    if comparison.split_data.is_from_file:
+        notes.append(
+            "Tests of data sets with one split and clipped cross entropy come from the summaries in compare.json, "
+            "since predictions.bin is not in this folder. Where it is, probcal verify checks them."
+        )
     if lost_cells := comparison.split_data.missing_clipped:
         titles = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in lost_cells.items())
         notes.append(
