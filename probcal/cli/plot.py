@@ -75,7 +75,9 @@ def plot(
     figure_kinds = kinds or KINDS
 
     def folder_of(store: Store) -> Path:
-        return figures_folder(store) if output is None else output / store.folder.relative_to(folder)
+        if output is None:
+            return figures_folder(store)
+        return output.resolve() / store.folder.relative_to(folder)
 
     diagrams = draw_ranks(stores, selection, folder_of) if RANKS in figure_kinds else []
     for path in diagrams:
