@@ -57,10 +57,10 @@ def plot(
     decision-curves  net benefit of acting on the predictions, by threshold
     ranks            mean ranks by each metric, with critical differences
 
-    The figures go into FOLDER/figures/ or into -o. All kinds but paper and ranks are drawn from the stored predictions, one file
-    for each data set. A summary of the predictions is stored in FOLDER/estimates.json, so that you can draw them again
-    without predictions.bin. A warning names the data sets whose cards or files have changed since the results were
-    made.
+    The figures go into FOLDER/figures/ or into -o. All kinds but paper and ranks are drawn from the stored predictions,
+    one file for each data set. A summary of the predictions is stored in FOLDER/estimates.json, so that you can draw
+    them again without predictions.bin. A warning names the data sets whose cards or files have changed since the
+    results were made.
     """
     require("matplotlib", "probcal plot")
     from probcal.reporting.comparison.ranks_figure import draw_ranks
