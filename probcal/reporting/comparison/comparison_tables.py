@@ -178,7 +178,8 @@ def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
 
 def _listed_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """Return at most ``_MOST_PAIRS`` pairs in their order: those with the smallest p."""
-    smallest = sorted(range(len(pairs)), key=lambda place: math.inf if pairs[place].p is None else pairs[place].p)
+    p_values = [math.inf if pair.p is None else pair.p for pair in pairs]
+    smallest = sorted(range(len(pairs)), key=p_values.__getitem__)
     return [pairs[place] for place in sorted(smallest[:_MOST_PAIRS])]
 
 

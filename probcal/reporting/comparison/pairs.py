@@ -202,8 +202,9 @@ class _RowTests:
 
     @classmethod
     def empty(cls, n: int) -> _RowTests:
-        floats = [np.full(n, math.nan) for _ in range(4)]
-        return cls(np.zeros(n, dtype=np.int64), *floats, np.full(n, "none", object), np.full(n, "undecided", object))
+        difference, low, high, p = (np.full(n, math.nan) for _ in range(4))
+        how, verdicts = np.full(n, "none", object), np.full(n, "undecided", object)
+        return cls(np.zeros(n, dtype=np.int64), difference, low, high, p, how, verdicts)
 
     def set(self, pairs: npt.NDArray[np.int64], how: TestKind, low: Floats, high: Floats, p: Floats) -> None:
         self.how[pairs], self.low[pairs], self.high[pairs], self.p[pairs] = how, low, high, p
