@@ -119,6 +119,17 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     return results
 
 
+def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
+    """Return a function that shows a progress bar over a list, on a terminal. Elsewhere it shows nothing."""
+
+    def show(items: list[Any]) -> Iterable[Any]:
+        from tqdm import tqdm
+
+        return tqdm(items, unit=f" {unit}", leave=False, disable=None)
+
+    return show
+
+
 def note_missing_pictures() -> None:
     """Say on stderr that a page has no figures, where matplotlib is not installed."""
     if not is_installed("matplotlib"):

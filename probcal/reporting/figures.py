@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.reporting.drawing import draw_styled, save_figure
+from probcal.reporting.drawing import draw_styled, figures_folder, save_figure
 from probcal.reporting.metric_table import attach_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
@@ -39,8 +39,9 @@ def plot(
     warn: Callable[[str], None],
     kinds: Sequence[str] = KINDS,
     selection: Selection = _FULL_SELECTION,
+    folder_of: Callable[[Store], Path] = figures_folder,
 ) -> Iterator[Path]:
-    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``, and yield the files.
+    """Draw what the results of ``stores`` allow, each into its ``folder_of``, and yield the files.
 
     ``warn`` receives notes on what is missing in a figure. Where the predictions exist, what figures need of them is
     written to the folder's ``estimates.json``. Raises FigureError when there is no figure to draw, StoreError when
@@ -51,7 +52,7 @@ def plot(
     selection.refuse_unknown_names([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
-        for paths in _save_figures(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
+        for paths in _save_figures(_figures(store, tuple(kinds), selection, notes.append), folder_of(store)):
             any_drawn = True
             yield from paths
         for note in dict.fromkeys(notes):
