@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -99,7 +100,17 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
 
 def _save_figures(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
     """Yield the paths of each figure."""
-    return draw_styled(figures, lambda name, figure: save_figure(figure, folder / name))
+    return draw_styled(_with_own_names(figures), lambda name, figure: save_figure(figure, folder / name))
+
+
+def _with_own_names(figures: Iterable[tuple[str, Figure]]) -> Iterator[tuple[str, Figure]]:
+    """Number a figure whose name is that of an earlier one, also where the system ignores case, as on macOS."""
+    taken: set[str] = set()
+    for name, figure in figures:
+        candidates = (f"{name}-{number}" if number > 1 else name for number in count(1))
+        own_name = next(one for one in candidates if one.casefold() not in taken)
+        taken.add(own_name.casefold())
+        yield own_name, figure
 
 
 def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:

@@ -6,6 +6,8 @@
                      a finished one
 ``predictions.bin``  the labels and probabilities behind the cells, may be deleted
 ``running.json``     the state of the current run, removed when it ends
+``.lock``            locked while a run writes, and names its process
+``.lock.held``       instead of that lock, on a drive without file locks
 ``input/``           the table, card and experiment of ``probcal try``, which nothing else reads or writes
 ``figures/``         the figures of ``probcal plot``, may be deleted
 ``report.html``      the page of ``probcal report``, may be deleted
@@ -27,9 +29,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from probcal._io import appending, file_displacement, lines_of, refuse_links_out, refuse_other_kinds
+from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
 from probcal.store.cell_result import (
     CellResult,
@@ -47,9 +49,10 @@ __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_dig
 ACCEPTED = "accepted.csv"
 ESTIMATES = "estimates.json"
 COMPARISON = "compare.json"
+LOCK = ".lock"
 
 _FILES = (
-    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock"),
+    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", LOCK, f"{LOCK}.held"),
     *(ACCEPTED, f"{ACCEPTED}.new"),
     *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
@@ -344,7 +347,7 @@ class Store:
 class _WriteLock:
     def __init__(self, store: Store, name: str) -> None:
         self._store, self._name = store, name
-        self._lock = FileLock(store.folder / ".lock", timeout=0)
+        self._lock = FileLock(store.folder / LOCK)
 
     def __enter__(self) -> Store:
         folder = self._store.folder
@@ -355,14 +358,17 @@ class _WriteLock:
             self._lock.acquire()
             self._store.refuse_other_results(self._name)  # again: another run may have begun and ended meanwhile
             self._store._open()
-        except Timeout:
-            raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
+        except HeldError as error:
+            raise StoreError(_held_text(folder, error)) from None
         except StoreError:
             self._lock.release()
             raise
         except OSError as error:
             self._lock.release()
-            raise StoreError(f"cannot write to {folder}: {error.strerror or error}; choose another with -o") from None
+            name = f"{Path(error.filename).name}: " if error.filename and Path(error.filename) != folder else ""
+            raise StoreError(
+                f"cannot write to {folder}: {name}{error.strerror or error}; choose another with -o"
+            ) from None
         return self._store
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -373,6 +379,15 @@ class _WriteLock:
                 raise  # otherwise another error already reports that writing failed
         finally:
             self._lock.release()
+
+
+def _held_text(folder: Path, error: HeldError) -> str:
+    if error.marker is None:
+        return f"another probcal run is writing to {folder} ({error.holder}); wait for it, or choose -o"
+    return (
+        f"another probcal run is writing to {folder}, as {error.marker} says ({error.holder}); this drive has no file"
+        " locks, so if that process has ended, remove this file; otherwise wait for it, or choose -o"
+    )
 
 
 def _sync(file: IO[Any]) -> None:
