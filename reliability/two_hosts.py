@@ -69,6 +69,7 @@ def death_of_one(folder: Path) -> Tried:
         clock = {"environment": {"HOURS_OFF": str(hours)}}
         one = start(folder, *WORDS, "-o", str(results), before=_host("host-a"), **clock)
         wait_for(lambda one=one, results=results: one.poll() is not None or lines(results / "cells.jsonl") >= 20)
+        os.killpg(one.pid, signal.SIGSTOP)  # so that it does not end by itself
         tried.times += 2
         tried.expect(run(folder, *WORDS, "-o", str(results), before=_host("host-b")), 2, " on host-a since ")
         live = _status(folder, results)
