@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from probcal.runner.run import RunOptions
 
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
+ANSWER_SECONDS = 15.0  # a scheduler that is stopped keeps its connections, and a slow import can take this long
 LOSSES = 3  # times that a cell may lose all workers that it could run on
 _fingerprints, _obtain_once = cache(fingerprint.Fingerprints), cache(obtain_once)
 _pool: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
@@ -124,6 +125,17 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
             process.end()
 
 
+async def _version_faults(client: Client, names: list[str], versions: dict[str, str]) -> dict[str, Any]:
+    """Ask each worker by itself, so that one that is stopped does not keep the answers of others."""
+    async def ask(name: str) -> Any:
+        answer = client._run(fingerprint.version_differences, versions, workers=[name], on_error="return")
+        try:
+            return (await asyncio.wait_for(answer, CONNECT_SECONDS)).get(name, OSError())
+        except Exception as error:
+            return error
+    return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
+
+
 def outcomes(
     plan: list[PlannedCell], run: str, client: Client, options: RunOptions, say: Callable[[str], None], notify: Any
 ) -> Iterator[Outcome]:
@@ -132,6 +144,7 @@ def outcomes(
     Raises ProbcalError when no worker can run the cells, or the scheduler is gone and does not come back.
     """
     from distributed import CancelledError, as_completed
+    from distributed.client import ClosedClientError
     from distributed.scheduler import KilledWorker
     modules = sorted({module for item in plan for module in fingerprint.modules_of(item.cell)})
     versions = {"probcal": __version__, **fingerprint.versions_of(*modules)}
@@ -143,35 +156,52 @@ def outcomes(
     reports: dict[str, Any] = {}  # worker -> fault that was found since the last look at the workers
     workers: dict[str, int] = {}  # present worker without a fault -> its threads
     tasks: dict[Any, tuple[PlannedCell, list[str]]] = {}  # future -> its cell, and the workers that may run it
-    futures = as_completed(loop=client.loop)
+    futures, connection = as_completed(loop=client.loop), client.scheduler_comm
+    silent_since: float | None = None
     while queue or tasks:
-        if client.status != "running":
+        # a new connection of the same client knows nothing of a cell that was sent while there was none
+        if client.status != "running" or client.scheduler_comm is not connection:
             say(f"the scheduler at {options.scheduler} is gone; waiting for it to come back")
             with open_client(options, RECONNECT_SECONDS) as client:
                 yield from outcomes([*(item for item, _ in tasks.values()), *queue], run, client, options, say, notify)
             return
         if time.monotonic() - check_time >= CHECK_SECONDS:
-            with suppress(OSError):  # the scheduler may end meanwhile
-                members = client.nthreads()
-                if names := [worker for worker in members if worker not in faults]:
-                    reports |= client.run(fingerprint.version_differences, versions, workers=names, on_error="return")
-                for worker, fault in reports.items():
-                    if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again
-                        faults[worker] = fault if isinstance(fault, str) else f"cannot run cells: {fault!r}"
-                        if fault:
-                            say(f"worker {worker} is refused: {faults[worker]}")
-                if members and all(map(faults.get, {*members, *runners})):
-                    raise ProbcalError("no worker of the cluster can run the cells; the reasons are above")
-                workers = {worker: threads for worker, threads in members.items() if faults.get(worker) == ""}
-                if not workers and not is_empty:
-                    say("no worker is there yet; waiting for one to join (Ctrl-C ends the run)")
-                check_time, reports, is_empty = time.monotonic(), {}, not workers
-                for future, (_, addresses) in tasks.items():
-                    if members.keys().isdisjoint(addresses):  # Dask would wait until one comes back
-                        future.cancel()
+            try:
+                members = client.nthreads(callback_timeout=ANSWER_SECONDS)
+                names = [worker for worker in members if worker not in faults]
+                reports |= client.sync(_version_faults, client, names, versions) if names else {}
+                silent_since = None
+            except Exception as error:  # the scheduler may end meanwhile, and each part of the client raises its own
+                if client.status == "running" and not isinstance(error, OSError):
+                    raise
+                if silent_since is None and client.status == "running":
+                    say(f"the scheduler at {options.scheduler} does not answer; waiting for it")
+                silent_since = silent_since or time.monotonic()
+                if time.monotonic() - silent_since >= RECONNECT_SECONDS:
+                    text = f"the scheduler at {options.scheduler} has not answered for {RECONNECT_SECONDS:g} s"
+                    raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
+                continue
+            for worker, fault in reports.items():
+                if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again
+                    faults[worker] = fault if isinstance(fault, str) else f"cannot run cells: {fault!r}"
+                    if fault:
+                        say(f"worker {worker} is refused: {faults[worker]}")
+            if members and all(map(faults.get, {*members, *runners})):
+                raise ProbcalError("no worker of the cluster can run the cells; the reasons are above")
+            workers = {worker: threads for worker, threads in members.items() if faults.get(worker) == ""}
+            if not workers and not is_empty:
+                say("no worker is there yet; waiting for one to join (Ctrl-C ends the run)")
+            check_time, reports, is_empty = time.monotonic(), {}, not workers
+            for future, (_, addresses) in tasks.items():
+                if members.keys().isdisjoint(addresses):  # Dask would wait until one comes back
+                    future.cancel()
         while queue and len(tasks) < sum(workers.values()):
-            item, addresses = queue.popleft(), list(workers)
-            future = client.submit(task, item, run, options.timeout or math.inf, workers=addresses, pure=False)
+            item, addresses = queue[0], list(workers)
+            try:
+                future = client.submit(task, item, run, options.timeout or math.inf, workers=addresses, pure=False)
+            except ClosedClientError:  # the connection has just broken
+                break
+            queue.popleft()
             tasks[future] = item, addresses
             futures.add(future)
             notify(item)
