@@ -26,7 +26,7 @@ from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
 
-PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv"""
+PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv{advice}"""
 
 import sys
 from pathlib import Path
@@ -95,7 +95,8 @@ def write_export(
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
         write_reading(replace(reading_of(prepared, plan, number_columns), model=digest), building / "columns.json")
-        (building / "predict.py").write_text(PREDICT, encoding="utf-8")
+        advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
+        (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
         (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
         text = held_out_text(predictions, prepared, classes_of(prepared))

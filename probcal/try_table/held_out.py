@@ -46,7 +46,7 @@ def held_out_predictions(
     for number, cell in enumerate(ids):
         _, test = fold_rows(card.split, card.name, dataset.X, labels, number, seed)
         _, p = store.predictions(results[cell])
-        total[test] += scale.reweight(scale.clip(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
+        total[test] += scale.clip(scale.reweight(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         times[test] += 1
     test_rows = np.flatnonzero(times)
     table_rows = np.flatnonzero(prepared.target.label_mask)[prepared.rows[test_rows]]

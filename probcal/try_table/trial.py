@@ -69,7 +69,8 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         )
     default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or default_learners, prepared.most_levels)
-    methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values())
+    clip_range = choices.sample_clip(full_bound(prepared), prepared.class_weights)
+    methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values(), clip_range)
     choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
@@ -152,8 +153,7 @@ class TrialResult:
 
     @property
     def _scale(self) -> MeasureScale:
-        counts = self.prepared.target.class_counts
-        return MeasureScale(choices.bound(counts.values()), self.prepared.class_weights)
+        return MeasureScale(full_bound(self.prepared), self.prepared.class_weights)
 
     @cached_property
     def methods(self) -> list[RankedMethod]:
@@ -168,10 +168,11 @@ class TrialResult:
     @cached_property
     def verdict(self) -> str:
         """Return which method is best, and how certain that is."""
+        auc = MEASURES["auc"]
         best = next(
             (method for method in self.methods if method.learner != choices.BASELINE and method.is_ranked), None
         )
-        aucs = [] if best is None else self._values(best.learner, best.method, ("auc",))["auc"]
+        aucs = [] if best is None else self._values(best.learner, best.method, [auc])[auc]
         context = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
         return verdict(self.methods, context)
 
@@ -180,9 +181,15 @@ class TrialResult:
         enriched = bool(self.prepared.enriched_classes)
         return TrialFindings(self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
 
-    def _values(self, learner: str, method: str, names: Sequence[str]) -> dict[str, list[float]]:
+    def _values(self, learner: str, method: str, measures: Sequence[Measure]) -> dict[Measure, list[float]]:
         ids = cell_ids(self._outline, learner, method)
-        return split_values(self._store, self._store.results(), ids, [MEASURES[name] for name in names], self._scale)[0]
+        values, _ = split_values(self._store, self._store.results(), ids, measures, self._scale)
+        return {measure: values[measure.name] for measure in measures}
+
+    @property
+    def _card_measures(self) -> list[Measure]:
+        """Return the measures of the model card: the one that ranks, then the usual ones."""
+        return list(dict.fromkeys([self.measure, *(MEASURES[name] for name in _CARD_MEASURES)]))
 
     def export(self, folder: Path, number_columns: tuple[str, ...]) -> Iterator[str]:
         """Write the export of the best method to ``folder``, and yield what was written.
@@ -220,11 +227,11 @@ class TrialResult:
             name=name_of(best),
             verdict=self.verdict,
             splits=self.prepared.split.sentence(len(self.prepared.rows)),
-            values=self._values(best.learner, best.method, _CARD_MEASURES),
-            baseline=self._values(choices.BASELINE, "direct", _CARD_MEASURES),
+            values=self._values(best.learner, best.method, self._card_measures),
+            baseline=self._values(choices.BASELINE, "direct", self._card_measures),
             test_share=self.prepared.split.test_share,
             bound=eps,
-            measured_bound=self._scale.bound,
+            costs=self.measure.costs,
             traps=self.traps.lines,
             notes=notes,
             code=plan.code(place, None, [*notes, *code_notes]),
@@ -247,6 +254,8 @@ class TrialResult:
             yield from describe.wrap_line(printable(f"note: {note}"))
         script = shlex.quote((folder / "predict.py").as_posix())
         yield f"new rows: python {script} new.csv > predicted.csv"
+        if self.measure.costs:
+            yield from describe.wrap_line(f"to keep the cost low, {self.measure.costs.advice}")
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
         code = plan.code(place, folder, [*notes, *code_notes])
