@@ -119,12 +119,18 @@ def sample_clip(eps: float, class_weights: Sequence[float] | None) -> list[float
 
 
 def methods(
-    user_methods: Sequence[str], has_learners: bool, width: int, counts: Collection[int], clip_range: Sequence[float]
+    user_methods: Sequence[str],
+    has_learners: bool,
+    width: int,
+    counts: Collection[int],
+    clip_range: Sequence[float],
+    in_time: bool = False,
 ) -> dict[str, Entry]:
     """Return name -> entry of an experiment for the methods.
 
     ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of used rows of each class.
-    ``clip_range`` is that of ``sample_clip``.
+    ``clip_range`` is that of ``sample_clip``. ``in_time`` says that rows are split in order of time. The learner then
+    trains once more on all training rows, because those of the folds know the older rows only.
     """
     n_rows, min_rows = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
@@ -132,6 +138,8 @@ def methods(
     default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
     cross_val = n_rows <= _MOST_CROSS_VAL_ROWS and min_rows >= _FEWEST_CROSS_VAL_ROWS
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
+    if in_time and cross_val:
+        calibration |= {"ensemble": False}
     clip: Entry = {"clip": list(clip_range)}
     settings: dict[str, Entry] = {
         **{name: {"params": calibration, "shared_seed": True} for name in _MAPS},

@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from probcal._io import data_text
-from probcal.config.experiment import read_experiment
+from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.card import read_card
 from probcal.data.dataset import Dataset, as_text, assemble
 from probcal.data.sources.files import read_original_files
@@ -192,13 +192,13 @@ def refuse_overwriting(path: Path, name: str) -> None:
             raise ProbcalError(f"--save: {file} already exists and is not overwritten; remove it or choose another")
 
 
-def refuse_faulty_plan(table_files: TableFiles, plan: Plan, name: str) -> None:
-    """Raise ProbcalError with the faults that an experiment of this ``plan`` would have, without line numbers."""
+def checked_experiment(table_files: TableFiles, plan: Plan, name: str) -> Experiment:
+    """Return the experiment of this ``plan``. Raise ProbcalError with its faults, without line numbers."""
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
         write(table_files, plan, path, name, name)
         try:
-            read_experiment(path)
+            return read_experiment(path)
         except FileProblems as error:
             raise ProbcalError("\n".join(problem.message for problem in error.problems)) from None
 

@@ -16,9 +16,11 @@ import pandas as pd
 
 from probcal.config.columns import ExperimentColumn
 from probcal.data.dataset import as_text
+from probcal.data.card_split import Split
 from probcal.errors import ProbcalError, is_installed
+from probcal.runner.nested_rows import calibration_cv
 from probcal.try_table import choices
-from probcal.try_table.column_types import TableColumn
+from probcal.try_table.column_types import ColumnChoices, TableColumn, infer_column
 from probcal.try_table.dates_in_text import date_order
 from probcal.try_table.held_out import HeldOutPredictions, draw_reliability, held_out_text
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
@@ -62,13 +64,17 @@ def classes_of(prepared: PreparedTable) -> list[str]:
     return names if prepared.target.positive is None else names[::-1]
 
 
-def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, seed: int) -> PipelinePlan:
-    """Return the pipeline of a column of the experiment. A bound in it is that of the whole table."""
+def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, split: Split, seed: int) -> PipelinePlan:
+    """Return the pipeline of a column of the experiment. A bound in it is that of the whole table.
+
+    Its method calibrates on rows as in the experiment, which has this ``split``.
+    """
     method = column.method
     if "clip" in method.params:
         eps = full_bound(prepared)
         method = replace(method, params={**method.params, "clip": (eps, 1 - eps)})
-    return PipelinePlan(column.learner, method, seed)
+    cv = calibration_cv(method, split) if split.nested else None
+    return PipelinePlan(column.learner, method, seed, cv)
 
 
 def full_bound(prepared: PreparedTable) -> float:
@@ -91,7 +97,7 @@ def write_export(
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        model = plan.build().fit(*training_rows(prepared))
+        model = plan.fit(*training_rows(prepared), group_values(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
         write_reading(replace(reading_of(prepared, plan, number_columns), model=digest), building / "columns.json")
@@ -119,6 +125,15 @@ def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
+def group_values(prepared: PreparedTable) -> np.ndarray | None:
+    """Return the group or the time of each labelled row, (n_rows,), or None without such a column."""
+    for column in prepared.columns:
+        if column.kind in ("group", "time"):
+            assert column.values is not None
+            return (column.values.cat.codes if column.kind == "group" else column.values).to_numpy()
+    return None
+
+
 def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tuple[str, ...]) -> TableReading:
     """Return how the table was read, for new rows."""
     target = prepared.target
@@ -133,7 +148,17 @@ def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tupl
         target_mark=prepared.target_mark,
         native=plan.is_native,
         bound=full_bound(prepared),
+        groups=_groups(prepared, raw) if plan.is_nested else None,
     )
+
+
+def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> InputColumn:
+    """Return how the column of groups or of time was read."""
+    [column] = [column for column in prepared.columns if column.kind in ("group", "time")]
+    if column.kind == "group":
+        return InputColumn(column.name, "category")
+    kind = infer_column(column.name, raw[column.name], ColumnChoices(), column.mark).kind
+    return _input(replace(column, kind=kind), raw[column.name], False)
 
 
 def _input(column: TableColumn, raw: pd.Series, number_option: bool) -> InputColumn:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,10 @@ from probcal.try_table.dates_in_text import DateOrder, days, parse_ordered_dates
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, number
 from probcal.try_table.preparation import card_names
+from probcal.try_table.split_choice import group_column
 from probcal.try_table.written_numbers import replace_written_numbers
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class TableReading:
     """Whether the learner gets categories as they are. Unknown levels are then missing values."""
     bound: float
     """The smallest probability that is predicted."""
+    groups: InputColumn | None = None
+    """The column of groups (as a category) or of time, which is no input."""
     model: str = ""
     """Digest of the file of the model."""
 
@@ -89,6 +92,8 @@ def load_reading(path: Path) -> TableReading:
             InputColumn(**{**entry, "levels": tuple(entry["levels"]), "units": tuple(entry["units"])})
             for entry in content.pop("inputs")
         )
+        groups = content.pop("groups")
+        content |= {"groups": groups and InputColumn(**{**groups, "levels": (), "units": tuple(groups["units"])})}
         return TableReading(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
@@ -120,6 +125,36 @@ def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.Data
 
     Raises DataError as ``read_new_rows`` does, and for a table without the target.
     """
+    X, y, _ = _labelled_rows(source, columns)
+    return X, y
+
+
+def read_grouped_rows(
+    source: str | Path, columns: str | Path
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Return what ``read_labelled_rows`` returns, and the group or the time of each row, (n_rows,).
+
+    Raises DataError as ``read_labelled_rows`` does, and for a table without the column of groups or time.
+    """
+    X, y, labelled = _labelled_rows(source, columns)
+    column = load_reading(Path(columns)).groups
+    if column is None or column.name not in labelled:
+        raise DataError(f'{source}: has no column "{column.name if column else ""}" of groups or time')
+    raw = labelled[column.name]
+    if column.kind == "category":
+        groups = group_column(column.name, raw).values
+        assert groups is not None
+        return X, y, groups.cat.codes.to_numpy()
+    times = _read_column(column, raw, False, []).to_numpy()
+    if np.isnan(times).any():
+        raise DataError(f'{source}: column "{column.name}" lacks a time that can be read in {np.isnan(times).sum()} rows')
+    return X, y, times
+
+
+def _labelled_rows(
+    source: str | Path, columns: str | Path
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64], pd.DataFrame]:
+    """Return the input columns and the class numbers of the rows that have a label, and all their columns as read."""
     reading, rows = load_reading(Path(columns)), read_new_rows(source, columns)
     names = card_names(rows.table.frame.columns)
     if reading.target not in names:
@@ -127,7 +162,8 @@ def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.Data
     place = names.index(reading.target)
     raw = rows.table.word_columns.get(place, rows.table.frame.iloc[:, place])
     y = np.array([_class_of(value, reading) for value in raw.astype(object)])
-    return rows.X[y >= 0].reset_index(drop=True), y[y >= 0]
+    labelled = rows.table.frame.set_axis(names, axis=1)[y >= 0].reset_index(drop=True)
+    return rows.X[y >= 0].reset_index(drop=True), y[y >= 0], labelled
 
 
 def _class_of(value: object, reading: TableReading) -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from probcal._io import printable
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.dataset import Dataset
@@ -19,14 +21,15 @@ from probcal.store.outline import Outline
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
-from probcal.try_table.experiment_files import Plan
-from probcal.try_table.export import full_bound, pipeline_plan, refuse_export, write_export
+from probcal.try_table.experiment_files import Plan, checked_experiment
+from probcal.try_table.export import classes_of, full_bound, pipeline_plan, refuse_export, write_export
 from probcal.try_table.file_reader import STANDARD_INPUT
 from probcal.try_table.held_out import held_out_predictions
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
 from probcal.try_table.preparation import PreparedTable, TableRequest, clean_name, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
+from probcal.try_table.split_check import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.verdict import VerdictContext, verdict
@@ -70,7 +73,14 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or default_learners, prepared.most_levels)
     clip_range = choices.sample_clip(full_bound(prepared), prepared.class_weights)
-    methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values(), clip_range)
+    methods = choices.methods(
+        options.methods,
+        bool(options.learners),
+        prepared.width,
+        counts.values(),
+        clip_range,
+        in_time=prepared.split.kind == "time_ordered",
+    )
     choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
@@ -80,7 +90,9 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{clean_name(prepared.table.place)}, target {prepared.target.name}"
-    files.refuse_faulty_plan(table_files, plan, name)
+    used_methods = {column.method.name: column.method for column in checked_experiment(table_files, plan, name).columns}
+    class_names = np.array(classes_of(prepared))
+    refuse_unusable_splits(table_files.dataset, class_names, used_methods.values(), prepared.split, request.seed)
     if options.save:
         files.refuse_overwriting(options.save, card_name)
     if options.export:
@@ -205,12 +217,12 @@ class TrialResult:
             for entry in self.experiment.columns
             if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
-        plan = pipeline_plan(column, self.prepared, self.experiment.seed)
+        plan = pipeline_plan(column, self.prepared, self.dataset.card.split, self.experiment.seed)
         ids = cell_ids(self._outline, best.learner, best.method)
         predictions = held_out_predictions(
             self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
         )
-        note = self.prepared.split.note_on_calibration if plan.calibrates else None
+        note = self.prepared.split.note_on_calibration if plan.is_nested else None
         notes = [note] if note else []
         place = self.prepared.table.place
         code_notes: list[str] = []
@@ -250,8 +262,6 @@ class TrialResult:
         if self.traps.leaks:
             names = " and ".join(f'"{name}"' for name in self.traps.leaks)
             yield from describe.wrap_line(f"note: do not use this model yet: {names} may give the answer away")
-        for note in notes:
-            yield from describe.wrap_line(printable(f"note: {note}"))
         script = shlex.quote((folder / "predict.py").as_posix())
         yield f"new rows: python {script} new.csv > predicted.csv"
         if self.measure.costs:
