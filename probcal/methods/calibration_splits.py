@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class TimeBlocks:
         starts = self._first_starts(labels[order], starts_of_times(times[order]))
         sizes = np.linspace(starts[0], len(labels), self.n_folds + 1)[1:-1]
         cuts = [int(starts[0]), *nearest_starts(starts[1:], sizes), len(labels)]
-        for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, end in pairwise(cuts):
             yield order[:start], order[start:end]
 
     def _first_starts(self, labels: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -95,11 +96,12 @@ class TimeBlocks:
                 f"no time has rows of each class before and after it; class {classes[rare]!s} has {len(rows[rare])} of "
                 f"{len(labels)} rows; give more rows, or leave the class out"
             )
+        n_later = len(starts) - possible[0]
         possible = possible[possible <= len(starts) - self.n_folds]
         if not len(possible):
             raise ValueError(
-                f"the rows have {len(starts) + 1} different times, too few for {self.n_folds + 1} blocks in order of "
-                "time that have each class; give fewer folds, or a finer time"
+                f"after the first rows of each class there are {n_later} different times, too few for {self.n_folds} "
+                "blocks to calibrate on; give fewer folds, more rows, or a finer time"
             )
         share = 1 / (self.n_folds + 1) if self.first_share is None else self.first_share
         first = possible[np.abs(starts[possible] - share * len(labels)).argmin()]

@@ -346,8 +346,9 @@ def data_change(card: Card, run: Mapping[str, Any]) -> str:
 def modules_of(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, and those that they use without an import.
 
-    These are the generator of drawn rows, the code of folds and nested splits, and the learner's fast path. A learner or method of the
-    user's own may pass on any other learner, so it gets all fast paths. So does one with nested components.
+    These are the generator of drawn rows, the code of folds and nested splits, and the learner's fast path. A learner
+    or method of the user's own may pass on any other learner, so it gets all fast paths. So does one with nested
+    components.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
     nested_paths = tuple(

@@ -110,13 +110,13 @@ def calibration_rows(labels: np.ndarray, keys: np.ndarray, cv: Any, seed: int) -
 
 
 def calibration_seed(seed: int, name: str, number: int) -> int:
-    """Return the seed of ``calibration_rows`` in split ``number`` of the data set ``name``, the same for all methods."""
+    """Return the seed of ``calibration_rows`` in split ``number`` of the data set ``name``, for all methods."""
     return stream_seed(seed, "calibrate", name, number) % 2**32
 
 
 def parameter_defaults(method: Component) -> dict[str, Any]:
     """Return parameter -> default of the class of ``method``, as scikit-learn sees them."""
-    parameters = inspect.signature(import_class(method.path).__init__).parameters.values()
+    parameters = inspect.signature(import_class(method.path)).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters if parameter.kind != parameter.VAR_KEYWORD}
 
 
@@ -138,7 +138,7 @@ def split_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, num
     n_parts, n_test = split.folds or 1, split.n_test_in_time(n_rows)
     if len(starts) < n_parts:
         raise DataError(
-            f"{name}: column {split.order!r} has {len(starts) + 1} different times, too few for {n_parts + 1} parts"
+            f"{name}: the rows have {len(starts) + 1} different times, too few for {n_parts + 1} parts"
         )
     cuts = [*nearest_starts(starts, [n_rows - (n_parts - part) * n_test for part in range(n_parts)]), n_rows]
     return order[: cuts[number]], order[cuts[number] : cuts[number + 1]]

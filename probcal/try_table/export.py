@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from probcal.config.columns import ExperimentColumn
-from probcal.data.dataset import as_text
 from probcal.data.card_split import Split
+from probcal.data.dataset import as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.runner.nested_rows import calibration_cv
 from probcal.try_table import choices
@@ -130,7 +130,7 @@ def group_values(prepared: PreparedTable) -> np.ndarray | None:
     for column in prepared.columns:
         if column.kind in ("group", "time"):
             assert column.values is not None
-            return (column.values.cat.codes if column.kind == "group" else column.values).to_numpy()
+            return np.asarray(column.values.cat.codes if column.kind == "group" else column.values)
     return None
 
 

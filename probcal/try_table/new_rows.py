@@ -146,8 +146,8 @@ def read_grouped_rows(
         assert groups is not None
         return X, y, groups.cat.codes.to_numpy()
     times = _read_column(column, raw, False, []).to_numpy()
-    if np.isnan(times).any():
-        raise DataError(f'{source}: column "{column.name}" lacks a time that can be read in {np.isnan(times).sum()} rows')
+    if n_missing := int(np.isnan(times).sum()):
+        raise DataError(f'{source}: column "{column.name}" holds no time that can be read in {counted(n_missing)}')
     return X, y, times
 
 

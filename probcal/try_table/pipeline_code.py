@@ -47,7 +47,7 @@ class PipelinePlan:
 
     @property
     def _takes_groups(self) -> bool:
-        return has_fit_parameter(import_class(self.method.path), "groups")
+        return bool(has_fit_parameter(import_class(self.method.path), "groups"))
 
     @property
     def _splitter(self) -> Any:

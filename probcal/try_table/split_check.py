@@ -44,7 +44,8 @@ def refuse_unusable_splits(
     if split.kind == "group_k_fold" and _groups_of_rarest_class(dataset, labels) >= _ENOUGH_GROUPS:
         return
     if fault := _fault(dataset, labels, [*cvs.values()], card_split, split, seed):
-        raise DataError(f"{fault}{_advice(dataset, labels, [*cvs.values()], split, seed)}")
+        folds = _possible_folds(dataset, labels, [*cvs.values()], split, seed)
+        raise DataError(fault if folds is None else f"{fault.partition('; ')[0]}; give --splits {folds}")
 
 
 def _groups_of_rarest_class(dataset: Dataset, labels: npt.NDArray[Any]) -> int:
@@ -59,33 +60,35 @@ def _fault(
     name, X = dataset.card.name, _frame(dataset)
     strata = dataset.y if dataset.strata is None else dataset.strata
     keys, classes = keys_of(card_split, name, X), np.unique(labels)
-    option = f'--{"time" if split.kind == "time_ordered" else "group"}: column "{split.column}"'
+    option = f'--{"time" if split.kind == "time_ordered" else "group"} "{split.column}"'
     for number in range(split.n_splits):
         try:
             train, _ = split_rows(card_split, name, X, strata, number, seed)
         except DataError as error:
-            return f"{option}: {str(error).removeprefix(f'{name}: ')}"
+            return f"{option}: {str(error).removeprefix(f'{name}: ')}; give more rows, or another column"
         part = f"{option}: split {number + 1} of {split.n_splits} trains on {counted(len(train))}"
         if len(absent := np.setdiff1d(classes, labels[train])):
-            return f'{part}, of which none is of "{absent[0]}"'
+            return f'{part}, none of "{absent[0]}"; give more rows, or another column'
         for cv in cvs:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # a class in fewer groups than folds has fewer folds
                     calibration_rows(labels[train], keys[train], cv, calibration_seed(seed, name, number))
             except ValueError as error:
-                return f"{part}, too few to learn from some and to calibrate on others: {error}"
+                reason = str(error).partition("; ")[0]
+                return f"{part}, too few to calibrate on some of them: {reason}; methods such as  -m direct need none"
     return ""
 
 
-def _advice(dataset: Dataset, labels: npt.NDArray[Any], cvs: list[Any], split: SplitChoice, seed: int) -> str:
-    """Return what helps: the largest smaller number of splits in order of time that is possible, or other methods."""
-    if split.kind == "time_ordered":
-        for folds in range(split.folds - 1, 1, -1):
-            fewer = replace(split, folds=folds)
-            if not _fault(dataset, labels, cvs, dataset.card.split.model_copy(update={"folds": folds}), fewer, seed):
-                return f"; give --splits {folds}"
-    return "; use more rows, another column, or methods that do not calibrate, such as  -m direct"
+def _possible_folds(
+    dataset: Dataset, labels: npt.NDArray[Any], cvs: list[Any], split: SplitChoice, seed: int
+) -> int | None:
+    """Return the largest smaller number of splits in order of time without a fault, or None."""
+    for folds in range(split.folds - 1, 1, -1) if split.kind == "time_ordered" else ():
+        fewer, card_split = replace(split, folds=folds), dataset.card.split.model_copy(update={"folds": folds})
+        if not _fault(dataset, labels, cvs, card_split, fewer, seed):
+            return folds
+    return None
 
 
 def _frame(dataset: Dataset) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from probcal.try_table.split_choice import choose_splits
 def plan_of(width=20, counts=(500, 500), learners=None, splits=10, asked=()):
     names = learners or choices.usual_learners(width, len(counts))[0]
     found = choices.learners(names, 10)
-    methods = choices.methods(asked, bool(learners), width, counts)
+    methods = choices.methods(asked, bool(learners), width, counts, choices.sample_clip(choices.bound(counts), None))
     return Plan(found, methods, choices.combinations(list(found), list(methods), asked), choose_splits(splits), 0)
 
 

@@ -222,7 +222,7 @@ def test_model_with_a_missing_package_names_the_module(exported, tmp_path):
         with_probabilities(str(tmp_path / "new.csv"), model)
 
 
-def test_card_states_the_bounds_of_measures_and_predict(tmp_path, monkeypatch):
+def test_card_states_one_bound_for_measures_and_predict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(600)
     frame["left"] = ["yes" if one < 20 else "no" for one in range(600)]
@@ -232,7 +232,8 @@ def test_card_states_the_bounds_of_measures_and_predict(tmp_path, monkeypatch):
     result = probcal(*call, "--export", "model")
     assert result.exit_code == 0, result.output
     card = (tmp_path / "model" / "model-card.md").read_text()
-    assert "for the log loss here, and within 0.00017 and 0.999829 in `predict.py`" in card
+    assert "within 0.00017 and 0.999829, for the log loss here and in `predict.py`" in card
+    assert "kept within 0.00017 and 0.999829" in " ".join(result.output.split())
 
 
 def test_an_existing_export_is_never_overwritten(exported):
@@ -255,14 +256,15 @@ def test_different_learners_can_be_exported(tmp_path, monkeypatch, learner):
     assert [name for name in rows[0] if name.startswith("p(")] == names
 
 
-def test_export_states_that_calibration_ignores_groups(tmp_path, monkeypatch):
+def test_export_calibrates_on_other_groups_and_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(120)
     frame.insert(0, "family", [f"F{one // 3}" for one in range(120)])
     words = ("-l", "logistic", "-m", "isotonic", "--splits", 2, "--group", "family", "--export", "model")
     result = probcal("try", written(frame, tmp_path / "c.csv"), "-t", "left", *words)
     assert result.exit_code == 0, result.output
-    said = 'Rows of one "family" stay together in these splits, but not in the folds'
+    said = 'A method calibrates on rows of another "family" than those from which it learned'
+    assert "isotonicclassifier__groups=groups" in result.stdout
     for text in (result.stdout, *((tmp_path / "model" / one).read_text() for one in ("train.py", "model-card.md"))):
         assert said in " ".join(text.replace("\n#", "\n").split())
     runpy.run_path(str(tmp_path / "model" / "train.py"))
