@@ -1,10 +1,13 @@
 """Test nested splits: inside the training rows, groups stay whole, and no map is fitted on rows from the past."""
 
+from functools import wraps
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from probcal.config.experiment import read_experiment
+from probcal.data.load import fetch_into_cache
 from probcal.errors import FileProblems
 from probcal.runner.execute import execute, rows_of
 from probcal.runner.fingerprint import Fingerprints, modules_of
@@ -42,7 +45,9 @@ def cells(bench, split, methods=None):
     (bench.folder / "visits" / "visits.csv").write_text("\n".join(["row,patient,day,ill", *lines]) + "\n")
     learners = {"nb": {"type": "gaussian_nb", "encoding": "native"}}
     bench.config(datasets=["visits.yaml"], learners=learners, methods=methods or METHODS)
-    return cells_of(read_experiment(bench.folder / "small.yaml"))
+    planned = cells_of(read_experiment(bench.folder / "small.yaml"))
+    fetch_into_cache(planned[0].card, None)
+    return planned
 
 
 @pytest.fixture
@@ -51,10 +56,12 @@ def scored(monkeypatch):
     records = []
     fit, predict_proba = GaussianNB.fit, GaussianNB.predict_proba
 
+    @wraps(fit)
     def spied_fit(self, X, y, *more, **named):
         self.rows = X["row"].to_numpy(int)
         return fit(self, X, y, *more, **named)
 
+    @wraps(predict_proba)
     def spied_predict_proba(self, X):
         records.append((self.rows, X["row"].to_numpy(int)))
         return predict_proba(self, X)
@@ -116,7 +123,7 @@ def test_other_splits_cannot_be_nested(bench):
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ({"type": "sigmoid", "params": {"cv": [[[0, 1], [2, 3]]]}}, "give a number of folds, because the split is nested"),
+        ({"type": "sigmoid", "params": {"cv": [[[0, 1], [2, 3]]]}}, "a number of folds, because the split is nested"),
         ({"type": "isotonic", "params": {"calibration": "holdout", "holdout_size": 50}}, "needs a share"),
     ],
 )
