@@ -40,6 +40,14 @@ def test_all_methods_have_the_same_bound():
     assert plan_of().methods["probing"] == {}  # its own bound is .001
 
 
+def test_splits_in_time_train_once_more_on_all_rows():
+    found = choices.methods((), False, 20, (500, 500), [0.001, 0.999], in_time=True)
+    assert {name: found[name]["params"].get("ensemble") for name in ("sigmoid", "isotonic", "beta")} == {
+        "sigmoid": False, "isotonic": False, "beta": False,
+    }  # fmt: skip
+    assert "ensemble" not in plan_of().methods["sigmoid"]["params"]
+
+
 def test_wide_tables_omit_slow_learners():
     assert choices.usual_learners(3000, 2) == (
         ["logistic", "tree", "forest"],
