@@ -111,7 +111,7 @@ def test_time_orders_the_splits(tmp_path):
 
 def test_too_few_rows_of_a_class_in_time_are_refused_before_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    frame = customers(200).assign(day=range(200))
+    frame = customers(200).assign(day=np.arange(200) // 2)
     frame["left"] = ["yes" if one > 90 and one % 3 else "no" for one in range(200)]
     path = written(frame, tmp_path / "c.csv")
     text = refused("try", path, "-t", "left", "-l", "logistic", "--time", "day")
