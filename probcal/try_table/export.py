@@ -8,21 +8,17 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 
 from probcal.config.columns import ExperimentColumn
-from probcal.data.dataset import as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.try_table import choices
-from probcal.try_table.column_types import TableColumn
-from probcal.try_table.dates_in_text import date_order
 from probcal.try_table.held_out import HeldOutPredictions, draw_reliability, held_out_text
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
-from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
+from probcal.try_table.new_rows import TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
 
@@ -82,19 +78,15 @@ def write_export(
     prepared: PreparedTable,
     predictions: HeldOutPredictions,
     facts: CardFacts,
-    number_columns: tuple[str, ...],
 ) -> None:
-    """Fit the pipeline on all labelled rows and write all files of the export, or none.
-
-    ``number_columns`` holds the columns that the user declared as numbers.
-    """
+    """Fit the pipeline on all labelled rows and write all files of the export, or none."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         model = plan.build().fit(*training_rows(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
-        write_reading(replace(reading_of(prepared, plan, number_columns), model=digest), building / "columns.json")
+        write_reading(replace(reading_of(prepared, plan), model=digest), building / "columns.json")
         (building / "predict.py").write_text(PREDICT, encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
         (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
@@ -118,14 +110,13 @@ def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
-def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tuple[str, ...]) -> TableReading:
+def reading_of(prepared: PreparedTable, plan: PipelinePlan) -> TableReading:
     """Return how the table was read, for new rows."""
     target = prepared.target
     places = {name: place for place, name in enumerate(classes_of(prepared))}
     labels = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
-    raw = prepared.raw
     return TableReading(
-        inputs=tuple(_input(column, raw[column.name], column.name in number_columns) for column in prepared.inputs),
+        inputs=tuple(column.plan for column in prepared.inputs if column.plan is not None),
         target=target.name,
         classes=tuple(places),
         labels={label: places[name] for label, name in labels.items()},
@@ -134,14 +125,3 @@ def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tupl
         bound=full_bound(prepared),
     )
 
-
-def _input(column: TableColumn, raw: pd.Series, number_option: bool) -> InputColumn:
-    assert column.values is not None and column.kind in ("number", "category", "date")
-    kind: Any = column.kind  # one of three literals, as asserted
-    entry = InputColumn(column.name, kind, column.mark, column.written, column.units, number_option)
-    if column.kind == "category":
-        return replace(entry, levels=tuple(column.values.cat.categories))
-    if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):
-        texts = sorted({" ".join(as_text(value).split()) for value in raw.dropna()})
-        return replace(entry, dates=date_order(texts))
-    return entry

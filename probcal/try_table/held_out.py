@@ -60,7 +60,7 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable, clas
     A column ``weight`` follows if rare classes have more rows in the sample than in the table.
     """
     table, target = prepared.table, prepared.target
-    frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
+    frame = table.frame.set_axis(card_names(table.names), axis=1)
     ids = [
         column.name
         for column in prepared.columns

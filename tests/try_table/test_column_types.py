@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from probcal.try_table.numbers_in_text import decimal_marks, read_numbers
 
 from probcal.errors import DataError
 from probcal.try_table.column_types import ColumnChoices, infer_column
-from probcal.try_table.numbers_in_text import decimal_marks, read_numbers
 from tests.try_table.own_tables import shown, written
 
 NOTHING = ColumnChoices()

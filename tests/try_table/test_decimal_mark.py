@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from probcal.try_table.numbers_in_text import decimal_marks, number, read_numbers
 
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
 from probcal.try_table.experiment_files import rows_text
-from probcal.try_table.numbers_in_text import decimal_marks, number, read_numbers
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import line_of, shown

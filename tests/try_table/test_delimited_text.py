@@ -6,7 +6,6 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from probcal.try_table.file_reader import MISSING, read_delimited_text
 
 field = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n,;\t|\"'"), min_size=1, max_size=12)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from probcal.try_table.file_reader import UserTable
 from sklearn.linear_model import LogisticRegression
 
 from probcal.config.experiment import read_experiment
@@ -17,7 +18,6 @@ from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
-from probcal.try_table.file_reader import UserTable
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
 from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
 from probcal.try_table.target import read_target

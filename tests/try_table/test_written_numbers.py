@@ -2,9 +2,9 @@
 
 import pandas as pd
 import pytest
-
 from probcal.try_table.numbers_in_text import number
 from probcal.try_table.written_numbers import plain_number, read_written_numbers
+
 from tests.try_table.own_tables import customers, line_of, shown, written
 
 
