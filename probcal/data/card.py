@@ -103,6 +103,8 @@ class Card(_CardPart):
     """How all rows are prepared before any split. For the readings of papers that did so. Default: not at all."""
     sample: Count | None = None
     """Number of rows of a large table that are drawn at random, always the same ones. Default: all rows."""
+    seed_name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """Text that seeds the splits and fits in place of the name, so that a renamed card keeps them. Default: the name."""
     folder: Below | None = None
     """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
@@ -278,10 +280,24 @@ class Card(_CardPart):
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
 
+    @property
+    def seeding_name(self) -> str:
+        """Return the text that seeds the splits."""
+        return self.seed_name or self.name
+
+    def as_seeded(self) -> Card:
+        """Return the card under the name that seeds its splits. It stands for the same data set."""
+        if self.seed_name is None:
+            return self
+        kept = {"digest": self.digest, "reading": self.reading}  # these tell data sets apart, and hold the name
+        card = self.model_copy(update={"name": self.seed_name})
+        vars(card).update(kept)
+        return card
+
     @cached_property
     def digest(self) -> str:
         """Return a hash of the keys that can change the data, for the cache and for fingerprints of results."""
-        exclusions = {"like", "reading_of", "title", "about", "no_openml"}
+        exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             exclusions.add("task")
         exclusions |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
@@ -291,7 +307,7 @@ class Card(_CardPart):
     @cached_property
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
-        exclusions = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
+        exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name", "expect", "folder", "files", "openml"}
         exclusions |= {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
         content = self.model_dump_json(exclude=exclusions)
         sources = [source.model_dump_json(exclude={"files"}) for source in self.files]

@@ -114,6 +114,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         "columns": _kinds(prepared),
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
         "split": prepared.split.card_entry(),
+        "seed_name": _seed_name(prepared),
         "expect": checks | ({"fingerprint": fingerprint} if fingerprint else {}),
         "folder": ".",
         "files": [
@@ -126,6 +127,12 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         ],
     }
     return yaml_text(content)
+
+
+def _seed_name(prepared: PreparedTable) -> str:
+    """Return a digest of the labels in the order of the file, so that neither names nor formats change the splits."""
+    labels = prepared.target.labels[prepared.target.label_mask][prepared.rows]
+    return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
 
 
 def _about_text(prepared: PreparedTable) -> str:
@@ -154,7 +161,7 @@ class TableFiles:
     """Hold a table as the texts ``rows`` (CSV) and ``card`` (YAML), and the ``dataset`` read from them."""
 
     name: str
-    """Name of the card and of the file of rows. It also seeds the splits."""
+    """Name of the card and of the file of rows."""
     rows: str
     card: str
     dataset: Dataset

@@ -44,7 +44,7 @@ def held_out_predictions(
     labels = dataset.y if dataset.strata is None else dataset.strata
     total, times = np.zeros((len(dataset.y), int(dataset.y.max()) + 1)), np.zeros(len(dataset.y))
     for number, cell in enumerate(ids):
-        _, test = fold_rows(card.split, card.name, dataset.X, labels, number, seed)
+        _, test = fold_rows(card.split, card.seeding_name, dataset.X, labels, number, seed)
         _, p = store.predictions(results[cell])
         total[test] += scale.reweight(scale.clip(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         times[test] += 1
