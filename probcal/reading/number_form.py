@@ -56,12 +56,16 @@ class NumberForm:
     """Whether the currency stands before the number."""
     percent: bool = False
 
-    def describe(self) -> str:
-        """Return in words what is not plain about the numbers, beginning with a semicolon, or an empty text."""
+    def describe(self, has_marks: bool = True) -> str:
+        """Return in words what is not plain about the numbers, beginning with a semicolon, or an empty text.
+
+        ``has_marks`` says whether some numbers have a decimal mark.
+        """
         parts = [f"without {self.currency}"] * bool(self.currency)
         parts += ["per cent as parts of 1"] * self.percent
-        parts += [f"{_GROUPS[self.group]} separate thousands"] if self.group else []
-        parts += ["decimal comma"] * (self.mark == ",")
+        marks = [f"{_GROUPS[self.group]} separate thousands"] if self.group else []
+        marks += ["decimal comma"] * (self.mark == "," and has_marks)
+        parts += [", ".join(marks)] if marks else []
         return "".join(f"; {part}" for part in parts)
 
 
@@ -73,6 +77,8 @@ class ReadNumbers:
     values: Floats
     words: list[str]
     """The texts that are no numbers in the form, each once."""
+    description: str
+    """What is not plain about the numbers, see ``NumberForm.describe``."""
 
 
 def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
@@ -159,7 +165,7 @@ def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNum
     """
     values = point_numbers(column)
     if values is not None and (mark == "." or not _holds(column.distinct, ".")):
-        return ReadNumbers(NumberForm(mark), values, [])
+        return ReadNumbers(NumberForm(mark), values, [], "")
     counts = column.counts
     if not counts:
         return None
@@ -173,7 +179,8 @@ def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNum
         return None
     if not asked and pc.any(pc.match_substring_regex(levels, _CODE)).as_py():
         return None
-    return ReadNumbers(form, parse_numbers(column.distinct, form), words)
+    description = form.describe(has_marks=_holds(levels, mark))
+    return ReadNumbers(form, parse_numbers(column.distinct, form), words, description)
 
 
 def _are_words(words: list[str], word_rows: int, n_rows: int) -> bool:

@@ -77,6 +77,8 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
     column = pa.chunked_array(parts)
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
+    if pa.types.is_dictionary(column.type) and not is_text(column.type):
+        column = column.cast(column.type.value_type)
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 

@@ -127,14 +127,15 @@ def _infer_text_column(name: str, text: TextColumn, choices: ColumnChoices, fact
         refuse_other_numbers(name, read.words, text, facts.where)
     if read is not None:
         plan = ColumnPlan(name, "number", read.form, words=tuple(read.words))
-        return _number_column(name, text.spread(read.values, np.nan), choices, plan, read.form.describe())
+        return _number_column(name, text.spread(read.values, np.nan), choices, plan, read.description)
     dates = _infer_dates(name, text)
     if dates is not None and (dates.kind != "left out" or not asked):
         return dates
     if asked:
+        first = next(iter(text.counts))
         raise DataError(
-            f'--number: column "{name}" holds no number that reads in exactly one way, but '
-            f"{_values_text(list(text.counts))}"
+            f'{facts.where(text.first_row(first))}: --number: column "{name}" holds {shortened(first, 40)!r}, and no '
+            "number that reads in exactly one way; write plain numbers, or leave out --number"
         )
     column = _limited_category(name, text, declared=False)
     return replace(column, doubt=doubt_of(name, text, column.kind == "left out", facts.undecided))

@@ -182,14 +182,15 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, table_name)
     marks = _marks(table, request, names, place, choices, labels)
-    target = read_target(target_name, labels, table_name, marks[place], request.positive)
+    target_mark = marks[place] if place in table.texts else "."
+    target = read_target(target_name, labels, table_name, target_mark, request.positive)
     columns = _columns(table, names, target, choices, marks, split)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))
     notes += [*words, *_notes(table, target, columns)]
     refuse_unknown_labels(request.label, target, table_name)
     prepared = PreparedTable(
-        table, target, columns, target.counts, np.arange(int(target.label_mask.sum())), marks[place], split, notes=notes
+        table, target, columns, target.counts, np.arange(int(target.label_mask.sum())), target_mark, split, notes=notes
     )
     if not prepared.inputs:
         raise DataError(f"{table_name}: no column is left to learn from{_exclusion_text(columns)}")

@@ -166,15 +166,15 @@ def refuse_rare_classes(target: Target, table_name: str) -> None:
 
 
 def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
-    """Return the labels as text. "1", "1.0" and "01" are one label, and True is true."""
+    """Return the labels as text. Where all are numbers, "1", "1.0" and "01" are one label."""
     values = raw.astype(object).where(raw.notna(), None)
     texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
     distinct = list(dict.fromkeys(text for text in texts if text is not None))
-    spellings = dict(zip(distinct, same_spelling(distinct), strict=True))
     numbers = plain_values(distinct, mark)
     if distinct and not np.isnan(numbers).any():
         spellings = dict(zip(distinct, map(as_text, numbers.tolist()), strict=True))
-    return np.array([None if text is None else spellings[text] for text in texts], dtype=object)
+        texts = [None if text is None else spellings[text] for text in texts]
+    return np.array(texts, dtype=object)
 
 
 def label_named(text: str, labels: Collection[str], mark: Mark) -> str:
@@ -183,8 +183,10 @@ def label_named(text: str, labels: Collection[str], mark: Mark) -> str:
     ``mark`` is the decimal mark of labels that are numbers.
     """
     value = float(plain_values([text], mark)[0])
-    candidates = (text, *same_spelling([text]), as_text(value) if np.isfinite(value) else text)
-    return next((candidate for candidate in candidates if candidate in labels), text)
+    number = as_text(value) if np.isfinite(value) else text
+    if text in labels or number in labels:
+        return text if text in labels else number
+    return next((label for label in labels if same_spelling([label]) == same_spelling([text])), text)
 
 
 def _refuse_unusable_labels(column: str, distinct: list[str], rows: int, min_rows: int) -> None:

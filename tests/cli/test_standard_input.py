@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from probcal.reading.table import read_table
 
 from probcal.cli.main import main
 from probcal.errors import DataError
 from probcal.reading import table as file_reader
+from probcal.reading.table import read_table
 from tests.commands import probcal
 
 

@@ -5,9 +5,9 @@ import lzma
 
 import pandas as pd
 import pytest
+
 from probcal.reading.delimited import read_delimited_text
 from probcal.reading.table import read_table
-
 from tests.commands import refused
 from tests.try_table.own_tables import customers, line_of, shown, written
 
