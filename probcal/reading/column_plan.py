@@ -131,16 +131,14 @@ class NewColumn:
         row = min(text.first_row(one) for one in bad)
         raise DataError(
             f'{self._where(row)}: column "{self.plan.name}" holds {join_first(map(repr, bad), _MOST_SHOWN)} in '
-            f"{counted(rows)}, and {self._expected()}; write such values alike, or leave the fields empty"
+            f"{counted(rows)}, and {self._expected()}; write such values alike, or leave their fields empty"
         )
 
     def _expected(self) -> str:
         plan = self.plan
         if plan.kind == "date":
-            return f"the training rows have dates in the order {plan.dates}"
-        extra = plan.form.describe().removeprefix("; ")
-        mark = "comma" if plan.form.mark == "," else "point"
-        return f"the training rows have numbers with a decimal {mark}" + (f" ({extra})" if extra else "")
+            return f"the model reads dates in the order {plan.dates}"
+        return f"the model reads numbers written like {plan.form.example!r}"
 
     def _category(self, native: bool, warnings: list[str]) -> pd.Series:
         text = text_of(self._column)

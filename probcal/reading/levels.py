@@ -85,5 +85,5 @@ def _boolean_aliases(known: Sequence[str]) -> dict[str, str]:
     """Return the keys of 1 and 0 for levels that are true and false, and the other way round."""
     keys = {_key(level) for level in known}
     if keys <= {"true", "false"}:
-        return {"1.0": "true", "0": "false"}
+        return {"1": "true", "0": "false"}
     return {"true": "1", "false": "0"} if keys <= {"1", "0"} else {}

@@ -56,6 +56,13 @@ class NumberForm:
     """Whether the currency stands before the number."""
     percent: bool = False
 
+    @property
+    def example(self) -> str:
+        """Return a number in this form."""
+        digits = f"1{self.group}234{self.mark}5" if self.group else f"12{self.mark}5"
+        before, after = (f"{self.currency} ", "") if self.is_before else ("", f" {self.currency}")
+        return f"{digits}%" if self.percent else f"{before}{digits}{after}" if self.currency else digits
+
     def describe(self, has_marks: bool = True) -> str:
         """Return in words what is not plain about the numbers, beginning with a semicolon, or an empty text.
 

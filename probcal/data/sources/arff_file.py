@@ -83,7 +83,8 @@ def _header_line(line: str, kinds: list[AttributeKind]) -> str:
 
     Numbers and dates are read as text, so that none is rounded.
     """
-    match = _ATTRIBUTE.match(_without_comment(line))
+    line = _without_comment(line)
+    match = _ATTRIBUTE.match(line)
     if match is None:
         return line
     declared = match[2].strip()
