@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from probcal._io import join_first
-from probcal.reading.number_form import OTHER_MARK, Mark, ReadNumbers, normalised, parse_numbers, point_numbers
+from probcal.reading.number_form import OTHER_MARK, Mark, ReadNumbers, normalised, parse_numbers
 from probcal.reading.number_form import read_numbers as _read_numbers
 from probcal.reading.text_column import TEXT, TextColumn
 
@@ -19,6 +19,8 @@ _AMBIGUOUS = "[1-9][0-9]{0,2}[.,][0-9]{3}"
 _MARK_OF_SEPARATOR: Mapping[str | None, Mark] = {";": ",", ",": "."}
 """Programs that write decimal commas separate fields by semicolons."""
 _MOST_NAMES = 5
+_FIRST = 1_000
+"""Number of texts that are looked at first. They nearly always decide."""
 _MARK_NAMES: Mapping[Mark, str] = {".": "a decimal point", ",": "a decimal comma"}
 
 
@@ -105,13 +107,8 @@ def evidence(column: TextColumn, asked: bool = False) -> Evidence | None:
 
     With ``asked``, the column holds numbers, even with many words among them.
     """
-    if point_numbers(column) is not None:
-        marked = column.distinct.filter(pc.match_substring(column.distinct, ".").fill_null(False))
-        if not len(marked):
-            return None
-        forcing = _first(marked, f"^[-+]?{_AMBIGUOUS}$", is_match=False)
-        example = forcing or marked[0].as_py()
-        return Evidence("." if forcing else None, example, _readings(example))
+    if column.point_numbers is not None:
+        return _point_evidence(column.distinct.slice(0, _FIRST)) or _point_evidence(column.distinct)
     texts = normalised(pa.array(list(column.counts), TEXT))
     if _first(texts, "[.,]") is None:
         return None
@@ -131,6 +128,18 @@ def evidence(column: TextColumn, asked: bool = False) -> Evidence | None:
     example = _first(texts, f"(?:^|[^0-9.,]){_AMBIGUOUS}(?:$|[^0-9.,])") or ""
     readings = _readings(example, read)
     return Evidence(None, example, readings) if example and len(set(readings.values())) > 1 else None
+
+
+def _point_evidence(texts: pa.Array) -> Evidence | None:
+    """Return the evidence of plain numbers with a decimal point, or None where no number has one."""
+    marked = texts.filter(pc.match_substring(texts, ".").fill_null(False))
+    if not len(marked):
+        return None
+    forcing = _first(marked, f"^[-+]?{_AMBIGUOUS}$", is_match=False)
+    if forcing is None and len(texts) == _FIRST:
+        return None  # perhaps a later one decides
+    example = forcing or str(marked[0].as_py())
+    return Evidence("." if forcing else None, example, _readings(example))
 
 
 def _lost_rows(column: TextColumn, read: ReadNumbers | None) -> int:

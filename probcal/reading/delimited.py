@@ -37,7 +37,7 @@ _EXAMINED_LENGTH = 1 << 20
 _EXAMINED_RECORDS = 200
 _MOST_COLUMNS = 19_000
 """A card with more columns is rejected as too large."""
-_BLOCK = 1 << 22
+_BLOCK = _LONGEST_HEADER = 1 << 22
 _NEWLINES = (10, 13)
 
 
@@ -67,8 +67,8 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
         "one column" if delimiter is None else f"separated by {_DELIMITER_NAMES.get(delimiter, repr(delimiter))}"
     )
     lines_before = 1 if separator_line else 0
-    records = _records(text, delimiter or ",", path, lines_before)
-    _, header = next(records, (0, None))
+    head = text[:_LONGEST_HEADER]
+    _, header = next(_records(head, delimiter or ",", path, lines_before), (0, None))
     if header is None:
         raise DataError(f"{path}: is empty")
     if len(header) > _MOST_COLUMNS:
@@ -77,6 +77,8 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
     columns = [] if table is None else [column.slice(1) for column in table.columns]
     lines = _simple_lines(text, lines_before, 0 if table is None else len(table))
     if table is None or lines is None:
+        records = _records(text, delimiter or ",", path, lines_before)
+        next(records)  # the names
         columns, lines = _read_exactly(records, len(header))
     if not len(lines):
         raise DataError(f"{path}: has 0 rows: only a line of names ({join_first(header, 3)})")
@@ -115,7 +117,7 @@ def _has_plain_quotes(content: bytes, delimiter: str) -> bool:
 
 def _simple_lines(text: str, lines_before: int, n_lines: int) -> npt.NDArray[Any] | None:
     """Return the line of each row if every line of the text is a row, or None."""
-    if not n_lines or "\r" in text.replace("\r\n", ""):
+    if not n_lines or ("\r" in text and "\r" in text.replace("\r\n", "")):
         return None
     n_newlines = text.count("\n")
     is_simple = n_newlines == n_lines - (text[-1] != "\n")

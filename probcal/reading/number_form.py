@@ -146,31 +146,13 @@ def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:
     return pc.if_else(pc.match_substring_regex(texts, pattern), bare, pa.scalar(None, TEXT))
 
 
-def point_numbers(column: TextColumn) -> Floats | None:
-    """Return (n,) the values of ``column.distinct`` if all are plain numbers with a decimal point, or None.
-
-    This is the fast way for most columns.
-    """
-    texts = column.distinct
-    if texts.null_count == len(texts):
-        return None
-    try:
-        values = np.array(pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    except pa.ArrowInvalid:
-        return None
-    present = np.isfinite(values) if texts.null_count == 0 else np.isfinite(values) | texts.is_null().to_numpy(False)
-    if not present.all() or pc.any(pc.match_substring_regex(texts, "^[-+]?(?:0[0-9]+$|[a-zA-Z])|^[-+][-+]")).as_py():
-        return None
-    return values
-
-
 def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNumbers | None:
     """Return the numbers of ``column.distinct`` if they are written alike with this decimal ``mark``, or None.
 
     Up to three other texts in 5 % of the rows are ``words``. With ``asked``, the user says that it holds numbers. Then
     there may be any words, and whole numbers may begin with a 0.
     """
-    values = point_numbers(column)
+    values = column.point_numbers
     if values is not None and (mark == "." or not _holds(column.distinct, ".")):
         return ReadNumbers(NumberForm(mark), values, [], "")
     counts = column.counts

@@ -15,6 +15,8 @@ from probcal.reading.text_column import is_text
 
 _BATCH = 4096
 """Number of rows that are decoded at once. A few bytes can stand for many long texts."""
+_SMALL_BATCH = 64
+"""The same for texts that are stored as what they share with the text before, which hides their length."""
 
 
 def read_parquet_columns(content: bytes, path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
@@ -29,11 +31,18 @@ def read_parquet_columns(content: bytes, path: Path) -> tuple[list[str], list[pa
         flat = [name for name in schema.names if _is_flat(schema.field(name).type)]
         if len(set(schema.names)) < len(schema.names):
             raise DataError(f"{path}: two columns have the same name")
-        n_values = metadata.num_rows * max(1, len(schema.names))
-        if n_values * 4 > largest_data():
+        chunks = [
+            metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)
+        ]
+        size = max(
+            metadata.num_rows * max(1, len(schema.names)) * 4, sum(chunk.total_uncompressed_size for chunk in chunks)
+        )
+        if size > largest_data():
             raise _too_large(path)
+        delta = {chunk.path_in_schema for chunk in chunks if any("DELTA" in name for name in chunk.encodings)}
         texts = [name for name in flat if is_text(schema.field(name).type)]
-        columns = _decode(content, flat, texts, path)
+        levels = [name for name in texts if name not in delta]  # pyarrow cannot give the others as levels
+        columns = _decode(content, flat, levels, path, _BATCH if levels == texts else _SMALL_BATCH)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
     nested = pa.chunked_array([pa.nulls(metadata.num_rows)])
@@ -51,21 +60,22 @@ def _is_flat(kind: pa.DataType) -> bool:
     )  # fmt: skip
 
 
-def _decode(content: bytes, flat: list[str], texts: list[str], path: Path) -> dict[str, pa.ChunkedArray]:
+def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_rows: int) -> dict[str, pa.ChunkedArray]:
     chunks: dict[str, list[pa.Array]] = {name: [] for name in flat}
     limit, size, dictionaries = largest_data(), 0, dict[str, int]()
     if not flat:
         return {}
-    with pa.parquet.ParquetFile(pa.BufferReader(content), read_dictionary=texts) as file:
-        for batch in file.iter_batches(_BATCH, columns=flat, use_threads=False):
+    with pa.parquet.ParquetFile(pa.BufferReader(content), read_dictionary=levels) as file:
+        for batch in file.iter_batches(n_rows, columns=flat, use_threads=False):
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                chunks[name].append(column)
                 if pa.types.is_dictionary(column.type):
-                    levels = column.dictionary.nbytes
-                    size += column.indices.nbytes + (levels if levels != dictionaries.get(name) else 0)
-                    dictionaries[name] = levels
+                    level_size = column.dictionary.nbytes
+                    size += column.indices.nbytes + (level_size if level_size != dictionaries.get(name) else 0)
+                    dictionaries[name] = level_size
                 else:
                     size += column.nbytes
+                    column = column.dictionary_encode() if is_text(column.type) else column
+                chunks[name].append(column)
             if size > limit:
                 raise _too_large(path)
             if sum(map(len, chunks.values())) > 64 * len(flat):
@@ -75,6 +85,8 @@ def _decode(content: bytes, flat: list[str], texts: list[str], path: Path) -> di
 
 def _joined(parts: list[pa.Array]) -> pa.Array:
     column = pa.chunked_array(parts)
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), pa.bool_())
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     if pa.types.is_dictionary(column.type) and not is_text(column.type):

@@ -17,6 +17,8 @@ from probcal.data.dataset import as_text
 MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"))
 """Texts that programs write for a missing value. The word "none" is not one, because it is often an answer."""
 TEXT = pa.large_string()
+_NO_NUMBER = "^[-+]?(?:0[0-9]+$|[a-zA-Z])|^[-+][-+]"
+"""Codes such as 007, and words such as inf that a cast to numbers takes."""
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -57,6 +59,26 @@ class TextColumn:
     def spread(self, values: npt.NDArray[Any], absent: Any) -> npt.NDArray[Any]:
         """Return (n_rows,) the entry of ``values`` for each row, in the order of ``distinct``."""
         return values if self._codes is None else np.append(values, absent)[self._codes]
+
+    @cached_property
+    def point_numbers(self) -> npt.NDArray[np.float64] | None:
+        """Return the values of ``distinct`` if all are plain numbers with a decimal point, or else None.
+
+        Whole numbers with a leading 0 are codes. This is the fast way for most columns.
+        """
+        texts = self.distinct
+        if texts.null_count == len(texts):
+            return None
+        try:
+            values = np.array(pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+        except pa.ArrowInvalid:
+            return None
+        is_sound = (
+            np.isfinite(values) if not texts.null_count else np.isfinite(values) | texts.is_null().to_numpy(False)
+        )
+        if not is_sound.all() or pc.any(pc.match_substring_regex(texts, _NO_NUMBER)).as_py():
+            return None
+        return values
 
     @cached_property
     def encoded(self) -> tuple[npt.NDArray[np.int64], list[str]]:
