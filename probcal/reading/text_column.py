@@ -144,7 +144,7 @@ def _values(array: pa.Array) -> list[Any]:
         unit = "us" if pa.types.is_timestamp(array.type) else "D"
         whole = array.cast(pa.timestamp(unit, array.type.tz), safe=False) if unit == "us" else array.cast(pa.date32())
         days = whole.cast(pa.int64() if unit == "us" else pa.int32())
-        return [None if day is None else np.datetime64(day, unit) for day in days.to_pylist()]
+        return list(np.array(days.to_pylist(), dtype=f"datetime64[{unit}]"))
     if pa.types.is_float16(array.type) or pa.types.is_float32(array.type):
         return list(array.to_numpy(zero_copy_only=False))
     return list(array.to_pylist())
@@ -152,6 +152,8 @@ def _values(array: pa.Array) -> list[Any]:
 
 def _typed_text(value: Any) -> str | None:
     if isinstance(value, np.datetime64):
+        if np.isnat(value):
+            return None
         text = str(value).replace("T", " ").removesuffix(".000000")
         return text.removesuffix(" 00:00:00")
     if isinstance(value, float | np.floating):
