@@ -15,7 +15,8 @@ Floats = npt.NDArray[np.float64]
 DateOrder = Literal[
     "year month day", "day month year", "month day year", "year month", "month year", "year quarter",
 ]  # fmt: skip
-AMBIGUOUS = "ambiguous"
+AMBIGUOUS = "day and month can be exchanged in every date"
+MIXED_ZONES = "some times have a time zone and others none"
 MONTHS: tuple[DateOrder, ...] = ("year month", "month year", "year quarter")
 """Orders without a day. The value is the first day."""
 ZERO_DATES = ("0000-00-00", "0000-00-00 00:00:00")
@@ -66,8 +67,8 @@ def parse_dates(texts: pa.Array, order: DateOrder) -> Floats:
 def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> DateOrder | str | None:
     """Return in which order the ``texts`` have year, month and day, or None where they are no dates.
 
-    At least this ``share`` of the ``rows`` of the texts must be dates. Return ``AMBIGUOUS`` where day and month could
-    be exchanged in all dates, or where some of them have a time zone and others none.
+    At least this ``share`` of the ``rows`` of the texts must be dates. Return ``AMBIGUOUS`` or ``MIXED_ZONES`` where
+    they can be read in two ways.
     """
     days = {order: parse_dates(texts, order) for order in _PATTERNS}
     dated = {order: int(rows[~np.isnan(found)].sum()) for order, found in days.items()}
@@ -75,7 +76,7 @@ def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> D
     if not dated[best] or dated[best] < share * rows.sum():
         return None
     if _mixes_zones(texts):
-        return AMBIGUOUS
+        return MIXED_ZONES
     exchanged: dict[DateOrder, DateOrder] = {"day month year": "month day year", "month day year": "day month year"}
     if (other := exchanged.get(best)) is not None and dated[other] == dated[best]:
         return best if np.array_equal(days[best], days[other], equal_nan=True) else AMBIGUOUS

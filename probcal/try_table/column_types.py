@@ -16,7 +16,17 @@ from probcal._io import counted, join_first, shortened
 from probcal.data.dataset import as_text
 from probcal.errors import DataError
 from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers
-from probcal.reading.dates import AMBIGUOUS, MONTHS, ZERO_DATES, DateOrder, as_date, date_order, parse_dates, typed_days
+from probcal.reading.dates import (
+    AMBIGUOUS,
+    MIXED_ZONES,
+    MONTHS,
+    ZERO_DATES,
+    DateOrder,
+    as_date,
+    date_order,
+    parse_dates,
+    typed_days,
+)
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark, NumberForm, in_another_form, read_numbers
 from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
@@ -99,7 +109,7 @@ def infer_column(
     if name in choices.drop:
         return TableColumn(name, "left out", "by --drop", raw.null_count)
     if pa.types.is_null(raw.type):
-        return TableColumn(name, "left out", "lists or other nested values", len(raw))
+        return TableColumn(name, "left out", "values of a type that is not read, such as lists", len(raw))
     text = TextColumn(raw) if is_text(raw.type) else None
     missing = raw.null_count if text is None else text.n_missing
     if missing == len(raw):
@@ -151,11 +161,13 @@ def _infer_dates(name: str, text: TextColumn) -> TableColumn | None:
     order = date_order(levels, rows, _DATE_SHARE)
     if order is None:
         return None
-    if order == AMBIGUOUS:
-        about = "dates, but day and month are ambiguous; write 2026-11-21"
+    if order in (AMBIGUOUS, MIXED_ZONES):
+        reason = "day and month are ambiguous" if order == AMBIGUOUS else order
+        about = f"dates, but {reason}; write 2026-11-21"
+        values = " and ".join(repr(shortened(text, 30)) for text in list(counts)[:2])
         doubt = (
-            f'"{name}" holds dates such as {_values_text(list(counts)[:2])} that can be read in two ways, and is left '
-            f'out; write 2026-11-21, or --category "{name}" keeps the texts'
+            f'"{name}" holds {values}, where {order}, and is left out; write 2026-11-21, or --category "{name}" keeps '
+            "the texts"
         )
         return TableColumn(name, "left out", about, text.n_missing, doubt=doubt)
     in_order: DateOrder = order  # type: ignore[assignment]  # no other text is left
@@ -316,6 +328,12 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield (
                 f"{_names_text([column.name])} is in the year 9999 in {counted(far)}, and read as a date; if it stands "
                 "for an open end, make those fields empty"
+            )
+        if column.plan is not None and column.plan.kind != "indicator" and column.plan.words:
+            listing = " and ".join(map(repr, column.plan.words))
+            yield (
+                f"{_names_text([column.name])} holds {listing} between its {column.kind}s, which are missing values "
+                "there with a column that marks their rows"
             )
         if column.doubt and (n_doubts := n_doubts + 1) <= _MOST_DOUBTS:
             yield column.doubt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from probcal.reading.text_column import TEXT, TextColumn
 _LIKE_NUMBER = r"^[<>~≈≤≥=(]*\s*[-+]?\s*(?:[A-Z]{3}|US\$|[$€£¥₹₽₩])?\s*[-+]?[.,]?[0-9]"
 """The beginning of a number, perhaps with a sign, a currency or a limit before it."""
 _CODE = r"^[-+]?0[0-9]+$"
+_SHORT_DATE = re.compile(r"[0-9]{1,2}[-/. ](?:[0-9]{1,2}|[A-Za-z]{3,9}\.?)[-/. ][0-9]{2}(?![0-9])")
 _LIMIT = ("<", ">", "~", "≈", "≤", "≥")
 _FEWEST_NUMBERS = 5
 _MOST_WORDS = 10
@@ -50,11 +52,19 @@ def doubt_of(name: str, text: TextColumn, left_out: bool, undecided: str = "") -
             f'--number "{name}" reads the numbers and takes all else as missing'
         )
     first, second = alike[0], _of_another_shape(alike)
+    if _is_like_date(first):
+        fault, advice = "dates with years of two digits", "write years of four digits"
+    else:
+        fault, advice = "not plain numbers written alike", "write plain numbers"
     remedy = f'--category "{name}" keeps the texts' if left_out else f'--drop "{name}" leaves it out'
     return (
-        f'"{name}" holds {shortened(first, 20)!r} and {shortened(second, 20)!r}, which are not plain numbers written '
-        f"alike, and {treatment}; write plain numbers, or {remedy}"
+        f'"{name}" holds {shortened(first, 20)!r} and {shortened(second, 20)!r}, which are {fault}, and {treatment}; '
+        f"{advice}, or {remedy}"
     )
+
+
+def _is_like_date(text: str) -> bool:
+    return _SHORT_DATE.match(text[:30]) is not None
 
 
 def _of_another_shape(levels: Sequence[str]) -> str:

@@ -164,7 +164,8 @@ def test_note_on_words_among_numbers_names_the_option(tmp_path):
     )
     assert said in text
     assert "\"codes\" holds '1' and '4+', which are not plain numbers written alike" in text
-    assert '"visits" holds' not in shown(tmp_path / "c.csv", "left", "--number", "visits")
+    told = " ".join(shown(tmp_path / "c.csv", "left", "--number", "visits").split())
+    assert "\"visits\" holds 'unknown' between its numbers, which are missing values there with a column" in told
     assert '"visits" holds' not in shown(tmp_path / "c.csv", "left", "--category", "visits")
 
 
@@ -182,7 +183,6 @@ def test_note_on_words_among_numbers_names_the_option(tmp_path):
         ["14:30", "9:15"],
         ["1 1/2", "2"],
         ["1,250", "1300", "1.5"],
-        ["3/13/52", "3/14/55"],
         ["70.5 kg", "80 kg"],
         ["5 km", "700 m"],
     ],
@@ -195,6 +195,20 @@ def test_text_of_other_forms_stays_text_with_a_note(tmp_path, values):
     said = " ".join(text.split())
     assert f"note: \"v\" holds {values[0]!r} and '" in said
     assert '--drop "v" leaves it out' in said
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        (["3/13/52", "3/14/55"], "which are dates with years of two digits, and is a category"),
+        (["13-Mar-52", "14-Mar-55"], "which are dates with years of two digits, and is a category"),
+        (["02/03/2026", "03/01/2026"], "where day and month can be exchanged in every date, and is left out"),
+        (["2026-01-01 10:00", "2026-01-01 10:00+02:00"], "where some times have a time zone and others none"),
+    ],
+)
+def test_doubtful_dates_give_a_note(tmp_path, values, fault):
+    text = shown(written(customers(120).assign(at=values * 60), tmp_path / "c.csv"))
+    assert f"\"at\" holds {values[0]!r} and {values[1]!r}, {fault}" in " ".join(text.split())
 
 
 def test_many_texts_of_other_forms_are_left_out_with_a_note(tmp_path):
