@@ -85,6 +85,8 @@ class NewColumn:
         Raises DataError for a value that is not written as in the training rows.
         """
         kind, column = self.plan.kind, self._column
+        if pa.types.is_null(column.type):
+            raise DataError(f'column "{self.plan.name}" holds values of a type that is not read, such as lists')
         if kind == "indicator":
             return self._indicator()
         if kind == "category":

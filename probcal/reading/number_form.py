@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -55,6 +55,12 @@ class NumberForm:
     is_before: bool = True
     """Whether the currency stands before the number."""
     percent: bool = False
+
+    def with_mark(self, mark: Mark) -> NumberForm:
+        """Return the same form in a file with this decimal mark. The other mark then groups thousands."""
+        if mark == self.mark:
+            return self
+        return replace(self, mark=mark, group=self.mark if self.group == mark else self.group)
 
     @property
     def example(self) -> str:

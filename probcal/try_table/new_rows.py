@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -88,25 +88,33 @@ def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
         raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
     new_columns = [
-        NewColumn(plan, table.columns[names.index(plan.source or plan.name)], table.where) for plan in reading.inputs
+        NewColumn(plan, table.columns[names.index(plan.source or plan.name)], table.where)
+        for plan in _plans_in_dialect(table, names, reading.inputs)
     ]
     X = pd.DataFrame({column.plan.name: column.read(reading.native, warnings) for column in new_columns})
-    _refuse_other_mark(table, names, reading)
     return NewRows(X, table, warnings)
 
 
-def _refuse_other_mark(table: UserTable, names: list[str], reading: TableReading) -> None:
-    """Raise DataError where numbers such as 1,250 would have another value by the marks of this table."""
-    plans = {names.index(plan.name): plan for plan in reading.inputs if plan.kind == "number"}
-    texts = {place: table.texts[place] for place in plans if place in table.texts}
+def _plans_in_dialect(table: UserTable, names: list[str], plans: Sequence[ColumnPlan]) -> list[ColumnPlan]:
+    """Return ``plans`` with the decimal marks of this table, where its own values decide them.
+
+    Raises DataError for numbers such as 1,250 that the model and the separator of this table read differently.
+    """
+    numbers = {names.index(plan.name): plan for plan in plans if plan.kind == "number"}
+    texts = {place: table.texts[place] for place in numbers if place in table.texts}
     marks = decimal_marks(texts, table.separator, numbers=texts)
-    for place, doubt in marks.doubts.items():
-        if marks[place] != plans[place].form.mark:
-            mark = "comma" if plans[place].form.mark == "," else "point"
+    forms = {}
+    for place in texts:
+        plan = numbers[place]
+        if place in marks.doubts and marks[place] != plan.form.mark and place not in marks.column_marks:
+            reading, _, _ = marks.doubts[place].description.partition(";")
             raise DataError(
-                f'{table.place}: column "{names[place]}": {doubt.description.partition(";")[0]}, and the model reads a '
-                f"decimal {mark}; write the numbers of this table with it"
+                f'{table.place}: column "{plan.name}": {reading}, and the model '
+                f"reads numbers written like {plan.form.example!r}; write the numbers of this table so"
             )
+        if place not in marks.undecided:
+            forms[plan.name] = plan.form.with_mark(marks[place])
+    return [replace(plan, form=forms.get(plan.name, plan.form)) for plan in plans]
 
 
 def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.DataFrame, npt.NDArray[np.int64]]:

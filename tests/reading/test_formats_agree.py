@@ -10,11 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from probcal.config.entries import Component
 from probcal.errors import DataError
 from probcal.reading.column_plan import ColumnPlan, NewColumn
 from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
-from probcal.try_table.new_rows import with_probabilities
+from probcal.try_table.export import reading_of
+from probcal.try_table.new_rows import read_new_rows, with_probabilities, write_reading
+from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
 
@@ -50,6 +53,8 @@ TABLES = {
     "limits": {"lab": ["<10" if i % 40 == 0 else f"{i * 7 % 101}.5" for i in range(N)]},
     "words": {"grade": any_of("1.2B", "350M", "980K"), "mixed": any_of("10%", "0.10", "5%")},
 }
+LEARNER = Component("tree", "sklearn.tree.DecisionTreeClassifier", {}, "Tree")
+PLAN = PipelinePlan(LEARNER, Component("direct", "probcal.methods.direct.DirectClassifier", {}, "Direct"), 0)
 FORMATS = ("comma", "semicolon", "parquet", "arff")
 
 
@@ -135,17 +140,12 @@ def test_written_numbers_are_equal_in_csv_and_parquet(tmp_path, name):
 @pytest.mark.parametrize("trained", FORMATS)
 def test_a_plan_reads_new_rows_of_every_format_alike(tmp_path, name, trained):
     frame = frame_of(name)
-    plans = [column.plan for column in prepared(frame, tmp_path, trained).inputs]
+    write_reading(reading_of(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
     frames = []
     for kind in FORMATS:
-        if (trained == "semicolon") != (kind == "semicolon") and kind in ("comma", "semicolon"):
-            continue  # other decimal marks, which are refused
-        table = read_table(str(write(frame, tmp_path / f"new-{kind}", kind)))
-        columns = dict(zip(table.names, table.columns, strict=True))
-        warnings = []
-        X = {plan.name: NewColumn(plan, columns[plan.name], table.where).read(False, warnings) for plan in plans}
-        assert warnings == []
-        frames.append(pd.DataFrame(X))
+        new = read_new_rows(write(frame, tmp_path / f"new-{kind}", kind), tmp_path / "columns.json")
+        assert new.warnings == []
+        frames.append(new.X)
     for other in frames[1:]:
         pd.testing.assert_frame_equal(frames[0], other)
 
@@ -161,8 +161,6 @@ def test_a_model_gives_equal_probabilities_for_every_format(tmp_path, monkeypatc
     assert result.exit_code == 0, result.output
     found = {}
     for kind in FORMATS:
-        if (trained == "semicolon") != (kind == "semicolon") and kind in ("comma", "semicolon"):
-            continue
         text, warnings = with_probabilities(str(write(frame, tmp_path / "new", kind)), tmp_path / "m")
         assert warnings == []
         found[kind] = [line.rpartition(",")[2] for line in text.splitlines()]
@@ -196,6 +194,24 @@ def test_flags_are_numbers_and_booleans_alike(tmp_path, training, new):
     plan = prepare(TableRequest(str(tmp_path / "t.csv"), "left")).inputs[0].plan
     column = NewColumn(plan, pa.chunked_array([new]), "row {}".format)
     assert [str(value) for value in column.read(False, [])] in (["1.0", "0.0"], ["true", "false"])
+
+
+def test_ambiguous_numbers_of_another_separator_are_refused(tmp_path):
+    rows = "".join(f"{i / 7:.2f};{'yes' if i % 3 else 'no'}\n".replace(".", ",") for i in range(60))
+    (tmp_path / "eu.csv").write_text("x;left\n" + rows)
+    write_reading(reading_of(prepare(TableRequest(str(tmp_path / "eu.csv"), "left")), PLAN), tmp_path / "columns.json")
+    (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n')
+    with pytest.raises(DataError, match=r'"1,250" is read as 1250.*and the model reads numbers written like .12,5.'):
+        read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
+    for text in ("x,z\n1.25,1\n", "x;z\n1,250;1\n", "x\tz\n1,250\t1\n", 'x,z\n"1,25",1\n'):
+        (tmp_path / "new.csv").write_text(text)
+        assert read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json").X["x"].tolist() == [1.25]
+
+
+def test_nested_values_in_place_of_a_column_are_refused():
+    column = NewColumn(ColumnPlan("n", "category", levels=("a", "b")), pa.chunked_array([pa.nulls(2)]), "row {}".format)
+    with pytest.raises(DataError, match="holds values of a type that is not read"):
+        column.read(False, [])
 
 
 def test_boolean_in_a_column_of_counts_is_refused():

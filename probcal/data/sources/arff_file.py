@@ -83,7 +83,7 @@ def _header_line(line: str, kinds: list[AttributeKind]) -> str:
 
     Numbers and dates are read as text, so that none is rounded.
     """
-    line = _without_comment(line)
+    line = _without_comment(line).strip() or "%"  # a blank first line would shift the parser's numbers of lines
     match = _ATTRIBUTE.match(line)
     if match is None:
         return line
