@@ -91,7 +91,7 @@ def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> 
 OF_A_PLUGIN = "; if a plugin adds this name, install its package"
 """What to do about an unknown name that another package may add."""
 
-_EXTRAS = {"matplotlib": "plots", "openml": "openml", "pyarrow": "parquet"}
+_EXTRAS = {"matplotlib": "plots", "openml": "openml"}
 """Optional package -> the extra of probcal that brings it."""
 
 

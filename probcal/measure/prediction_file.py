@@ -18,8 +18,9 @@ import pandas as pd
 from probcal.data.dataset import as_text
 from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.file_reader import UserTable, read_table
-from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, read_numbers
+from probcal.reading.decimal_mark import Marks, decimal_marks
+from probcal.reading.number_form import Mark, plain_values
+from probcal.reading.table import UserTable, read_table
 from probcal.try_table.target import Target, read_target, read_word_labels, refuse_unknown_labels
 
 Floats = npt.NDArray[np.float64]
@@ -178,8 +179,14 @@ class _Reader:
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:
-        columns = {place: self.table.frame.iloc[:, place] for place in places}
-        return decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
+        columns = {place: self.table.texts[place] for place in places if place in self.table.texts}
+        marks = decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
+        for place in set(numbers) & set(marks.undecided):
+            raise DataError(
+                f'{self.source}: column "{self.names[place]}" holds "{marks.undecided[place]}", which has another '
+                "value with a decimal comma than with a decimal point; say which with --decimal"
+            )
+        return marks
 
     def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
         """Return the target, and what words such as NA are read as."""
@@ -220,7 +227,7 @@ class _Reader:
         if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna()):
             return np.array([np.nan if pd.isna(value) else float(value) for value in raw]), texts
         codes, levels = pd.factorize(texts)
-        values = read_numbers(list(levels), mark).numbers
+        values = plain_values(list(levels), mark)
         return np.append(values, np.nan)[codes], texts
 
     def _probabilities(self, place: int, mark: Mark) -> Floats:

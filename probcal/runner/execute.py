@@ -107,6 +107,7 @@ class SharedFitTimer:
 
 def rows_of(cell: Cell) -> SplitRows:
     """Return the rows of the cell's split, which it shares with other cells."""
+    cell = cell.as_seeded()
     if cell.used_split.nested:
         return nested_rows.rows_of(cell)
     return fold_rows.rows_of(cell) if cell.has_fold_rows else fit_predict.rows_of(cell)
@@ -145,7 +146,7 @@ class _CellPrediction:
 
 
 def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
-    cell = _fresh_cell(cell)
+    cell = _fresh_cell(cell.as_seeded())
     if cell.used_split.nested:
         cell = nested_rows.with_calibration_rows(cell)
     estimator = fitted(cell, rows)

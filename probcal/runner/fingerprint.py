@@ -390,7 +390,9 @@ def _random_state_part(method: Component) -> tuple[str, ...]:
 
 
 def _seed_name(cell: Cell) -> tuple[str, ...]:
-    """Return the name of the card if it differs from the data set's, because it seeds the splits."""
+    """Return what seeds the splits, if it is not the name of the data set."""
+    if cell.card.seed_name is not None:
+        return (cell.card.seed_name,)
     return (cell.card.name,) if cell.card.name != cell.dataset else ()
 
 

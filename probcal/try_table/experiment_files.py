@@ -19,6 +19,7 @@ from probcal.data.card import read_card
 from probcal.data.dataset import Dataset, as_text, assemble
 from probcal.data.sources.files import read_original_files
 from probcal.errors import FileProblems, ProbcalError
+from probcal.reading.levels import same_spelling
 from probcal.try_table.choices import Entry
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import PreparedTable
@@ -114,6 +115,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         "columns": _kinds(prepared),
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
         "split": prepared.split.card_entry(),
+        "seed_name": _seed_name(prepared),
         "expect": checks | ({"fingerprint": fingerprint} if fingerprint else {}),
         "folder": ".",
         "files": [
@@ -126,6 +128,14 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         ],
     }
     return yaml_text(content)
+
+
+def _seed_name(prepared: PreparedTable) -> str:
+    """Return a digest of the labels in the order of the file, so that neither names nor formats change the splits."""
+    levels = list(prepared.target.counts)
+    spellings = dict(zip(levels, same_spelling(levels), strict=True))
+    labels = [spellings[label] for label in prepared.target.labels[prepared.target.label_mask][prepared.rows]]
+    return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
 
 
 def _about_text(prepared: PreparedTable) -> str:
@@ -154,7 +164,7 @@ class TableFiles:
     """Hold a table as the texts ``rows`` (CSV) and ``card`` (YAML), and the ``dataset`` read from them."""
 
     name: str
-    """Name of the card and of the file of rows. It also seeds the splits."""
+    """Name of the card and of the file of rows."""
     rows: str
     card: str
     dataset: Dataset

@@ -8,7 +8,6 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import joblib
 import numpy as np
@@ -16,15 +15,13 @@ import pandas as pd
 
 from probcal.config.columns import ExperimentColumn
 from probcal.data.card_split import Split
-from probcal.data.dataset import as_text
 from probcal.errors import ProbcalError, is_installed
+from probcal.reading.column_plan import ColumnPlan
 from probcal.runner.nested_rows import calibration_cv
 from probcal.try_table import choices
-from probcal.try_table.column_types import ColumnChoices, TableColumn, infer_column
-from probcal.try_table.dates_in_text import date_order
 from probcal.try_table.held_out import HeldOutPredictions, draw_reliability, held_out_text
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
-from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
+from probcal.try_table.new_rows import TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
 
@@ -88,19 +85,15 @@ def write_export(
     prepared: PreparedTable,
     predictions: HeldOutPredictions,
     facts: CardFacts,
-    number_columns: tuple[str, ...],
 ) -> None:
-    """Fit the pipeline on all labelled rows and write all files of the export, or none.
-
-    ``number_columns`` holds the columns that the user declared as numbers.
-    """
+    """Fit the pipeline on all labelled rows and write all files of the export, or none."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         model = plan.fit(*training_rows(prepared), group_values(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
-        write_reading(replace(reading_of(prepared, plan, number_columns), model=digest), building / "columns.json")
+        write_reading(replace(reading_of(prepared, plan), model=digest), building / "columns.json")
         advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
         (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
@@ -134,40 +127,25 @@ def group_values(prepared: PreparedTable) -> np.ndarray | None:
     return None
 
 
-def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tuple[str, ...]) -> TableReading:
+def reading_of(prepared: PreparedTable, plan: PipelinePlan) -> TableReading:
     """Return how the table was read, for new rows."""
     target = prepared.target
     places = {name: place for place, name in enumerate(classes_of(prepared))}
     labels = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
-    raw = prepared.raw
     return TableReading(
-        inputs=tuple(_input(column, raw[column.name], column.name in number_columns) for column in prepared.inputs),
+        inputs=tuple(column.plan for column in prepared.inputs if column.plan is not None),
         target=target.name,
         classes=tuple(places),
         labels={label: places[name] for label, name in labels.items()},
         target_mark=prepared.target_mark,
         native=plan.is_native,
         bound=full_bound(prepared),
-        groups=_groups(prepared, raw) if plan.is_nested else None,
+        groups=_groups(prepared) if plan.is_nested else None,
     )
 
 
-def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> InputColumn:
+
+def _groups(prepared: PreparedTable) -> ColumnPlan:
     """Return how the column of groups or of time was read."""
     [column] = [column for column in prepared.columns if column.kind in ("group", "time")]
-    if column.kind == "group":
-        return InputColumn(column.name, "category")
-    kind = infer_column(column.name, raw[column.name], ColumnChoices(), column.mark).kind
-    return _input(replace(column, kind=kind), raw[column.name], False)
-
-
-def _input(column: TableColumn, raw: pd.Series, number_option: bool) -> InputColumn:
-    assert column.values is not None and column.kind in ("number", "category", "date")
-    kind: Any = column.kind  # one of three literals, as asserted
-    entry = InputColumn(column.name, kind, column.mark, column.written, column.units, number_option)
-    if column.kind == "category":
-        return replace(entry, levels=tuple(column.values.cat.categories))
-    if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):
-        texts = sorted({" ".join(as_text(value).split()) for value in raw.dropna()})
-        return replace(entry, dates=date_order(texts))
-    return entry
+    return ColumnPlan(column.name, "category") if column.plan is None else column.plan

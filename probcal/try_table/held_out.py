@@ -44,7 +44,7 @@ def held_out_predictions(
     labels = dataset.y if dataset.strata is None else dataset.strata
     total, times = np.zeros((len(dataset.y), int(dataset.y.max()) + 1)), np.zeros(len(dataset.y))
     for number, cell in enumerate(ids):
-        _, test = split_rows(card.split, card.name, dataset.X, labels, number, seed)
+        _, test = split_rows(card.split, card.seeding_name, dataset.X, labels, number, seed)
         _, p = store.predictions(results[cell])
         total[test] += scale.clip(scale.reweight(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         times[test] += 1
@@ -60,7 +60,7 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable, clas
     A column ``weight`` follows if rare classes have more rows in the sample than in the table.
     """
     table, target = prepared.table, prepared.target
-    frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
+    frame = table.frame.set_axis(card_names(table.names), axis=1)
     ids = [
         column.name
         for column in prepared.columns

@@ -57,7 +57,7 @@ def _fault(
     dataset: Dataset, labels: npt.NDArray[Any], cvs: list[Any], card_split: Split, split: SplitChoice, seed: int
 ) -> str:
     """Return which split has too few rows for what, or an empty text."""
-    name, X = dataset.card.name, _frame(dataset)
+    name, X = dataset.card.seeding_name, _frame(dataset)
     strata = dataset.y if dataset.strata is None else dataset.strata
     keys, classes = keys_of(card_split, name, X), np.unique(labels)
     option = f'--{"time" if split.kind == "time_ordered" else "group"} "{split.column}"'

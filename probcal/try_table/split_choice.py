@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from probcal._io import counted
 from probcal.data.card_split import Kind
 from probcal.data.splits import stream_seed
 from probcal.errors import DataError, ProbcalError
-from probcal.try_table.column_types import TableColumn, as_text_column
+from probcal.reading.text_column import text_of
+from probcal.try_table.column_types import TableColumn, as_categories
 
 _USUAL_FOLDS = (5, 4, 3, 2)
 _MOST_FOLDS = 100
@@ -98,9 +100,9 @@ def choose_splits(n_splits: int, group: str | None = None, time: str | None = No
     return SplitChoice(kind, folds, n_splits // folds, group)
 
 
-def group_column(name: str, raw: pd.Series) -> TableColumn:
+def group_column(name: str, raw: pa.ChunkedArray) -> TableColumn:
     """Return the column of groups. A row without a value is a group of its own."""
-    text = as_text_column(raw).astype(object)
+    text = as_categories(text_of(raw)).astype(object)
     missing = text.isna()
     if missing.all():
         raise DataError(f'--group: column "{name}" is empty')

@@ -178,7 +178,7 @@ def _copies(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     assert isinstance(X, pd.DataFrame)
     labels = dataset.y if dataset.strata is None else dataset.strata
     splits = [
-        split_rows(card.split, card.name, X, labels, number, seed)
+        split_rows(card.split, card.seeding_name, X, labels, number, seed)
         for number in range(min(prepared.split.folds, _SPLITS_FOR_COPIES))
     ]
     inputs = X.drop(columns=prepared.split.column) if prepared.split.column else X

@@ -15,6 +15,7 @@ from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.metrics.registry import find_metric
+from probcal.reading.table import STANDARD_INPUT
 from probcal.runner.run import RunOptions, run_experiment
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
@@ -23,7 +24,6 @@ from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan, checked_experiment
 from probcal.try_table.export import classes_of, full_bound, pipeline_plan, refuse_export, write_export
-from probcal.try_table.file_reader import STANDARD_INPUT
 from probcal.try_table.held_out import held_out_predictions
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
@@ -122,7 +122,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         print_line(line)
     print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
     if options.export:
-        for line in result.export(options.export, request.number):
+        for line in result.export(options.export):
             print_line(line)
     if prepared.table.has_changed():
         command = f"{options.command} (with another file after --save)" if options.save else options.command
@@ -203,11 +203,8 @@ class TrialResult:
         """Return the measures of the model card: the one that ranks, then the usual ones."""
         return list(dict.fromkeys([self.measure, *(MEASURES[name] for name in _CARD_MEASURES)]))
 
-    def export(self, folder: Path, number_columns: tuple[str, ...]) -> Iterator[str]:
-        """Write the export of the best method to ``folder``, and yield what was written.
-
-        ``number_columns`` holds the columns that the user declared as numbers.
-        """
+    def export(self, folder: Path) -> Iterator[str]:
+        """Write the export of the best method to ``folder``, and yield what was written."""
         best = self.methods[0]
         if not best.is_ranked:
             yield f"not exported: {name_of(best)} and all others failed on some split"
@@ -250,7 +247,7 @@ class TrialResult:
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
         )
-        write_export(folder, plan, self.prepared, predictions, facts, number_columns)
+        write_export(folder, plan, self.prepared, predictions, facts)
         yield ""
         message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from describe.wrap_line(printable(message))

@@ -14,7 +14,7 @@ from probcal.try_table.trial import TrialOptions, try_table
 from tests.commands import probcal, refused
 from tests.try_table.own_tables import customers, shown, written
 
-FEW = ("-l", "logistic", "-l", "tree", "-m", "direct", "-m", "isotonic", "--splits", 3)
+FEW = ("-l", "logistic", "-l", "tree", "-m", "direct", "-m", "isotonic", "--splits", 3, "--seed", 3)
 
 
 @pytest.fixture(scope="module")
