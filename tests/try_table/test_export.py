@@ -235,6 +235,7 @@ def test_card_states_one_bound_for_measures_and_predict(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     card = (tmp_path / "model" / "model-card.md").read_text()
     assert "within 0.00017 and 0.999829, for the log loss here and in `predict.py`" in card
+    assert "measure them with `--weight weight`" in card
     assert "kept within 0.00017 and 0.999829" in " ".join(result.output.split())
 
 
