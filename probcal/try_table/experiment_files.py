@@ -19,7 +19,6 @@ from probcal.data.card import read_card
 from probcal.data.dataset import Dataset, as_text, assemble
 from probcal.data.sources.files import read_original_files
 from probcal.errors import FileProblems, ProbcalError
-from probcal.reading.levels import same_spelling
 from probcal.try_table.choices import Entry
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import PreparedTable
@@ -132,9 +131,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
 
 def _seed_name(prepared: PreparedTable) -> str:
     """Return a digest of the labels in the order of the file, so that neither names nor formats change the splits."""
-    levels = list(prepared.target.counts)
-    spellings = dict(zip(levels, same_spelling(levels), strict=True))
-    labels = [spellings[label] for label in prepared.target.labels[prepared.target.label_mask][prepared.rows]]
+    labels = prepared.target.labels[prepared.target.label_mask][prepared.rows]
     return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
 
 

@@ -14,8 +14,10 @@ import pandas as pd
 import pyarrow as pa
 
 from probcal._io import counted, join_first, printable
+from probcal.data.dataset import respelt
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
+from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.text_column import TextColumn, text_of
@@ -25,8 +27,8 @@ from probcal.try_table.column_types import (
     TableColumn,
     indicator,
     infer_column,
-    warnings,
 )
+from probcal.try_table.column_warnings import warnings
 from probcal.try_table.split_choice import (
     SplitChoice,
     choose_splits,
@@ -178,6 +180,8 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         plain.with_words(plain.words).categories() if plain.words else None,
         user_labels,
     )
+    levels = list(labels.cat.categories)
+    labels = respelt(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
     if missing := table.missing_words(target=place):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, table_name)

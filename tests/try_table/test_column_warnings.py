@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from probcal.try_table.column_types import ColumnChoices, determines_label, infer_column, warnings
+from probcal.try_table.column_types import ColumnChoices, infer_column
+from probcal.try_table.column_warnings import determines_label, warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 
