@@ -86,7 +86,8 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
     yield from ("", "## Files", "")
     yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
-    weights = "; measure them with `--weight weight`, because rare classes have more rows" * bool(prepared.enriched_classes)
+    weights = "; measure them with `--weight weight`, because rare classes have more rows"
+    weights = weights if prepared.enriched_classes else ""
     yield f"- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table{weights}"
     yield "- `train.py`: fits the same model again"
     yield "- `columns.json`: how the columns are read"
