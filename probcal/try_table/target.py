@@ -174,7 +174,8 @@ def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
     if distinct and not np.isnan(numbers).any():
         spellings = dict(zip(distinct, map(as_text, numbers.tolist()), strict=True))
         texts = [None if text is None else spellings[text] for text in texts]
-    return np.array([*texts, None], dtype=object)[codes]
+    labels: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
+    return labels
 
 
 def label_named(text: str, labels: Collection[str], mark: Mark) -> str:
