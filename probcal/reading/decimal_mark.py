@@ -138,8 +138,10 @@ def _point_evidence(texts: pa.Array) -> Evidence | None:
     forcing = _first(marked, f"^[-+]?{_AMBIGUOUS}$", is_match=False)
     if forcing is None and len(texts) == _FIRST:
         return None  # perhaps a later one decides
-    example = forcing or str(marked[0].as_py())
-    return Evidence("." if forcing else None, example, _readings(example))
+    if forcing is not None:
+        return Evidence(".", forcing, {})
+    example = str(marked[0].as_py())
+    return Evidence(None, example, _readings(example))
 
 
 def _lost_rows(column: TextColumn, read: ReadNumbers | None) -> int:

@@ -121,6 +121,8 @@ def infer_column(
         return _date_column(name, typed_days(raw), ColumnPlan(name, "date"))
     if is_number(raw.type):
         return _number_column(name, typed_numbers(raw), choices, ColumnPlan(name, "number"))
+    if text is None and name in choices.number:
+        raise DataError(f'--number: column "{name}" is of the type {raw.type}, not of numbers; leave out --number')
     if text is None or (facts.declared and name not in choices.number):
         return _limited_category(name, text or text_of(raw), declared=True)
     return _infer_text_column(name, text, choices, facts)

@@ -78,9 +78,10 @@ def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
     assert column.values is not None
     present = column.values.dropna().to_numpy(np.float64)
     numbers, rows = np.unique(present, return_counts=True)
-    texts = [as_text(number) for number in numbers]
-    is_code = np.array([bool(_MISSING_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST_CODE_ROWS)
-    is_refusal = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST_CODE_ROWS)
+    is_code, is_refusal = np.zeros((2, len(numbers)), dtype=bool)
+    for place in np.flatnonzero(rows >= _FEWEST_CODE_ROWS):
+        text = as_text(numbers[place])
+        is_code[place], is_refusal[place] = bool(_MISSING_CODE.fullmatch(text)), bool(_REFUSED_CODE.fullmatch(text))
     plain_numbers = numbers[~is_code & ~is_refusal]
     if not len(plain_numbers):
         return []

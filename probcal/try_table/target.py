@@ -167,14 +167,15 @@ def refuse_rare_classes(target: Target, table_name: str) -> None:
 
 def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
     """Return the labels as text. Where all are numbers, "1", "1.0" and "01" are one label."""
-    values = raw.astype(object).where(raw.notna(), None)
-    texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
-    distinct = list(dict.fromkeys(text for text in texts if text is not None))
+    codes, values = pd.factorize(raw.astype(object))
+    texts = [" ".join(as_text(value).split()) or None for value in values]
+    distinct = [text for text in texts if text is not None]
     numbers = plain_values(distinct, mark)
     if distinct and not np.isnan(numbers).any():
         spellings = dict(zip(distinct, map(as_text, numbers.tolist()), strict=True))
         texts = [None if text is None else spellings[text] for text in texts]
-    return np.array(texts, dtype=object)
+    labels: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
+    return labels
 
 
 def label_named(text: str, labels: Collection[str], mark: Mark) -> str:

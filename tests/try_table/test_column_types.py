@@ -134,6 +134,11 @@ def test_number_option_refuses_what_reads_in_no_single_way(values, fault):
     assert fault in str(error.value)
 
 
+def test_number_option_refuses_booleans():
+    with pytest.raises(DataError, match='--number: column "c" is of the type bool, not of numbers'):
+        infer_column("c", pa.chunked_array([[True, False]]), ColumnChoices(number=["c"]))
+
+
 def test_infinite_numbers_are_read_as_missing():
     found = infer_column("c", pa.chunked_array([[1.0, np.inf, -np.inf, 2.0]]), NOTHING)
     assert (found.missing, found.about) == (2, "1 to 2; 2 infinite values read as missing")

@@ -14,6 +14,7 @@ from probcal.data.encode import NumericEncoder
 from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
+from probcal.reading.text_column import MISSING
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.plan import cells_of
@@ -42,7 +43,8 @@ def prepared_of(columns, labels):
 @often
 @given(st.lists(st.tuples(anything, anything), min_size=5, max_size=12), names)
 def test_any_text_is_read_back_except_for_blanks(rows, name):
-    first, second = (pd.Series([" ".join(row[side].split()) or None for row in rows]) for side in (0, 1))
+    texts = [[" ".join(text.split()) for text in row] for row in rows]
+    first, second = (pd.Series([None if row[side] in MISSING else row[side] for row in texts]) for side in (0, 1))
     columns = dict(zip(card_names([*name, "a", "b"])[-2:], (first, second), strict=True))
     if any(column.nunique() < 2 for column in columns.values()):
         return
