@@ -12,7 +12,8 @@ quickstart: $(VENV)/.installed
 
 # Tests start many processes. Each would compile the package anew if this variable kept bytecode from being written.
 test test-all: export PYTHONDONTWRITEBYTECODE =
-PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
+# A process that is lost costs one test (tests/limits.py). By file, pytest-xdist would wait for it for ever.
+PYTEST := $(BIN)/python -m pytest --dist worksteal
 
 # Less than five minutes on two idle processors: all but the tests marked slow, whose claims are held in small
 test: prepared
@@ -42,7 +43,7 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression
 
 # Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes an hour.
-# Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of probcal[weka].
+# Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of the extra weka.
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 WEKA_JAR ?= $(PROBCAL_WEKA_JAR)
 ITS_WEKA = if grep -qs '^weka:' configs/$$name.yaml; then export PROBCAL_WEKA_JAR="$(WEKA_JAR)"; else unset PROBCAL_WEKA_JAR; fi

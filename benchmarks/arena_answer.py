@@ -1,9 +1,10 @@
 """Does training beat a map? What the arena says: python benchmarks/arena_answer.py results/arena
 
-Four answers by one metric, each with intervals over tables drawn again:
+Five answers by one metric, with intervals over tables drawn again:
 
 - at equal fits: Probing against bagging with as many fits, per learner;
 - at equal seconds: Probing against the best map or baseline that takes no longer, which is chosen on other tables;
+- against one rule: Probing against isotonic regression on all tables, with a sign test for each learner;
 - by training rows: Probing against isotonic regression and bagging, for few and for many rows;
 - a held-out check: the method that does best on half of the tables, scored on the other half.
 
@@ -19,8 +20,10 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binomtest
 from tabulate import tabulate
 
+from probcal.analysis.hypothesis_tests import holm
 from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
@@ -53,7 +56,8 @@ ROWS = (
 """Groups of tables by their training rows: name, fewest, and one more than the most."""
 COMPARISON_METHOD = "as_calarena"
 """Variants of this method only repeat an earlier study, so nobody is advised to use them."""
-FIXED_METHODS = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "probing.fits20", "bagging.fits20")
+FIXED_METHODS = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "quadratic", "spline", "probing.fits20",
+                 "bagging.fits20")  # fmt: skip
 """Methods that the held-out check scores beside its recommendation."""
 FEWEST_SHARE = 0.8
 """Share of the tables on which a method must exist to be recommended."""
@@ -75,7 +79,7 @@ class Share:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print the four answers in Markdown."""
+    """Print the answers in Markdown."""
     parser = argparse.ArgumentParser(prog="python benchmarks/arena_answer.py", description=__doc__.partition("\n\n")[0])
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
@@ -97,7 +101,7 @@ def candidates(arena: Scores) -> Scores:
 
 
 def report(arena: Scores) -> str:
-    """Return the four tables in Markdown."""
+    """Return the tables in Markdown."""
     parts = [
         f"# Training against maps: the answer\n\n{len(arena.tables)} tables, {len(arena.learners)} learners, "
         f"{arena.metric}.",
@@ -107,6 +111,9 @@ def report(arena: Scores) -> str:
         "## At equal seconds\n\nThe rival takes no longer than Probing with that learner, and is the best such method "
         "on a random half of the tables. The share is of the other half. Mean and middle 95 % of 1,000 halves.",
         _pipe(equal_seconds(arena), ["first", "learner", "seconds", "rival most often", "its seconds", "first better"]),
+        "## Against one rule\n\nTables on which Probing with a hundred fits is better than isotonic regression. Tables "
+        "with equal losses do not count. p: two-sided sign test, with Holm's correction for all learners.",
+        _pipe(sign_tests(arena), ["first", "second", "learner", "better", "p", "p (Holm)"]),
         "## By training rows\n\nShare of tables on which the first is better. In parentheses: 95 % of 1,000 draws.",
         _pipe(by_rows(arena), ["first", "second", "learner", "training rows", "tables", "better"]),
         "## Held-out check\n\nOn a random half of the tables, the method with the highest win rate is recommended for "
@@ -181,6 +188,18 @@ def equal_seconds(arena: Scores) -> list[list[str | Share]]:
                 ]
             )
     return rows
+
+
+def sign_tests(arena: Scores) -> list[list[str | Share]]:
+    """Return a row for each learner: Probing with a hundred fits against isotonic regression."""
+    first, second = "probing.fits100", "isotonic"
+    difference = arena.losses[:, :, arena.methods.index(first)] - arena.losses[:, :, arena.methods.index(second)]
+    wins, counts = (difference < 0).sum(axis=0), ((difference < 0) | (difference > 0)).sum(axis=0)
+    p = [float(binomtest(int(n_wins), int(n)).pvalue) for n_wins, n in zip(wins, counts, strict=True)]
+    return [
+        [first, second, learner, f"{n_wins} of {n}", _p_text(value), _p_text(corrected or 0.0)]
+        for learner, n_wins, n, value, corrected in zip(arena.learners, wins, counts, p, holm(p), strict=True)
+    ]
 
 
 def by_rows(arena: Scores) -> list[list[str | Share]]:
@@ -282,6 +301,10 @@ def _number(value: float, draws: Floats) -> str:
         return "-"
     low, high = np.quantile(draws, [0.025, 0.975])
     return f"{value:+.4f} ({low:+.4f} to {high:+.4f})"
+
+
+def _p_text(p: float) -> str:
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _pipe(rows: list[list[str | Share]], header: list[str]) -> str:

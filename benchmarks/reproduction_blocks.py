@@ -133,7 +133,10 @@ def share_in_band(run: Results) -> str:
 
 
 def figure(run: Results, name: str, kind: str) -> str:
-    """A figure of agreement: ``in-band shuffled`` is ``73 %``. Of ``ours``, ``shuffled`` and ``wrong`` columns."""
+    """A figure of agreement: ``in-band shuffled`` is ``73 %``.
+
+    Of ``ours``, ``shuffled`` and ``wrong`` columns, and of the orders ``other_datasets`` and ``one_split``.
+    """
     value = getattr(getattr(run.report.agreement, kind), name.replace("-", "_"))
     return f"{value:.2f}".removeprefix("0") if name == "tau" else percent_text(value)
 
@@ -152,6 +155,11 @@ def digits_same(run: Results, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
     numbers = [number for number in run.report.digits.all if not datasets or number.paper_dataset in datasets]
     return f"{sum(number.distance == 0 for number in numbers)} of {len(numbers)}"
+
+
+def identical_digits(run: Results) -> str:
+    """How many numbers of exact columns on published splits are the printed digits, on all data sets."""
+    return digits_same(run).partition(" ")[0]
 
 
 def digits_in_band(run: Results, *datasets: str) -> str:
@@ -397,8 +405,8 @@ _NUMBERS = {
         first_repetition_minutes,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
         critical_difference, sure_places, partial_verdict, partial_verdicts, partial_mean_verdicts, pair_p,
-        worse_datasets, separated_labels, figure, gate, compared, digits_in_band, digits_same, loss, near_the_best,
-        failures, own_infinite, published_infinite, not_judged, infinite_in, published_below, normalised,
+        worse_datasets, separated_labels, figure, gate, compared, digits_in_band, digits_same, identical_digits, loss,
+        near_the_best, failures, own_infinite, published_infinite, not_judged, infinite_in, published_below, normalised,
         best_of_multiclass,
     )
 }  # fmt: skip

@@ -64,7 +64,7 @@ def tables(rows: int, learners: Sequence[str]) -> Iterator[tuple[str, Any, np.nd
     """Learners with the rows of Adult, or generated ones, as they take them."""
     for learner in learners:
         if learner == "j48" and not (find_spec("weka") and find_spec("jpype")):
-            print("j48 is left out: probcal[weka] is not installed", file=sys.stderr)
+            print("j48 is left out: the extra weka is not installed", file=sys.stderr)
             continue
         try:
             yield learner, *(adult(rows) if learner == "j48" else adult_encoded(rows))

@@ -8,6 +8,9 @@ def main() -> None:
     prepare_streams()
     handle_signals()
     with end_once():
+        from probcal.distribution import tell_of_namesake
+
+        tell_of_namesake()
         from probcal.cli.main import main as commands
 
         commands(prog_name="probcal")

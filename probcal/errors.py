@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from probcal.distribution import install_line, name_packages
+
 _SHORTEST_PART = 3
 _CUTOFF, _CUTOFF_OF_THREE = 0.75, 0.66
 """Smallest similarity of a near miss. One slip in n letters leaves (n - 1) / n, which is less for three letters."""
@@ -15,6 +17,9 @@ _CUTOFF, _CUTOFF_OF_THREE = 0.75, 0.66
 
 class ProbcalError(Exception):
     """Report a fault that the user can fix. The command line prints it and exits with 2."""
+
+    def __str__(self) -> str:
+        return name_packages(super().__str__())
 
 
 class DataError(ProbcalError):
@@ -91,7 +96,7 @@ def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> 
 OF_A_PLUGIN = "; if a plugin adds this name, install its package"
 """What to do about an unknown name that another package may add."""
 
-_EXTRAS = {"matplotlib": "plots", "openml": "openml"}
+_EXTRAS = {"matplotlib": "plots", "openml": "openml", "distributed": "dask"}
 """Optional package -> the extra of probcal that brings it."""
 
 
@@ -101,8 +106,8 @@ def is_installed(package: str) -> bool:
 
 
 def installation(package: str) -> str:
-    """Return the line that installs an optional package."""
-    return f"pip install 'probcal[{_EXTRAS[package]}]'"
+    """Return the line that installs an optional package and what it needs beside it."""
+    return install_line(_EXTRAS[package])
 
 
 def require(package: str, what: str) -> None:

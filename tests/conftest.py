@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from probcal.methods.calibrators import venn_abers
 
+pytest_plugins = ["tests.limits", "tests.java_process"]
 _NAMED = os.environ.get("PROBCAL_DATA_DIR")
 _ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
 

@@ -1,4 +1,4 @@
-"""docs/figures/report.png: the top of the page about results/uci-random. Needs probcal[test] and Chromium."""
+"""docs/figures/report.png: the top of the page about results/uci-random. Needs the extra test and Chromium."""
 
 from __future__ import annotations
 

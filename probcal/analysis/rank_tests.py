@@ -5,6 +5,7 @@ J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy.typing as npt
 _FEWEST_DATASETS = 10
 """Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
 _PERMUTATIONS = 9_999
+_BATCH_NUMBERS = 1_000_000
+"""Number of ranks that are permuted together."""
 _EPSILON = 1e-9
 
 
@@ -39,6 +42,7 @@ def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:
     return chi_square, math.inf if denominator < _EPSILON else (n - 1) * chi_square / denominator
 
 
+@functools.cache
 def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) -> float:
     """Return Nemenyi's critical difference, q sqrt(k (k + 1) / 6n).
 
@@ -66,10 +70,16 @@ def p_of_friedman(table: npt.NDArray[np.float64]) -> tuple[float, bool]:
 def _permutation_p(table: npt.NDArray[np.float64]) -> float:
     """Return the share of tables with randomly permuted ranks that are at least as far from even."""
     random = np.random.default_rng(0)
+    largest = _sum_of_squares(table) - _EPSILON
+    n_above, n_left = 0, _PERMUTATIONS
+    while n_left:  # in batches, since all together would take GBs for hundreds of columns
+        size = min(n_left, max(1, _BATCH_NUMBERS // table.size))
+        permutations = random.permuted(np.broadcast_to(table, (size, *table.shape)), axis=2)
+        n_above += int((_sum_of_squares(permutations) >= largest).sum())
+        n_left -= size
+    return (1 + n_above) / (1 + _PERMUTATIONS)
 
-    def sum_of_squares(ranks: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.asarray((ranks.sum(axis=-2) ** 2).sum(axis=-1))
 
-    statistic = float(sum_of_squares(table))
-    permutations = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
-    return (1 + int((sum_of_squares(permutations) >= statistic - _EPSILON).sum())) / (1 + _PERMUTATIONS)
+def _sum_of_squares(ranks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sum of the squared rank sums of each table in ``ranks``, (..., n_datasets, n_columns)."""
+    return np.asarray((ranks.sum(axis=-2) ** 2).sum(axis=-1))

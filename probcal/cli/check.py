@@ -19,7 +19,7 @@ from probcal.cli import options
     environment=options.DATA,
     exits={
         0: "nothing new, or --power",
-        1: "a deviation or claim without a known reason, a changed number, a failed cell, or nothing to compare",
+        1: "a deviation or claim without a known reason, a changed number, a failed or missing cell, or no comparison",
     },
 )
 @options.folders_argument

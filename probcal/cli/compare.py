@@ -24,7 +24,7 @@ FORMATS = ("markdown", "json", "csv")
     environment=options.DATA,
 )
 @options.folders_argument
-@options.format_option(*FORMATS, help="csv and json contain every test.")
+@options.format_option(*FORMATS, help="csv and json contain every test; markdown has at most 10,000 pairs of a metric.")
 @options.selection
 @options.data_dir_option
 def compare(
@@ -52,6 +52,6 @@ def compare(
 
     stores = selection.select_stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)
-    comparisons = [compare(store) for store in stores]
+    comparisons = [compare(store, options.progress_bar("batches of pairs")) for store in stores]
     output = comparison_text(comparisons, format_)
     click.echo(printable(output) if format_ == "markdown" else output, nl=False)

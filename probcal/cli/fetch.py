@@ -14,6 +14,7 @@ from probcal.cli import options
     "Fetch the data sets of an experiment into the cache.",
     "probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci",
     environment=(*options.DATA, *options.TRUST),
+    interrupted="interrupted; data sets that were fetched whole stay in the cache",
     exits={0: "all are in the cache", 1: "a data set is missing; the message says where to get it"},
 )
 @options.config_argument

@@ -20,12 +20,13 @@ from probcal.config.components import trusting
 from probcal.errors import ProbcalError, unknown_name
 from probcal.runner.interruption import (
     EXIT_CODE,
-    MESSAGE,
+    INTERRUPTED,
     end_once,
     end_process,
     handle_signals,
     is_interrupted,
     prepare_streams,
+    set_message,
 )
 
 _SYSTEM_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
@@ -35,6 +36,8 @@ _HELP = ("-h", "--help")
 
 class _Commands(click.Group):
     """Run the commands. A user's mistake ends with one message and exit code 2, an interruption with 130."""
+
+    interrupted = INTERRUPTED
 
     def main(self, *args: Any, **options: Any) -> Any:
         if not args and "args" not in options:  # this is the program itself, not a caller with arguments
@@ -65,8 +68,17 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             if is_interrupted():
                 end_process()
-            click.echo(f"\n{MESSAGE}", err=True)
+            click.echo(f"\n{self.interrupted}", err=True)
             sys.exit(EXIT_CODE)
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return what click does. From here on an interruption is told in the words of the command."""
+        name, command, rest = super().resolve_command(context, args)
+        self.interrupted = command.interrupted if isinstance(command, options.Command) else INTERRUPTED
+        set_message(self.interrupted)
+        return name, command, rest
 
 
 def _refuse_removed_folder() -> None:
@@ -103,7 +115,7 @@ def _print_versions(context: click.Context, _: click.Parameter, value: bool) -> 
             0: "done",
             1: "a cell failed, a check found a fault, or data are missing",
             2: "a mistake in the call, a file or the data; one message explains it",
-            130: "interrupted; the same command continues",
+            130: "interrupted; the message says what is kept",
         },
     ),
 )

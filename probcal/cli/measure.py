@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 from probcal.cli import suggestions as complete
-from probcal.cli.options import DATA, manual, note_missing_pictures
+from probcal.cli.options import DATA, command, note_missing_pictures
 from probcal.measure.maps import map_paths
 
 if TYPE_CHECKING:
     from probcal.reading.number_form import Mark
 
 
-@click.command(
-    short_help="Measure a file of predicted probabilities, and calibrate them.",
-    epilog=manual(
-        "probcal measure predictions.csv --probability p --target y --calibrate beta",
-        files={
-            "-o FILE": "the table with the calibrated probabilities of a map of all rows",
-            "--report FILE": "a web page with the tables and reliability diagrams",
-        },
-        environment=DATA[2:],
-        exits={0: "measured", 2: "a mistake in the call or in the table; nothing was written"},
-    ),
+@command(
+    "Measure a file of predicted probabilities, and calibrate them.",
+    "probcal measure predictions.csv --probability p --target y --calibrate beta",
+    files={
+        "-o FILE": "the table with the calibrated probabilities of a map of all rows",
+        "--report FILE": "a web page with the tables and reliability diagrams",
+    },
+    environment=DATA[2:],
+    exits={0: "measured", 2: "a mistake in the call or in the table; nothing was written"},
+    interrupted="interrupted; the same command starts again from the beginning",
 )
 @click.argument("table", shell_complete=complete.files)
 @click.option(

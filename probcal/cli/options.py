@@ -15,6 +15,7 @@ from probcal._io import printable
 from probcal.cli import suggestions as complete
 from probcal.config.components import ANY_PATH, trusting
 from probcal.errors import ProbcalError, is_installed
+from probcal.runner.interruption import EXIT_CODE, INTERRUPTED
 
 _MOST_SECONDS = 20 * 24 * 3600
 """Seconds. Beyond 24 days, system calls that wait take no number of milliseconds."""
@@ -118,12 +119,23 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     return results
 
 
+def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
+    """Return a function that shows a progress bar over a list, on a terminal. Elsewhere it shows nothing."""
+
+    def show(items: list[Any]) -> Iterable[Any]:
+        from tqdm import tqdm
+
+        return tqdm(items, unit=f" {unit}", leave=False, disable=None)
+
+    return show
+
+
 def note_missing_pictures() -> None:
     """Say on stderr that a page has no figures, where matplotlib is not installed."""
     if not is_installed("matplotlib"):
-        from probcal.reporting.html.charts import NO_PICTURES
+        from probcal.reporting.html.charts import missing_pictures_note
 
-        click.echo(f"note: {NO_PICTURES}", err=True)
+        click.echo(f"note: {missing_pictures_note()}", err=True)
 
 
 def stores_at(*folders: Path) -> list[Any]:
@@ -164,9 +176,32 @@ TRUST = ("PROBCAL_TRUSTED",)
 _EXITS = {0: "printed", 2: "a mistake in the call or in a file; nothing was changed"}
 
 
-def command(short_help: str, examples: str, *, name: str | None = None, **sections: Any) -> Callable[[Any], Any]:
-    """Return the decorator of a command. ``sections`` are those of ``manual``."""
-    return click.command(name, short_help=short_help, epilog=manual(examples, **sections))
+KEPT_CELLS = "interrupted; finished cells are kept, the same command goes on from there"
+
+
+class Command(click.Command):
+    """Hold what the command says after an interruption, which is also the meaning of its exit code 130."""
+
+    def __init__(self, *args: Any, interrupted: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.interrupted = interrupted
+
+
+def command(
+    short_help: str,
+    examples: str,
+    *,
+    name: str | None = None,
+    interrupted: str = INTERRUPTED,
+    exits: Mapping[int, str] | None = None,
+    **sections: Any,
+) -> Callable[[Any], Any]:
+    """Return the decorator of a command. ``exits`` and ``sections`` are those of ``manual``.
+
+    ``interrupted`` is what the command says after an interruption. It must be true at any time of the command.
+    """
+    epilog = manual(examples, exits={**(exits or {}), EXIT_CODE: interrupted}, **sections)
+    return click.command(name, cls=Command, interrupted=interrupted, short_help=short_help, epilog=epilog)
 
 
 def manual(

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         0: "all cells are done",
         1: "a cell failed, or has no data",
         2: "a mistake in the call, the file or the data, a missing package, or a full disk; finished results are kept",
-        130: "interrupted; the same command continues",
     },
+    interrupted=options.KEPT_CELLS,
 )
 @options.config_argument
 @options.selection
@@ -118,7 +118,7 @@ def run(
 
 def _refuse_clusters(options: dict[str, object]) -> None:
     """Raise ProbcalError when several ways to run cells were given, or Dask is needed and not installed."""
-    from probcal.errors import ProbcalError
+    from probcal.errors import ProbcalError, installation
 
     names = [option for option, value in options.items() if value is not None]
     if len(names) > 1:
@@ -127,4 +127,4 @@ def _refuse_clusters(options: dict[str, object]) -> None:
         try:
             import distributed  # noqa: F401
         except ImportError as error:
-            raise ProbcalError(f'{names[0]} needs Dask ({error}): pip install "probcal[dask]"') from None
+            raise ProbcalError(f"{names[0]} needs Dask ({error}): {installation('distributed')}") from None

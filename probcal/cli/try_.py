@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         0: "all cells are done",
         1: "a cell failed",
         2: "a mistake in the call, or a table that cannot be used",
-        130: "interrupted; the same command continues",
     },
+    interrupted=options.KEPT_CELLS,
 )
 @click.argument("table", shell_complete=complete.files)
 @click.option("-t", "--target", metavar="COLUMN", help="The column to predict (default for OpenML: its own target).")

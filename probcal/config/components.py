@@ -19,6 +19,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from probcal.distribution import name_packages
 from probcal.errors import ProbcalError, did_you_mean
 
 
@@ -105,7 +106,8 @@ def unmet_requirement(component: type) -> str | None:
     """
     check = getattr(component, "unmet_requirement", None)
     try:
-        return None if check is None else check()
+        needed = None if check is None else check()
+        return name_packages(needed) if needed else None
     except Exception as error:  # a user's class may raise anything
         return str(error) or type(error).__name__
 
@@ -181,7 +183,12 @@ def is_trusted(path: str) -> bool:
 
     A class that an installed package declares for probcal is trusted, too (``probcal.config.plugins``).
     """
-    names = {*_TRUSTED_PACKAGES, *_names_from_environment()}
+    return any(path.startswith(f"{name}.") for name in _TRUSTED_PACKAGES) or is_trusted_by_user(path)
+
+
+def is_trusted_by_user(path: str) -> bool:
+    """Return whether the user trusts ``path``: by name, or by installing the package that declares it for probcal."""
+    names = _names_from_environment()
     if ANY_PATH in names or any(path == name or path.startswith(f"{name}.") for name in names):
         return True
     from probcal.config.plugins import is_declared

@@ -11,13 +11,10 @@ from probcal.config.components import (
     Builtin,
     build,
     entries,
-    import_class,
-    is_trusted,
     learner_fault,
     method_fault,
     named_items,
     parameter_names,
-    refusal,
     takes_parameter,
     unknown_parameters,
     value_fault,
@@ -26,6 +23,7 @@ from probcal.config.experiment_file import LearnerEntry, MethodEntry
 from probcal.config.nested import faults as nested_faults
 from probcal.config.nested import is_component, resolve_names
 from probcal.config.plugins import find_component, known_learners, known_methods
+from probcal.config.trust import text_faults, trusted_class
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import OF_A_PLUGIN, ProbcalError, did_you_mean, unknown_name
 
@@ -153,9 +151,7 @@ class Section:
                     self._check_seed((*place, "shared_seed"), variant_component)
 
     def _import_component(self, path: str) -> type:
-        if not is_trusted(path):
-            raise ProbcalError(refusal(path))
-        component = import_class(path)
+        component = trusted_class(path)
         if misfit := self._kind.fault(component):
             raise ProbcalError(misfit)
         return component
@@ -226,7 +222,7 @@ class Section:
 
 
 def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -> list[tuple[Place, str]]:
-    """Return the place and message of each unknown parameter, and of each fault of a nested component.
+    """Return the place and message of each unknown parameter, untrusted text and fault of a nested component.
 
     ``params`` stand at ``place``. Values are not checked. A learner such as BaggingClassifier may get another learner
     as its ``estimator``.
@@ -234,7 +230,8 @@ def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -
     is_nested = takes_parameter(component, "estimator") and is_component(params.get("estimator"))
     own_params = {name: value for name, value in params.items() if not (is_nested and name == "estimator")}
     unknown_faults = [((*place, name), message) for name, message in unknown_parameters(component, own_params).items()]
-    return [*unknown_faults, *nested_faults(params, place)]
+    untrusted_texts = [((*place, name), message) for name, message in text_faults(component, params)]
+    return [*unknown_faults, *untrusted_texts, *nested_faults(params, place)]
 
 
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:

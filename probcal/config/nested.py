@@ -15,16 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from probcal.config.components import (
-    build,
-    import_class,
-    is_trusted,
-    refusal,
-    takes_parameter,
-    unknown_parameters,
-    value_fault,
-)
+from probcal.config.components import build, import_class, takes_parameter, unknown_parameters, value_fault
 from probcal.config.plugins import find_component, known_learners, known_methods
+from probcal.config.trust import text_faults, trusted_class
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
 
 _KEYS = {"type", "params"}
@@ -104,7 +97,10 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
     other_params = {name: value for name, value in params.items() if not takes_parameter(component, str(name))}
     messages = unknown_parameters(component, other_params)
     yield from (((*place, "params", name), message) for name, message in messages.items())
-    if messages or any(True for _ in faults(params, ())):  # those of its own components are reported at their places
+    untrusted_texts = list(text_faults(component, params))
+    yield from (((*place, "params", name), message) for name, message in untrusted_texts)
+    # faults of its own components are reported at their places
+    if messages or untrusted_texts or any(True for _ in faults(params, ())):
         return
     try:
         fault = value_fault(instances(mapping))
@@ -120,10 +116,7 @@ def _class(name: str) -> type:
     if builtin is None and "." not in name:
         components = {**known_learners(), **known_methods()}
         raise ProbcalError(unknown_name("learner or method", name, components, "; any other class by its import path"))
-    path = builtin.path if builtin else name
-    if not is_trusted(path):
-        raise ProbcalError(refusal(path))
-    return import_class(path)
+    return trusted_class(builtin.path if builtin else name)
 
 
 def _find_builtin(name: str) -> Any:

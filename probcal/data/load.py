@@ -8,14 +8,13 @@ planned cell is bound to the fingerprint of its data set, and ``load`` returns e
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from filelock import FileLock
-
+from probcal._lock import FileLock, HeldError
 from probcal.data.cache import Note, cache_folder, is_cached, notes, read_cached, remove_cached, write_cached
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble
@@ -34,6 +33,8 @@ from probcal.errors import AmbiguousDataError, DataError, MissingDataError, RowE
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
 _obtained_fingerprints: dict[tuple[Path, Card], str] = {}
 """(cache folder, unbound card) -> fingerprint that ``obtain`` found in this process."""
+_MOST_WAITING_SECONDS = 600.0
+"""Longest wait for another process that obtains the same data set."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,24 @@ def obtain_once(card: Card) -> None:
 
     Raises DataError as ``fetch_into_cache`` does.
     """
-    lock: Any = nullcontext()
-    if not (card.generator or card.bundled):  # of which nothing is stored
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        lock = FileLock(cache_folder() / f".{card.name}-{card.digest}.lock")
-    with lock:
+    if card.generator or card.bundled:  # of which nothing is stored
         obtain(card, data_folder())
+    else:
+        with _one_at_a_time(cache_folder() / f".{card.name}-{card.digest}.lock"):
+            obtain(card, data_folder())
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    """Wait until no other process is inside. The wait only saves downloads, so without a lock this goes on."""
+    lock = FileLock(path)
+    with suppress(OSError, HeldError):  # a cache that is read-only or has no locks, or a holder that hangs
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(_MOST_WAITING_SECONDS, markers=False)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def fetch_into_cache(card: Card, folder: Path | None = None) -> LocatedDataset:

@@ -11,39 +11,44 @@ WEKA = f"{WEKA_PACKAGE}WekaClassifier"
 LEARNERS: dict[str, Builtin] = {
     "j48": Builtin(
         WEKA,
-        "Weka's J48, C4.5 decision trees (needs probcal[weka])",
+        "Weka's J48, C4.5 decision trees (needs Weka and Java: the extra weka)",
         {"classifier": "trees.J48"},
         label="J48",
         encoding="native",
     ),
     "smo": Builtin(
         WEKA,
-        "Weka's SMO, a linear support vector machine with C = 1 (needs probcal[weka])",
+        "Weka's SMO, a linear support vector machine with C = 1 (needs Weka and Java: the extra weka)",
         {"classifier": "functions.SMO"},
         label="SVM",
         encoding="native",
     ),
     "jittered_smo": Builtin(
         f"{WEKA_PACKAGE}jittered_smo.JitteredSMO",
-        "the same with weights changed by 1e-12, which shows what rounding alone does (needs probcal[weka])",
+        "the same with weights changed by 1e-12, which shows what rounding alone does "
+        "(needs Weka and Java: the extra weka)",
         label="SVM",
         encoding="native",
     ),
     "weka_nb": Builtin(
         WEKA,
-        "Weka's NaiveBayes, by default with kernel densities: -K (needs probcal[weka])",
+        "Weka's NaiveBayes, by default with kernel densities: -K (needs Weka and Java: the extra weka)",
         {"classifier": "bayes.NaiveBayes", "options": "-K"},
         label="NB",
         encoding="native",
     ),
     "weka_logistic": Builtin(
         WEKA,
-        "Weka's Logistic (needs probcal[weka])",
+        "Weka's Logistic (needs Weka and Java: the extra weka)",
         {"classifier": "functions.Logistic"},
         label="Log",
         encoding="native",
     ),
-    "weka": Builtin(WEKA, "any classifier of Weka, by its name and options (needs probcal[weka])", encoding="native"),
+    "weka": Builtin(
+        WEKA,
+        "any classifier of Weka, by its name and options (needs Weka and Java: the extra weka)",
+        encoding="native",
+    ),
     "tree": Builtin(
         "sklearn.tree.DecisionTreeClassifier",
         "scikit-learn's decision tree (entropy, at least two rows in a leaf)",
@@ -52,7 +57,7 @@ LEARNERS: dict[str, Builtin] = {
     ),
     "c45": Builtin(
         "probcal.learners.c45.C45Classifier",
-        "C4.5 decision trees, the same as Weka's J48 without Java (needs probcal[trees])",
+        "C4.5 decision trees, the same as Weka's J48 without Java (needs numba: the extra trees)",
         label="C4.5",
         encoding="native",
     ),

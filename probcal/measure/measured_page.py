@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from probcal._io import printable
 from probcal.errors import is_installed
+from probcal.measure.column_reader import place_name
 from probcal.measure.measurement import MeasuredSection
-from probcal.measure.prediction_file import FilePredictions, place_name
+from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.text import Measurement, description, findings, legend, table
-from probcal.reporting.html.charts import NO_PICTURES, Picture, styled_picture
+from probcal.reporting.html.charts import Picture, missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class PageSection:
     rows: Sequence[Sequence[str]]
     picture: Picture | None
     """None where matplotlib is not installed."""
+    has_bands: bool
+    """Whether the picture has bars and bands. They need as many rows as the intervals of the table."""
 
 
 def page(measurement: Measurement, calibrated: Floats | None) -> str:
@@ -47,8 +50,8 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
             f"Reliability: {section.name}",
             partial(reliability_figure, predictions, section, calibrated, measurement.map),
         )
-        sections.append(PageSection(section.name, header, rows, picture))
-    legends = [*legend(measurement), *([] if is_installed("matplotlib") else [NO_PICTURES])]
+        sections.append(PageSection(section.name, header, rows, picture, section.support.has_all))
+    legends = [*legend(measurement), *([] if is_installed("matplotlib") else [missing_pictures_note()])]
     return render(
         "measure.html",
         title=f"Measured predictions: {place_name(predictions.table)}",
@@ -72,11 +75,12 @@ def reliability_figure(
 
     rows = section.rows
     stages = {"before": predictions.p[rows]} | ({} if calibrated is None else {str(map): calibrated[rows]})
+    bands = "confidence" if section.support.has_all else None  # the band of one row would have the width 0
     figure = titled_figure(printable(section.name, 40), 4.2, 4.2)
     axes = figure.add_subplot()
     for number, (name, p) in enumerate(stages.items()):
         ReliabilityDisplay.from_predictions(
-            *_binary_predictions(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands="confidence",
+            *_binary_predictions(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands=bands,
             n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(rows))), name=name, ax=axes, color=COLOURS[number],
         )  # fmt: skip
     suffix = "" if predictions.is_binary else " of the likeliest class"

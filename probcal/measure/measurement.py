@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.labels import in_order
-from probcal.measure.prediction_file import MISSING_GROUP, FilePredictions
+from probcal.measure.column_reader import MISSING_GROUP
+from probcal.measure.few_rows import RowSupport, row_support
+from probcal.measure.prediction_file import FilePredictions
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 
 Floats = npt.NDArray[np.float64]
@@ -129,6 +131,8 @@ class MeasuredSection:
     counts: tuple[int, ...]
     """Rows of each class."""
     lines: list[Line]
+    support: RowSupport
+    """Whether the rows suffice for intervals and a p-value."""
     impossible_rows: tuple[int, ...] = field(default=())
     """Numbers of the rows whose observed class had predicted probability 0, in the given probabilities."""
 
@@ -172,7 +176,15 @@ def _section(
     stages = [p] if calibrated is None else [p, calibrated[rows]]
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])  # so that no group changes another's draws
     values = [_values(y, stage, weight, quantities) for stage in stages]
-    samples = _bootstrap_values(y, stages, weight, quantities, draws, random)
+    support = row_support(y, p, weight, predictions.classes)
+    samples = np.full((len(stages), draws, len(quantities)), np.nan)
+    supported = [place for place, quantity in enumerate(quantities) if _has_interval(quantity, support)]
+    if supported:
+        chosen = [quantities[place] for place in supported]
+        samples[:, :, supported] = _bootstrap_values(y, stages, weight, chosen, draws, random)
+    if not support.has_p_value:
+        for place, quantity in enumerate(quantities):
+            values[0][place] = math.nan if quantity.name in _P_VALUES else values[0][place]
     lines = []
     for place, quantity in enumerate(quantities):
         bounds = _bounds(quantity)
@@ -186,7 +198,13 @@ def _section(
         lines.append(Line(quantity, before, after, change))
     observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
     counts = np.bincount(y, minlength=len(predictions.classes)).tolist()
-    return MeasuredSection(name, column, group, rows, tuple(counts), lines, tuple(rows[observed == 0].tolist()))
+    return MeasuredSection(
+        name, column, group, rows, tuple(counts), lines, support, tuple(rows[observed == 0].tolist())
+    )
+
+
+def _has_interval(quantity: Quantity, support: RowSupport) -> bool:
+    return quantity.has_interval and (support.has_losses if quantity.is_tested else support.has_all)
 
 
 def _values(

@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probcal._io import counted, csv_text, printable
+from probcal._io import counted, csv_text, join_first, printable
+from probcal.measure.column_reader import place_name
+from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, BootstrapInterval, Line, MeasuredSection
-from probcal.measure.prediction_file import FilePredictions, place_name
+from probcal.measure.prediction_file import FilePredictions
 from probcal.try_table.description import wrap_line
 from probcal.try_table.target import class_lines
 
@@ -31,6 +33,9 @@ class Measurement:
 def description(predictions: FilePredictions) -> Iterator[str]:
     """Yield lines that say what was read."""
     table, counts = predictions.table, class_lines(predictions.counts())
+    if predictions.has_weights:
+        shares = predictions.shares()
+        counts = [(label, f"{words}, {100 * shares[label]:.3g} % of the weight") for label, words in counts]
     yield from wrap_line("; ".join([f"{place_name(table)}: {counted(predictions.n_rows)}", *table.notes]))
     columns = ", ".join(predictions.columns[:_MOST_CLASSES])
     if predictions.is_binary:
@@ -97,6 +102,8 @@ def findings(measurement: Measurement) -> list[str]:
     if auc and predictions.is_binary and auc.before.high < 0.5:
         label = predictions.classes[1]
         lines.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
+    lines += _missing_classes_text(measurement)
+    lines += _few_rows_text(measurement)
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
         lines.append(_effect_text(measurement.map, loss))
     return lines
@@ -195,12 +202,40 @@ def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> st
     return f"{prefix}Predicting {baseline} for every row would give {number(constant)} bits{better}."
 
 
+def _missing_classes_text(measurement: Measurement) -> Iterator[str]:
+    """Yield a sentence on the tables in which a class has no rows."""
+    predictions = measurement.predictions
+    names = "the AUC, the slope and the intercept have" if predictions.is_binary else "the AUC has"
+    absent = []
+    for section in measurement.sections:
+        labels = [f'"{label}"' for label, n in zip(predictions.classes, section.counts, strict=True) if not n]
+        absent += [f"{section.name} (no row of {join_first(labels, 3)})"] if labels else []
+    if absent:
+        yield f"Where a class has no rows, {names} no value: {join_first(absent, 5)}."
+
+
+def _few_rows_text(measurement: Measurement) -> Iterator[str]:
+    """Yield a sentence on the tables that rest on few rows."""
+    few = [f"{section.name} ({section.support.reason})" for section in measurement.sections if section.support.reason]
+    if few:
+        losses = "" if measurement.predictions.is_binary else " (a log loss or Brier score: outside the largest class)"
+        yield (
+            f"Too few rows for intervals{'' if measurement.map is None else ' and stars'}: {join_first(few, 5)}. "
+            f"{FEWEST_ROWS} rows are needed, and {FEWEST_CLASS_ROWS} of each class{losses}."
+        )
+    unknown = [section.name for section in measurement.sections if not section.support.has_p_value]
+    if unknown:
+        yield f"Too few rows, or too certain predictions, for p(c_emp): {join_first(unknown, 5)}."
+
+
 def _effect_text(map: str, loss: Line) -> str:
     if loss.change is None or loss.after is None:
         return ""
     if math.isinf(loss.before.value):
         return f"With {map} the log loss is {number(loss.after.value)} bits."
     change = loss.change
+    if math.isnan(change.low):
+        return f"With {map} the log loss is {number(loss.after.value)} bits. There are too few rows to test the change."
     if not change.excludes_zero:
         return f"With {map} the log loss is not significantly different ({number(loss.after.value)} bits)."
     is_lower = change.value < 0

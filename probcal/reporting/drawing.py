@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal._io import refuse_links_out, refuse_other_kinds
+from probcal.errors import StoreError
+from probcal.store.folder import Store
 from probcal.store.outline import ResultColumn
 
 Result = TypeVar("Result")
@@ -63,20 +65,29 @@ def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, 
         yield value
 
 
+def figures_folder(store: Store) -> Path:
+    """Return the folder inside a results folder where its figures lie."""
+    return store.folder / "figures"
+
+
 def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem``.png and ``stem``.svg and return their paths. Equal figures give equal bytes.
 
     Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above. Raises
-    StoreError too where something else than a file is in their place.
+    StoreError too where something else than a file is in their place, and where they cannot be written.
     """
     folder = stem.parent.parent
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _SAVE_OPTIONS]  # a name may hold a dot
     names = [str(path.relative_to(folder)) for path in paths]
     refuse_links_out(folder, [stem.parent.name, *names])
     refuse_other_kinds(folder, names, [stem.parent.name])
-    stem.parent.mkdir(exist_ok=True)
-    for path, options in zip(paths, _SAVE_OPTIONS.values(), strict=True):
-        figure.savefig(path, **options)
+    try:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        for path, options in zip(paths, _SAVE_OPTIONS.values(), strict=True):
+            figure.savefig(path, **options)
+    except OSError as error:
+        reason = error.strerror or error
+        raise StoreError(f"cannot write figures to {stem.parent}: {reason}; choose another folder with -o") from None
     return paths
 
 

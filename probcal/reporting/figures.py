@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.reporting.drawing import draw_styled, save_figure
+from probcal.reporting.drawing import draw_styled, figures_folder, save_figure
 from probcal.reporting.metric_table import attach_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
@@ -39,8 +40,9 @@ def plot(
     warn: Callable[[str], None],
     kinds: Sequence[str] = KINDS,
     selection: Selection = _FULL_SELECTION,
+    folder_of: Callable[[Store], Path] = figures_folder,
 ) -> Iterator[Path]:
-    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``, and yield the files.
+    """Draw what the results of ``stores`` allow, each into its ``folder_of``, and yield the files.
 
     ``warn`` receives notes on what is missing in a figure. Where the predictions exist, what figures need of them is
     written to the folder's ``estimates.json``. Raises FigureError when there is no figure to draw, StoreError when
@@ -51,7 +53,7 @@ def plot(
     selection.refuse_unknown_names([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
-        for paths in _save_figures(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
+        for paths in _save_figures(_figures(store, tuple(kinds), selection, notes.append), folder_of(store)):
             any_drawn = True
             yield from paths
         for note in dict.fromkeys(notes):
@@ -98,7 +100,17 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
 
 def _save_figures(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
     """Yield the paths of each figure."""
-    return draw_styled(figures, lambda name, figure: save_figure(figure, folder / name))
+    return draw_styled(_with_own_names(figures), lambda name, figure: save_figure(figure, folder / name))
+
+
+def _with_own_names(figures: Iterable[tuple[str, Figure]]) -> Iterator[tuple[str, Figure]]:
+    """Number a figure whose name is that of an earlier one, also where the system ignores case, as on macOS."""
+    taken: set[str] = set()
+    for name, figure in figures:
+        candidates = (f"{name}-{number}" if number > 1 else name for number in count(1))
+        own_name = next(one for one in candidates if one.casefold() not in taken)
+        taken.add(own_name.casefold())
+        yield own_name, figure
 
 
 def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:

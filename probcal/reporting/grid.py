@@ -139,12 +139,14 @@ def latex(title: str, grids: list[Grid]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+_SCREEN = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 _STYLE = """
-body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #222 }
+:root { color-scheme: light dark }
+body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em }
 table { border-collapse: collapse; margin: .6em 0 } td, th { padding: .15em .6em; white-space: nowrap }
-thead th { border-bottom: 2px solid #444 } tbody tr { border-top: 1px solid #ddd }
-tbody tr:has(small) { border-top: none } small { color: #777 } figure { margin: 0 0 2.5em; overflow-x: auto }
-ul { color: #555; padding-left: 1.2em; margin: .3em 0 }
+thead th { border-bottom: 2px solid } tbody tr { border-top: 1px solid #8886 }
+tbody tr:has(small) { border-top: none } small, ul { opacity: .75 } figure { margin: 0 0 2.5em; overflow-x: auto }
+ul { padding-left: 1.2em; margin: .3em 0 }
 """.strip()
 
 
@@ -155,7 +157,7 @@ def html_page(experiments: list[tuple[str, list[Grid]]]) -> str:
         f"<h1>{_HTML.plain(name)}</h1>\n" + "\n".join(html_table(grid) for grid in grids) for name, grids in experiments
     )
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{_SCREEN}\n<title>{title}</title>\n'
         f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n{sections}\n</body>\n</html>\n"
     )
 

@@ -30,7 +30,7 @@ from probcal.reporting.grid import (
 )
 from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, Summary, census, summarise
+from probcal.store.summary import Census, Results, Summary, summarise
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -52,7 +52,9 @@ def has_best_methods(outline: Outline) -> bool:
     return len(outline.columns) > 1 and bool(rankable_metrics(outline.metrics))
 
 
-def best_method_table(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
+def best_method_table(
+    number: int, outline: Outline, results: Results, published: PublishedPaper | None, full_census: Census
+) -> Grid:
     """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
     metrics = rankable_metrics(outline.metrics)
     rows = []
@@ -64,7 +66,8 @@ def best_method_table(number: int, outline: Outline, results: Results, published
             for text, bracket in zip(winners, published_winners, strict=True)
         ]
         rows.append([Text(row.title), *entries])
-    return best_grid(number, metrics, rows, best_notes(outline, results), published)
+    entries = [entry for line in rows for entry in line[1:]]
+    return best_grid(number, metrics, rows, best_notes(outline, full_census, entries), published)
 
 
 def best_grid(
@@ -78,10 +81,9 @@ def best_grid(
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
-def best_notes(outline: Outline, results: Results) -> list[str]:
-    """Return the notes of the table: the mark for unfinished means, missing cells, overrides."""
-    notes = [*cell_notes(census(outline, results)), *override_notes(outline)]
-    entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in outline.metrics]
+def best_notes(outline: Outline, full_census: Census, entries: Iterable[Text]) -> list[str]:
+    """Return the notes of a table with these ``entries``: the mark for unfinished means, missing cells, overrides."""
+    notes = [*cell_notes(full_census), *override_notes(outline)]
     if any(INCOMPLETE in entry.rest for entry in entries):
         notes.insert(0, f"{INCOMPLETE} some methods lack results, which are not run yet or failed.")
     return notes
@@ -393,9 +395,8 @@ class MetricResults:
         """Return one summary per row and column."""
         return [summary for row in self.outline.datasets for summary in self.summaries(row)]
 
-    def notes(self, has_units: bool = True) -> list[str]:
+    def notes(self, full_census: Census, has_units: bool = True) -> list[str]:
         """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
-        full_census = census(self.outline, self.results)
         notes = [*footnotes(self.all_summaries, full_census), *override_notes(self.outline)]
         if self.table is not None:
             columns = self.outline.columns
@@ -408,9 +409,12 @@ class MetricResults:
 
 
 def metric_table(
-    number: int, outline: Outline, results: Results, metric: str, published: PublishedPaper | None
+    number: int, outline: Outline, results: Results, metric: str, published: PublishedPaper | None, full_census: Census
 ) -> Grid:
-    """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
+    """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper.
+
+    ``full_census`` counts the cells of the whole experiment.
+    """
     metric_results, columns = MetricResults(outline, results, metric, published), outline.columns
     single_line = len(columns) <= MOST_LINE_COLUMNS
     rows: Lines = []
@@ -425,7 +429,7 @@ def metric_table(
         explanation=table_explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=metric_results.notes(has_units=not single_line),
+        notes=metric_results.notes(full_census, has_units=not single_line),
     )
 
 

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -366,18 +367,18 @@ def read_entries(folder: Path) -> Entries:
 
 
 def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
-    """Write one line per entry, unless the file holds the same already. Raises StoreError when it cannot be written."""
+    """Write one line per entry, unless the file holds the same already. A folder that cannot be written is left alone.
+
+    Raises StoreError for a link out of the folder or a pipe in place of the file.
+    """
     path = folder / ESTIMATES
     lines = ",\n".join(entry.model_dump_json() for entry in entries)
     text = f'{{"version": 1, "estimates": [\n{lines}\n]}}\n'
     refuse_links_out(folder, (ESTIMATES, f"{ESTIMATES}.new"))
     refuse_other_kinds(folder, (ESTIMATES, f"{ESTIMATES}.new"))
-    try:
-        if path.is_file() and path.read_bytes() == text.encode():
-            return
-        write_atomic(path, text)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
+    with suppress(OSError):
+        if not path.is_file() or path.read_bytes() != text.encode():
+            write_atomic(path, text)
 
 
 _MOST_NAMED = 3
@@ -452,6 +453,7 @@ class PredictionFigure:
 _RENEWAL_ADVICE = "fetch its predictions.bin, or run the experiment into another folder (-o)"
 _MISSING_REASON = f"the predictions are no longer stored; {_RENEWAL_ADVICE}"
 _STALE_REASON = f"{ESTIMATES} belongs to other predictions than the results; {_RENEWAL_ADVICE}"
+_IMPOSSIBLE_REASON = f"{ESTIMATES} has other numbers of rows than the results; {_RENEWAL_ADVICE}"
 _LABELS_REASON = "there are no figures for rows with several labels"
 _PARTIAL_REASON = "the predictions of some splits are no longer stored: the figures show the others"
 
@@ -478,8 +480,8 @@ class Pictures:
 def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = False) -> Pictures:
     """Return the pictures of every data set and column with predictions, or with a valid entry in ``estimates.json``.
 
-    With ``keep`` the file is written, so that the same pictures can be drawn without predictions.bin. Raises StoreError
-    when it cannot be written. A file that cannot be read is reported in the notes and otherwise ignored.
+    With ``keep`` the file is written, so that the same pictures can be drawn without predictions.bin. A file that
+    cannot be read is reported in the notes and otherwise ignored.
     """
     stored_entries, pictures = {}, Pictures([], [])
     try:
@@ -503,6 +505,25 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     return pictures
 
 
+def estimates_file_faults(store: Store) -> list[str]:
+    """Return why ``estimates.json`` disagrees with the stored predictions. Empty where it agrees or is absent."""
+    try:
+        stored_entries = read_entries(store.folder)
+    except StoreError as error:
+        return [str(error)]
+    if not stored_entries:
+        return []
+    outline, results = Outline.of(store), store.results_with_any_values()
+    entries = [figure.entry for figure in pictures_of(store, outline, results).figures]
+    faults = [
+        f"{entry.dataset} {entry.learner}.{entry.method}"
+        for entry in entries
+        if (stored := stored_entries.get(entry.name)) and stored.digest == entry.digest and stored != entry
+    ]
+    path = store.folder / ESTIMATES
+    return [f"{path} differs from the predictions of {_names_text(faults)}; remove it"] if faults else []
+
+
 def _find_entry(
     cells: list[CellResult], estimates: StoredPredictions | None, stored_entry: Entry | None
 ) -> tuple[Entry | None, str]:
@@ -513,12 +534,20 @@ def _find_entry(
     if estimates is not None and estimates.n_splits == len(cells):
         return Entry.of(estimates, digest), ""
     if stored_entry is not None and stored_entry.digest == digest:
-        return stored_entry, ""
+        return (stored_entry, "") if _is_possible(stored_entry, cells) else (None, _IMPOSSIBLE_REASON)
     if estimates is not None:
         return Entry.of(estimates, digest=""), _PARTIAL_REASON
     if any("labels" in (cell.predictions or {}) for cell in cells):
         return None, _LABELS_REASON
     return None, _MISSING_REASON if stored_entry is None else _STALE_REASON
+
+
+def _is_possible(entry: Entry, cells: list[CellResult]) -> bool:
+    """Return whether bins, histogram and ROC curve of ``entry`` have the numbers of rows of the stored ``cells``."""
+    n_rows, n_positive = sum((cell.predictions or {})["rows"] for cell in cells), sum(entry.positive)
+    counts = (n_rows - n_positive, n_positive)
+    parts = [entry.scores, *([entry.roc] if entry.roc else [])]
+    return sum(entry.counts) == n_rows and all((sum(part[0]), sum(part[1])) == counts for part in parts)
 
 
 def _digest(cells: Iterable[CellResult]) -> str:

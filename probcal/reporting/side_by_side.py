@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from probcal.reporting.metric_table import (
 from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results
+from probcal.store.summary import Census, Results, census
 
 
 class SideBySideError(ProbcalError):
@@ -47,6 +48,10 @@ class PaperExperiment:
     results: Results
     notes: list[str]
     """Notes on columns and data sets that differ from the paper's titles, and on those left out."""
+
+    @functools.cached_property
+    def full_census(self) -> Census:
+        return census(self.outline, self.results)
 
     def rows(self, dataset: str) -> dict[str, Row]:
         """Return the rows that stand for this data set of the paper, each under the label of its line."""
@@ -193,7 +198,7 @@ def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: st
         rows=_dataset_lines(experiments, published, len(titles), experiment_lines, published_lines),
         notes=_merge_notes(
             {
-                experiment.name: [*metric_results[experiment.name].notes(), *experiment.notes]
+                experiment.name: [*metric_results[experiment.name].notes(experiment.full_census), *experiment.notes]
                 for experiment in experiments
             }
         ),
@@ -208,16 +213,17 @@ def _best_method_grid(number: int, experiments: list[PaperExperiment], published
         entries = [winner(experiment.outline, experiment.results, row, metric) for metric in own_metrics]
         return [[Text(label, minor=True), *_align_entries(metrics, own_metrics, entries, Text())]]
 
+    def notes_of(experiment: PaperExperiment) -> list[str]:
+        outline, results = experiment.outline, experiment.results
+        own_metrics = rankable_metrics(outline.metrics)
+        entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in own_metrics]
+        return [*best_notes(outline, experiment.full_census, entries), *experiment.notes]
+
     def published_lines(dataset: str) -> Lines:
         return minor_lines(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
 
     rows = _dataset_lines(experiments, published, len(metrics), experiment_lines, published_lines)
-    notes = _merge_notes(
-        {
-            experiment.name: [*best_notes(experiment.outline, experiment.results), *experiment.notes]
-            for experiment in experiments
-        }
-    )
+    notes = _merge_notes({experiment.name: notes_of(experiment) for experiment in experiments})
     return best_grid(number, metrics, rows, notes, published)
 
 

@@ -199,10 +199,15 @@ def tables(store: Store) -> list[Grid]:
     results = store.results()
     if has_method_rows(outline, published):
         return [method_table(1, outline, results, published), *calibration_tables(2, outline, results, published)]
+    full_census = census(outline, results)
+
+    def best_grid(number: int) -> Grid:
+        return best_method_table(number, outline, results, published, full_census)
+
     grids = number_grids(
         outline.metrics,
-        lambda number, metric: metric_table(number, outline, results, metric, published),
-        (lambda number: best_method_table(number, outline, results, published)) if has_best_methods(outline) else None,
+        lambda number, metric: metric_table(number, outline, results, metric, published, full_census),
+        best_grid if has_best_methods(outline) else None,
     )
     skip_notes = set(omission_notes(outline))
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]

@@ -61,6 +61,7 @@ EXEMPT_MODULES = {
     "probcal.data.card_split": "holds settings; those of a split are in the fingerprint of its cells",
     "probcal.data.load": "a checksum over all values tells what it gives, and every reading compares it",
     "probcal.data.sources.generated": "counted for drawn rows, and never called for others",
+    "probcal.distribution": "words messages",
     "probcal.errors": "words messages",
     "probcal.learners.weka.allowed": "refuses options and changes none",
     "probcal.learners.weka.jar": "finds the jar file of Weka, whose release is among the versions",

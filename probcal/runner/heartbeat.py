@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from probcal._lock import FileLock
+from probcal.store.folder import LOCK
+
 if TYPE_CHECKING:
     from probcal.runner.plan import Cell, PlannedCell
 
@@ -126,8 +129,10 @@ def _rows(cell: Cell) -> int:
     return min(cell.card.expect.rows, 2 * cell.max_rows if cell.max_rows else cell.card.expect.rows)
 
 
+HEARTBEAT_SECONDS = 15.0
+"""Seconds between two writes of the file without news, by which another machine knows that the run lives."""
 _SILENCE_SECONDS = 120.0
-"""Seconds. A run on another machine writes more often, and counts as ended after this time without news."""
+"""Seconds. Without locks, a run on another machine counts as ended after this time without news."""
 
 _LARGEST_NUMBER = 2**32
 """Largest accepted number: of seconds since 1970, of cells, and of a process."""
@@ -175,12 +180,26 @@ class Heartbeat:
     born: str
     at: _Seconds
 
-    @property
-    def is_running(self) -> bool:
-        """Return whether that process still runs, as far as this machine can tell."""
+    def is_running(self, lock: Path) -> bool:
+        """Return whether that process still runs.
+
+        It holds the ``lock`` of its folder while it runs, which any machine can see, whatever its clock shows. Without
+        such locks, this machine knows its own processes, and another one counts while its news are recent.
+        """
+        with suppress(OSError):
+            holder = FileLock(lock).holder()
+            return holder is not None and (not holder.pid or holder[:2] == (self.pid, self.host))
         if self.host != socket.gethostname() or sys.platform == "win32":
-            return time.time() - self.at < _SILENCE_SECONDS
+            return abs(time.time() - self.at) < _SILENCE_SECONDS
         return _start_time(self.pid) == self.born and _is_alive(self.pid)
+
+    @property
+    def now(self) -> float:
+        """Return the present time by the clock of the run. It is never far from its last news.
+
+        The clock of this machine may differ, or may have been set since.
+        """
+        return min(max(time.time(), self.at), self.at + HEARTBEAT_SECONDS)
 
 
 class HeartbeatFile:
@@ -214,7 +233,7 @@ def read_heartbeat(folder: Path) -> Heartbeat | None:
         heartbeat = _heartbeat_adapter().validate_json(path.read_bytes())
     except (OSError, ValueError):
         return None
-    return heartbeat if heartbeat.is_running else None
+    return heartbeat if heartbeat.is_running(folder / LOCK) else None
 
 
 @cache
@@ -272,7 +291,7 @@ def state_line(state: RunState, now: float) -> str:
 
 def heartbeat_lines(heartbeat: Heartbeat) -> list[str]:
     """Return the lines that describe the run of another process."""
-    state, now = heartbeat.live, time.time()
+    state, now = heartbeat.live, heartbeat.now
     lines = [
         f"process {heartbeat.pid} on {heartbeat.host} has been running it for {duration(max(now - state.since, 0))}",
         f"  {'; '.join(filter(None, [counts_text(state), left_text(state, now) or 'time left is not known yet']))}",

@@ -10,7 +10,7 @@ and each has its own remedy:
 the end of this process                      the kernel kills the workers (``probcal.runner.pool``)
 
 All of them first kill every process that this one started. Each result is on the disk before the next one is awaited,
-so no finished cell is lost.
+so no finished cell is lost. What a command keeps differs, so each declares its own message (``set_message``).
 
 This module also repairs standard streams that are closed or broken. It is imported before any other module of probcal,
 so it imports nothing heavy.
@@ -33,7 +33,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NoReturn
 
-MESSAGE = "interrupted; finished cells are kept, the same command goes on from there"
+INTERRUPTED = "interrupted"
 EXIT_CODE = 130
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _CLEANUP_SECONDS, _KILL_SECONDS = 0.8, 1.2
@@ -48,6 +48,7 @@ class _State:
     is_over = False
     first_signal: int | None = None
     is_reported = False
+    message = INTERRUPTED
     protected_pids: tuple[int, ...] = ()
     """Children that must not be killed: the watchdog, and those of the program that ran ``exec probcal``."""
 
@@ -87,6 +88,11 @@ def is_interrupted() -> bool:
     return _State.first_signal is not None
 
 
+def set_message(text: str) -> None:
+    """Set what the user reads after an interruption."""
+    _State.message = text
+
+
 def report_interruption() -> None:
     """Tell the user once that the command was interrupted, unless stderr is blocked."""
     if _State.is_reported:
@@ -94,7 +100,7 @@ def report_interruption() -> None:
     _State.is_reported = True
     with suppress(Exception):
         if os.name == "nt" or select.select([], [2], [], 0)[1]:  # a full pipe would block
-            os.write(2, f"\n{MESSAGE}\n".encode())
+            os.write(2, f"\n{_State.message}\n".encode())
 
 
 def end_process() -> NoReturn:

@@ -14,14 +14,12 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from probcal.runner import heartbeat as live_text
-from probcal.runner.heartbeat import HeartbeatFile, RunningCell, RunState, TimeEstimates
+from probcal.runner.heartbeat import HEARTBEAT_SECONDS, HeartbeatFile, RunningCell, RunState, TimeEstimates
 from probcal.runner.plan import PlannedCell, first_line
 from probcal.store.cell_result import CellResult
 
 _TICK_SECONDS = 1.0
 """Seconds between two updates of the bar, and of the file if there is news."""
-_HEARTBEAT_SECONDS = 15.0
-"""Seconds between two writes of the file without news, by which another machine knows that the run lives."""
 _QUIET_SECONDS, _SILENCE_SECONDS = 5.0, 300.0
 """Without a terminal: seconds between lines when cells have ended, and when none has."""
 _SMALLEST_BAR = 4
@@ -36,8 +34,9 @@ class RunProgress:
         self._stream = stream or sys.stderr
         self._estimates = TimeEstimates(plan)
         self._waiting = {entry.cell.id for entry in plan}
-        self._running: dict[str, tuple[float, float]] = {}
-        self._since, self._workers, self._total = time.time(), workers, len(plan)
+        self._running: dict[str, float] = {}
+        """Running cell -> when it began, by the monotonic clock: the system's clock may be set during the run."""
+        self._since, self._workers, self._total = time.monotonic(), workers, len(plan)
         self.done = self.failed = 0
         self._last_error = ""
         self._last_line = self._last_write = time.monotonic()
@@ -57,13 +56,13 @@ class RunProgress:
         """Record that a worker has begun a cell."""
         with self._lock:
             self._waiting.discard(entry.cell.id)
-            self._running[entry.cell.id] = time.monotonic(), time.time()
+            self._running[entry.cell.id] = time.monotonic()
             self._news = True
 
     def record_end(self, result: CellResult) -> None:
         """Record that a cell has ended."""
         with self._lock:
-            start, _ = self._running.pop(result.id, (None, None))
+            start = self._running.pop(result.id, None)
             self._waiting.discard(result.id)
             if result.status == "done":
                 self.done += 1
@@ -104,21 +103,22 @@ class RunProgress:
             self._draw(state)
         elif now - self._last_line >= _SILENCE_SECONDS:
             self._print_state()
-        if self._file is not None and (self._news or now - self._last_write >= _HEARTBEAT_SECONDS):
+        if self._file is not None and (self._news or now - self._last_write >= HEARTBEAT_SECONDS):
             self._news, self._last_write = False, now
             self._file.write(state or self._run_state())
 
     def _run_state(self) -> RunState:
         times = [self._estimates.expected_seconds(cell) for cell in self._waiting]
         known_times = [seconds for seconds in times if seconds is not None]
+        epoch = time.time() - time.monotonic()
         return RunState(
-            since=self._since,
+            since=epoch + self._since,
             workers=self._workers,
             total=self._total,
             done=self.done,
             failed=self.failed,
             running={
-                cell: (start, self._estimates.expected_seconds(cell)) for cell, (_, start) in self._running.items()
+                cell: (epoch + start, self._estimates.expected_seconds(cell)) for cell, start in self._running.items()
             },
             waiting_seconds=sum(known_times) if len(known_times) == len(times) else None,
             longest_waiting=max(known_times, default=0.0),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class RunTimes:
     """Collect the run times of cells, to record them when the run ends."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic()
+        self._start, self._start_date = time.monotonic(), datetime.now(UTC)
         self._cells: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
@@ -81,9 +81,11 @@ class RunTimes:
 
     def record(self) -> dict[str, Any]:
         """Return the end, the elapsed seconds, and for each learner the number of cells and their seconds."""
+        seconds = time.monotonic() - self._start
+        end_date = self._start_date + timedelta(seconds=seconds)  # the system's clock may be set during the run
         return {
-            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-            "seconds": round(time.monotonic() - self._start, 1),
+            "ended": end_date.isoformat(timespec="seconds"),
+            "seconds": round(seconds, 1),
             "learners": {
                 name: {"cells": n, "seconds": round(self._seconds[name], 1)} for name, n in self._cells.items()
             },

@@ -64,6 +64,8 @@ class FolderVerification:
 
     Everything else in these rows is verified.
     """
+    summary_faults: list[str] = field(default_factory=list)
+    """Disagreements of summary files, such as compare.json, with what they summarise."""
     n_stale: int = 0
     """Number of rows made with other settings, data or code than the last run had."""
 
@@ -73,8 +75,8 @@ class FolderVerification:
 
     @property
     def ok(self) -> bool:
-        """Return whether there is a done row, and all were recomputed and agree."""
-        return bool(self.n_agree) and not self.n_differ and not self.not_verified
+        """Return whether there is a done row, all were recomputed and agree, and so do the summary files."""
+        return bool(self.n_agree) and not (self.n_differ or self.not_verified or self.summary_faults)
 
 
 def verify(
@@ -275,7 +277,8 @@ _HEADER = ["  data set", "split", "learner", "method", "metric", "stored", "reco
 
 
 def text(report: FolderVerification) -> str:
-    blocks = [[f"{report.title} ({report.store.folder})"], _differences(report.differences), _counts(report)]
+    blocks = [[f"{report.title} ({report.store.folder})"], _differences(report.differences)]
+    blocks += [report.summary_faults, _counts(report)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -342,6 +345,7 @@ def _as_json(report: FolderVerification) -> dict[str, Any]:
         ],
         "not_verified": dict(report.not_verified),
         "not_recomputed": dict(report.not_recomputed),
+        "summary_faults": report.summary_faults,
         "stale": report.n_stale,
     }
 

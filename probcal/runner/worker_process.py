@@ -31,10 +31,12 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module elsewhere
 
-_MOST_BYTES, _MOST_CHARACTERS = 16_000, 4_000
+_MOST_BYTES, _MOST_CHARACTERS = 64_000, 4_000
 """Largest output that is stored in memory, and in a result."""
 _OMITTED_PREFIX = "Extension modules: "
 """Beginning of a line with thousands of characters at the end of Python's crash report."""
+_CRASH = "Fatal Python error: "
+"""Beginning of Python's crash report. The place of the crash follows, and then all its callers."""
 _PIECE_BYTES = 64 * 1024
 _MOST_PIECES = 64
 """Largest number of pieces read before other workers have their turn."""
@@ -74,7 +76,10 @@ class Output:
         """Return the last output of the cell, to stdout or stderr."""
         self.read()
         lines = self._tail.decode("utf-8", "replace").splitlines(keepends=True)
-        return "".join(line for line in lines if not line.startswith(_OMITTED_PREFIX))[-_MOST_CHARACTERS:]
+        text = "".join(line for line in lines if not line.startswith(_OMITTED_PREFIX))
+        crash = text.rfind(_CRASH)
+        start = max(0, len(text) - _MOST_CHARACTERS)
+        return text[start if crash < 0 else min(crash, start) :][:_MOST_CHARACTERS]
 
     def close(self) -> None:
         self._read_end.close()

@@ -6,6 +6,8 @@
                      a finished one
 ``predictions.bin``  the labels and probabilities behind the cells, may be deleted
 ``running.json``     the state of the current run, removed when it ends
+``.lock``            locked while a run writes, and names its process
+``.lock.held``       instead of that lock, on a drive without file locks
 ``input/``           the table, card and experiment of ``probcal try``, which nothing else reads or writes
 ``figures/``         the figures of ``probcal plot``, may be deleted
 ``report.html``      the page of ``probcal report``, may be deleted
@@ -19,17 +21,17 @@ import errno
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from probcal._io import appending, file_displacement, lines_of, refuse_links_out, refuse_other_kinds
+from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
 from probcal.store.cell_result import (
     CellResult,
@@ -47,9 +49,10 @@ __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_dig
 ACCEPTED = "accepted.csv"
 ESTIMATES = "estimates.json"
 COMPARISON = "compare.json"
+LOCK = ".lock"
 
 _FILES = (
-    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock"),
+    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", LOCK, f"{LOCK}.held"),
     *(ACCEPTED, f"{ACCEPTED}.new"),
     *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
@@ -64,6 +67,71 @@ _MOST_LISTED = 10
 """Largest number of broken lines that a message lists."""
 _SYNC_SHARE = 20
 """A sync can take milliseconds, longer than some fits. Syncs take at most a twentieth of the time."""
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Hold the results of ``cells.jsonl``, and the messages about lines that are no results."""
+
+    results: dict[str, CellResult] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    """Cell -> number of its line."""
+    broken_lines: list[str] = field(default_factory=list)
+    impossible_values: dict[str, str] = field(default_factory=dict)
+    """Cell -> message about a number that its metric cannot have."""
+    version_lines: dict[str, list[int]] = field(default_factory=dict)
+
+    def refuse_faults(self, folder: Path, impossible_values: Mapping[str, str]) -> None:
+        """Raise one StoreError for all broken lines, lines of other versions and ``impossible_values``, if any."""
+        path = folder / "cells.jsonl"
+        broken_lines = [*self.broken_lines, *impossible_values.values()]
+        if not (broken_lines or self.version_lines):
+            return
+        versions = [f"{path}:{_lines_text(lines)} {text}" for text, lines in self.version_lines.items()]
+        remarks = [
+            f"and {len(messages) - _MOST_LISTED} more {noun}"
+            for messages, noun in ((versions, "versions or parts"), (broken_lines, "lines"))
+            if len(messages) > _MOST_LISTED
+        ]
+        if impossible_values:
+            remarks.append(
+                f"probcal verify {folder} measures the stored predictions again; remove each line with an"
+                " impossible number, then repeat probcal run to run its cell again"
+            )
+        raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken_lines[:_MOST_LISTED], *remarks]))
+
+
+@lru_cache(maxsize=1)
+def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
+    """Parse ``cells.jsonl`` in ``folder``. A command that reads the same ``state`` of a folder again parses once.
+
+    ``path`` is absolute, so that two working folders are never mixed up.
+    """
+    cells_path = folder / "cells.jsonl"
+    cells = _Cells()
+    runs = cache(Store(folder).runs)
+    for number, line in lines_of(cells_path):  # leaves out a torn last line, which ``appending`` removes
+        if line == "":
+            continue
+        try:
+            result = CellResult.from_json(line or "", any_values=True)
+            cell_id = result.id
+            cells.results[cell_id] = _latest_valid_result(cells.results.get(cell_id), result)
+            if cells.results[cell_id] is not result:
+                continue
+            cells.places[cell_id] = number
+            cells.impossible_values.pop(cell_id, None)
+            refuse_impossible_values(result.metrics, result.stages)
+        except ImpossibleValueError as error:
+            cells.impossible_values[result.id] = f"{cells_path}:{number}: {result.id}: {error}"
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            if version := version_message(line or "", error, runs):
+                cells.version_lines.setdefault(version, []).append(number)
+                continue
+            reason = f" ({error})" if isinstance(error, RowFaultError) else ""
+            advice = "remove this line to run that cell again"
+            cells.broken_lines.append(f"{cells_path}:{number}: is not the result of a cell{reason}; {advice}")
+    return cells
 
 
 class Store:
@@ -111,61 +179,23 @@ class Store:
         StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
         metric cannot have.
         """
-        return self._read(any_values=False)[0]
+        return self.results_with_lines()[0]
 
     def results_with_lines(self) -> tuple[dict[str, CellResult], dict[str, int]]:
         """Return ``results``, and cell -> number of its line in ``cells.jsonl``. Raises the same."""
-        return self._read(any_values=False)
+        cells = self._read()
+        cells.refuse_faults(self.folder, cells.impossible_values)
+        return dict(cells.results), dict(cells.places)
 
     def results_with_any_values(self) -> dict[str, CellResult]:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
-        return self._read(any_values=True)[0]
+        cells = self._read()
+        cells.refuse_faults(self.folder, {})
+        return dict(cells.results)
 
-    def _read(self, *, any_values: bool) -> tuple[dict[str, CellResult], dict[str, int]]:
+    def _read(self) -> _Cells:
         self._refuse_other_kinds()
-        path = self.folder / "cells.jsonl"
-        results: dict[str, CellResult] = {}
-        places: dict[str, int] = {}
-        broken_lines: list[str] = []
-        impossible_values: dict[str, str] = {}
-        version_lines: dict[str, list[int]] = {}
-        runs = cache(self.runs)
-        for number, line in lines_of(path):  # leaves out a torn last line, which ``appending`` removes
-            if line == "":
-                continue
-            try:
-                result = CellResult.from_json(line or "", any_values=True)
-                cell_result = results[result.id] = _latest_valid_result(results.get(result.id), result)
-                if cell_result is not result:
-                    continue
-                places[result.id] = number
-                impossible_values.pop(result.id, None)
-                if not any_values:
-                    refuse_impossible_values(result.metrics, result.stages)
-            except ImpossibleValueError as error:
-                impossible_values[result.id] = f"{path}:{number}: {result.id}: {error}"
-            except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-                if version := version_message(line or "", error, runs):
-                    version_lines.setdefault(version, []).append(number)
-                    continue
-                reason = f" ({error})" if isinstance(error, RowFaultError) else ""
-                advice = "remove this line to run that cell again"
-                broken_lines.append(f"{path}:{number}: is not the result of a cell{reason}; {advice}")
-        broken_lines += impossible_values.values()
-        if broken_lines or version_lines:
-            versions = [f"{path}:{_lines_text(lines)} {text}" for text, lines in version_lines.items()]
-            remarks = [
-                f"and {len(messages) - _MOST_LISTED} more {noun}"
-                for messages, noun in ((versions, "versions or parts"), (broken_lines, "lines"))
-                if len(messages) > _MOST_LISTED
-            ]
-            if impossible_values:
-                remarks.append(
-                    f"probcal verify {self.folder} measures the stored predictions again; remove each line with an"
-                    " impossible number, then repeat probcal run to run its cell again"
-                )
-            raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken_lines[:_MOST_LISTED], *remarks]))
-        return results, places
+        return _read_cells(self.folder.absolute(), self.folder, self.state())
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """Return the provenance of every run, by run id."""
@@ -180,16 +210,16 @@ class Store:
                 continue  # an empty or broken line tells nothing about its run
         return runs
 
-    def state(self) -> tuple[int, int]:
-        """Return the size and time of ``cells.jsonl``, which change with every added result.
+    def state(self) -> tuple[int, ...]:
+        """Return the size, times and number of ``cells.jsonl``, which change with every added result or edit.
 
-        Without a file, return zeros.
+        Without a file, return an empty tuple.
         """
         try:
             stat = (self.folder / "cells.jsonl").stat()
         except OSError:
-            return 0, 0
-        return stat.st_size, stat.st_mtime_ns
+            return ()
+        return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
     def has_predictions(self, result: CellResult) -> bool:
         """Return whether ``predictions`` will probably find them. Only ``predictions`` reads the file."""
@@ -293,6 +323,7 @@ class Store:
         path = self.folder / "cells.jsonl"
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        _read_cells.cache_clear()  # a run needs its memory
         self._is_writing = True
 
     def _sync(self) -> None:
@@ -316,7 +347,7 @@ class Store:
 class _WriteLock:
     def __init__(self, store: Store, name: str) -> None:
         self._store, self._name = store, name
-        self._lock = FileLock(store.folder / ".lock", timeout=0)
+        self._lock = FileLock(store.folder / LOCK)
 
     def __enter__(self) -> Store:
         folder = self._store.folder
@@ -327,14 +358,17 @@ class _WriteLock:
             self._lock.acquire()
             self._store.refuse_other_results(self._name)  # again: another run may have begun and ended meanwhile
             self._store._open()
-        except Timeout:
-            raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
+        except HeldError as error:
+            raise StoreError(_held_text(folder, error)) from None
         except StoreError:
             self._lock.release()
             raise
         except OSError as error:
             self._lock.release()
-            raise StoreError(f"cannot write to {folder}: {error.strerror or error}; choose another with -o") from None
+            name = f"{Path(error.filename).name}: " if error.filename and Path(error.filename) != folder else ""
+            raise StoreError(
+                f"cannot write to {folder}: {name}{error.strerror or error}; choose another with -o"
+            ) from None
         return self._store
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -345,6 +379,15 @@ class _WriteLock:
                 raise  # otherwise another error already reports that writing failed
         finally:
             self._lock.release()
+
+
+def _held_text(folder: Path, error: HeldError) -> str:
+    if error.marker is None:
+        return f"another probcal run is writing to {folder} ({error.holder}); wait for it, or choose -o"
+    return (
+        f"another probcal run is writing to {folder}, as {error.marker} says ({error.holder}); this drive has no file"
+        " locks, so if that process has ended, remove this file; otherwise wait for it, or choose -o"
+    )
 
 
 def _sync(file: IO[Any]) -> None:

@@ -71,6 +71,8 @@ class Census:
     not_run: int
     empty: list[str]
     """Titles of the data sets of which no cell was ever run."""
+    incomplete: dict[str, list[str]]
+    """Title of each data set of which only some cells were ever run -> the others."""
     warned: dict[str, Counter[str]]
     """Kind of warning -> column -> how many of its cells gave it."""
     stale: Counter[str]
@@ -136,6 +138,11 @@ def census(outline: Outline, results: Results) -> Census:
             for row, row_ids in zip(outline.datasets, ids_by_row, strict=True)
             if row_ids and not any(name in results for name in row_ids)
         ],
+        incomplete={
+            row.title: missing
+            for row, row_ids in zip(outline.datasets, ids_by_row, strict=True)
+            if 0 < len(missing := [name for name in row_ids if name not in results]) < len(row_ids)
+        },
         warned=_count_warnings(outline, results),
         stale=Counter(
             column.label

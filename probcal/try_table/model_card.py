@@ -9,13 +9,15 @@ from importlib.metadata import version
 
 import numpy as np
 
+from probcal import __version__
 from probcal._io import counted, printable
+from probcal.distribution import NAME
 from probcal.errors import installation, is_installed
 from probcal.try_table.measures import Costs, Measure
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
 
-_PACKAGES = ("probcal", "scikit-learn", "numpy", "pandas", "joblib")
+_PACKAGES = ("scikit-learn", "numpy", "pandas", "joblib")
 RELIABILITY = "reliability.svg"
 
 
@@ -96,6 +98,7 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield "  that you trust. `predict.py` warns you if it is not the exported file"
     yield from ("", "```python", facts.code.rstrip(), "```", "", "## Versions", "")
     yield f"- Python {platform.python_version()}"
+    yield f"- {NAME} {__version__}"
     yield from (f"- {name} {version(name)}" for name in _PACKAGES)
 
 

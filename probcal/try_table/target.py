@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ _MOST_FRACTIONS = 10
 _MOST_LABELS = 100
 _LONGEST_LABEL = 200
 """Largest number of letters."""
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,200}")
 FEWEST_ROWS = 8
 """Fewest rows of a class. In most splits some test, and enough remain to train and to calibrate."""
 FEW_ROWS = 40
@@ -172,7 +174,7 @@ def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
     distinct = [text for text in texts if text is not None]
     numbers = plain_values(distinct, mark)
     if distinct and not np.isnan(numbers).any():
-        spellings = dict(zip(distinct, map(as_text, numbers.tolist()), strict=True))
+        spellings = {text: _number_label(text, value, mark) for text, value in zip(distinct, numbers, strict=True)}
         texts = [None if text is None else spellings[text] for text in texts]
     labels: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
     return labels
@@ -184,10 +186,18 @@ def label_named(text: str, labels: Collection[str], mark: Mark) -> str:
     ``mark`` is the decimal mark of labels that are numbers.
     """
     value = float(plain_values([text], mark)[0])
-    number = as_text(value) if np.isfinite(value) else text
+    number = _number_label(text, value, mark) if np.isfinite(value) else text
     if text in labels or number in labels:
         return text if text in labels else number
     return next((label for label in labels if same_spelling([label]) == same_spelling([text])), text)
+
+
+def _number_label(text: str, value: float, mark: Mark) -> str:
+    """Return the number ``value`` that ``text`` holds as labels write it."""
+    whole, _, decimals = text.partition(mark)
+    if _WHOLE_NUMBER.fullmatch(whole) and not decimals.strip("0"):
+        return str(int(whole))  # a float would merge whole numbers of 2^53 and more
+    return as_text(value)
 
 
 def _refuse_unusable_labels(column: str, distinct: list[str], rows: int, min_rows: int) -> None:

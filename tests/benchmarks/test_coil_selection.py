@@ -42,10 +42,11 @@ def small_table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(columns), y
 
 
+@pytest.mark.java
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_native_and_weka_select_the_same_columns(seed):
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
+    pytest.importorskip("jpype", reason="needs the extra weka")
     X, y = small_table(seed)
     try:
         adds = bool(java_class("weka.attributeSelection.CfsSubsetEval")().getLocallyPredictive())

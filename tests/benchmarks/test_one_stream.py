@@ -46,9 +46,10 @@ class SampledWeka(WekaClassifier):
         return np.full(len(X), self.only) if hasattr(self, "only") else super().predict(X)
 
 
+@pytest.mark.java
 @pytest.mark.slow
 def test_numbered_rows_give_the_votes_of_a_direct_fit(script):
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
+    pytest.importorskip("jpype", reason="needs the extra weka")
     X, y, train, test = eighty_rows()
     ours = script.probabilities("ProbJ48", 7, script.Table(X, y, train, test))
     SampledWeka.numbers = script.uniform_numbers(len(train), 7)
@@ -58,8 +59,9 @@ def test_numbered_rows_give_the_votes_of_a_direct_fit(script):
     assert len(np.unique(ours)) > 3
 
 
+@pytest.mark.java
 def test_samples_of_one_stream_are_nested(script, monkeypatch):
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
+    pytest.importorskip("jpype", reason="needs the extra weka")
     table = script.Table(*eighty_rows())
     samples = []
     part = script.Table.part

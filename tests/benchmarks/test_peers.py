@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-assert find_spec("venn_abers") and find_spec("betacal"), "these tests need: pip install probcal[test]"
+assert find_spec("venn_abers") and find_spec("betacal"), "these tests need the extra test"
 
 
 def run(*words, **environment):

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-assert find_spec("weka"), "these tests need the extra: pip install probcal[weka]"
+assert find_spec("weka"), "these tests need the extra weka"
 
 
 @pytest.fixture

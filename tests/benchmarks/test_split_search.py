@@ -52,6 +52,7 @@ def java(name):
     return java_class(name)
 
 
+@pytest.mark.java
 def test_java_shuffle_equals_that_of_weka(script, rows):
     generators, streams = script("split_generators"), script("split_streams")
     seeds = np.array([1, 42])
@@ -62,6 +63,7 @@ def test_java_shuffle_equals_that_of_weka(script, rows):
         assert order.tolist() == ids_of(shuffled)
 
 
+@pytest.mark.java
 @pytest.mark.parametrize("stratified", [True, False])
 @pytest.mark.parametrize("seed", [0, 3])
 def test_folds_equal_those_of_weka(script, rows, stratified, seed):
@@ -76,6 +78,7 @@ def test_folds_equal_those_of_weka(script, rows, stratified, seed):
         assert np.flatnonzero(train).tolist() == sorted(ids_of(theirs.trainCV(3, fold)))
 
 
+@pytest.mark.java
 def test_random_splits_equal_those_of_wekas_experimenter(script, rows):
     seen = experimenter_splits(weka_rows(rows), runs=(1, 2, 3))
     ours = dict(script("split_generators").GENERATORS["weka-experiment"].candidates(rows, np.array([1, 2, 3])))
@@ -164,7 +167,7 @@ def test_counts_give_the_log_odds_of_kernel_naive_bayes(script, rows):
 
 @pytest.mark.slow
 def test_kernels_give_the_numbers_of_weka_3_4_1(script):
-    pytest.importorskip("numba", reason="needs probcal[trees]")
+    pytest.importorskip("numba", reason="needs the extra trees")
     k = np.arange(40)
     nominal = pd.Categorical.from_codes(np.where(k % 9 == 4, -1, k * k % 3), list("abcd"))
     whole = np.where(k % 11 == 3, np.nan, k * 37 % 29)

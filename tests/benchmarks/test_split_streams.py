@@ -60,6 +60,7 @@ def table(stream, draw, n=100):
     return np.array([draw(stream) for _ in range(n)]).T
 
 
+@pytest.mark.java
 def test_java_draws_equal_java_util_random(streams):
     from probcal.learners.weka.jvm import java_class, start
 

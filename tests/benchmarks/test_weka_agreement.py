@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAIRS = {"svm", "hinge", "log", "nb"}
 
-assert find_spec("weka"), "these tests need the extra: pip install probcal[weka]"
+assert find_spec("weka"), "these tests need the extra weka"
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.commands import contents, probcal, refused
+from tests.permissions import permissions_count
 
 CONFIG = """\
 name: small
@@ -253,35 +253,18 @@ def test_tables_are_printed_without_characters_unknown_to_the_terminal(here):
 
 # --- folders that cannot be written --------------------------------------------------------------
 
-NOBODY = 65534
-
 
 @pytest.fixture
-def ordinary_user(finished, monkeypatch) -> Iterator[Path]:
+def ordinary_user(here) -> Iterator[Path]:
     """Yield a folder with a finished experiment, for a user with ordinary permissions.
 
-    In many containers the tests run as root, and root ignores permissions. The process then gives up the rights
-    of root until the end of the test (the effective user becomes ``nobody``). The kernel then rejects what it
-    rejects for any user. The folder is outside pytest's folder, because only root can read that one. The fixture
-    ``finished`` has imported all modules that the commands need.
+    In many containers the tests run as root, and root ignores permissions. The thread then gives up this right until
+    the end of the test. It stays the same user, so it can still read the modules of a clone that only root may enter.
     """
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        shutil.copytree(finished, folder, dirs_exist_ok=True)
-        is_root = os.geteuid() == 0
-        if is_root:
-            for path in (folder, *folder.rglob("*")):
-                os.chown(path, NOBODY, NOBODY)
-            os.seteuid(NOBODY)
-        monkeypatch.setenv("PROBCAL_CACHE_DIR", str(folder / "cache"))
-        monkeypatch.chdir(folder)
-        try:
-            yield folder
-        finally:
-            if is_root:
-                os.seteuid(0)
-            for path in (folder, *folder.rglob("*")):
-                path.chmod(0o700)
+    with permissions_count():
+        yield here
+    for path in (here, *here.rglob("*")):
+        path.chmod(0o700)
 
 
 def forbid_writing(folder: Path) -> None:

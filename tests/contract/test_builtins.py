@@ -58,8 +58,12 @@ FAMILY = {
 }  # fmt: skip
 """Component that takes seconds -> one that shares most of its code, and that `make test` holds to the promises."""
 COMPONENTS = [
-    pytest.param(name, marks=pytest.mark.slow if name in FAMILY else ()) for name in [*LEARNERS, *METHODS]
-]  # fmt: skip
+    pytest.param(
+        name,
+        marks=[pytest.mark.slow] * (name in FAMILY) + [pytest.mark.java] * (NEEDS.get(name) == "weka"),
+    )
+    for name in [*LEARNERS, *METHODS]
+]
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

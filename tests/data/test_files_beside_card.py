@@ -83,3 +83,38 @@ def test_a_bad_size_limit_is_rejected_despite_the_cache(card_file, monkeypatch):
     monkeypatch.setenv("PROBCAL_LARGEST_MB", "much")
     with pytest.raises(DataError, match="must be a whole number of megabytes"):
         obtain(read_card(card_file))
+
+
+@pytest.mark.parametrize("linked", ["mine", "mine/rows.csv"])
+def test_link_out_of_the_data_directory_is_refused(card_file, tmp_path, linked):
+    shutil.move(card_file.parent / "mine", tmp_path / "mine")
+    (tmp_path / "data" / "mine").parent.mkdir()
+    if linked != "mine":
+        (tmp_path / "data" / "mine").mkdir()
+    (tmp_path / "data" / linked).symlink_to(tmp_path / linked)
+    card = read_card(card_file)
+    for action in (find, obtain):
+        with pytest.raises(DataError, match=r"rows\.csv leads by a link to .*, which is not below .*data"):
+            action(card, tmp_path / "data")
+
+
+def test_link_beside_the_card_is_refused(card_file, tmp_path):
+    rows = card_file.parent / "mine" / "rows.csv"
+    rows.rename(tmp_path / "elsewhere.csv")
+    rows.symlink_to(tmp_path / "elsewhere.csv")
+    with pytest.raises(DataError, match="leads by a link to"):
+        obtain(read_card(card_file))
+
+
+def test_links_inside_and_to_the_whole_data_directory_are_followed(card_file, tmp_path):
+    (tmp_path / "real" / "mine").mkdir(parents=True)
+    shutil.move(card_file.parent / "mine" / "rows.csv", tmp_path / "real" / "rows.csv")
+    (tmp_path / "real" / "mine" / "rows.csv").symlink_to("../rows.csv")
+    (tmp_path / "data").symlink_to(tmp_path / "real")
+    assert obtain(read_card(card_file), tmp_path / "data") == "original files"
+
+
+def test_files_in_the_folder_of_the_card_itself_are_found(card_file):
+    card_file.write_text(CARD + 'folder: "."\n')
+    shutil.move(card_file.parent / "mine" / "rows.csv", card_file.parent / "rows.csv")
+    assert obtain(read_card(card_file)) == "original files"

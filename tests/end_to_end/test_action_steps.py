@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from tests.commands import probcal
+from tests.test_distribution import Environment
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -139,3 +141,162 @@ def test_accepted_numbers_that_were_not_run_are_reported(tmp_path, monkeypatch):
     accepted(tmp_path)
     part = steps(tmp_path, ARGUMENTS=f"{PART} -m direct", REPORT="false")
     assert part.returncode == 1 and "4 accepted numbers not run" in part.stdout, part.stdout
+
+
+@pytest.mark.parametrize(
+    ("inputs", "told"),
+    [
+        ({"CONFIG": "--help"}, "CONFIG is --help, which reads as an option"),
+        ({"CONFIG": "-"}, "CONFIG is -, which reads as an option"),
+        ({"CONFIG": "mine.yaml\nx"}, "CONFIG holds a line break"),
+        ({"RESULTS": "results/a\npassed=true"}, "RESULTS holds a line break"),
+        ({"RESULTS": "results/a\rpassed=true"}, "RESULTS holds a line break"),
+        ({"RESULTS": "--help"}, "RESULTS is --help, which reads as an option"),
+        ({"RESULTS": "."}, "RESULTS is .; name a folder of its own"),
+        ({"RESULTS": "results/.."}, "RESULTS is results/..; name a folder of its own"),
+        ({"RESULTS": "/"}, "RESULTS is /; name a folder of its own"),
+        ({"DATA_DIR": "data\n::error::x"}, "DATA_DIR holds a line break"),
+        ({"JOBS": "--help"}, "JOBS is --help, which reads as an option"),
+        ({"REPORT": "yes"}, "REPORT is yes; write true or false"),
+        ({"ARGUMENTS": "--help"}, "ARGUMENTS has --help; call probcal run instead"),
+        ({"ARGUMENTS": "-h"}, "ARGUMENTS has --help; "),
+        ({"ARGUMENTS": "-oelsewhere"}, "ARGUMENTS has -o; set RESULTS instead"),
+        ({"ARGUMENTS": "--output=elsewhere"}, "ARGUMENTS has -o; set RESULTS instead"),
+        ({"ARGUMENTS": "--dry-run"}, "ARGUMENTS has --dry-run; "),
+        ({"ARGUMENTS": "--quikc"}, "ARGUMENTS: No such option"),
+        ({"ARGUMENTS": "-d 'wine"}, "ARGUMENTS: No closing quotation"),
+        ({"ARGUMENTS": "other.yaml"}, "ARGUMENTS has other.yaml, which belongs to no option"),
+    ],
+)
+def test_unusable_variables_give_one_sentence_and_no_output(tmp_path, inputs, told):
+    done = steps(tmp_path, **{"GITHUB_ACTIONS": "true", **inputs})
+    assert done.returncode == 2 and done.stderr.startswith(f"error: {told}"), done.stderr
+    assert done.stderr.count("\n") == 1 and done.stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
+HOSTILE = """\
+name: mine
+title: "![x](http://evil/i.png) </pre> <img src=x>\\n```\\n# Big\\n::error::title\\n::add-mask::a"
+datasets: [wine-first]
+learners: {nb: {type: gaussian_nb, label: "![y](http://evil/j.png) ::error:: <img src=y> ```"}}
+methods: [direct]
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Run the steps in a stranger's repository as GitHub does. Returns the folder and what was printed."""
+    folder = tmp_path_factory.mktemp("repository")
+    (folder / "mine.yaml").write_text(HOSTILE)
+    code = f"open({str(folder / 'ran')!r}, 'a').write(__name__)\nraise SystemExit(9)\n"
+    for module in ("yaml", "click", "json", "numpy", "sitecustomize", "probcal"):
+        (folder / f"{module}.py").write_text(code)
+    (folder / "results").mkdir()
+    (folder / "precious.txt").write_text("precious")
+    (folder / "results" / "mine-badge.svg").symlink_to(folder / "precious.txt")
+    [step] = [one for one in ACTION["runs"]["steps"] if one.get("id") == "probcal"]
+    command = step["run"].replace('"$STEPS"', str(ROOT / "action" / "steps.py"))
+    assert command.startswith("python ")
+    done = subprocess.run(
+        [sys.executable, *command.split()[1:]], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CONFIG": "mine.yaml", "REPORT": "false", "GITHUB_ACTIONS": "true",
+             "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "GITHUB_OUTPUT": str(folder / "outputs")},
+    )  # fmt: skip
+    return folder, done
+
+
+@pytest.mark.slow
+def test_no_module_in_the_root_of_a_repository_is_imported(hostile):
+    folder, done = hostile
+    assert not (folder / "ran").exists() and "nothing to compare" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_github_obeys_no_line_that_a_name_prints(hostile):
+    _, done = hostile
+    token, obeyed = None, []
+    for line in done.stdout.splitlines():
+        if token is None and line.startswith("::"):
+            obeyed.append(line.split("::")[1])
+            if line.startswith("::stop-commands::"):
+                token = line.removeprefix("::stop-commands::")
+                assert len(token) == 32
+        elif line == f"::{token}::":
+            token = None
+    assert token is None and "::error::title" in done.stdout
+    assert set(obeyed) <= {"group", "stop-commands", "endgroup"} and "stop-commands" in obeyed
+    assert not any(line.startswith("::") for line in done.stderr.splitlines())
+
+
+@pytest.mark.slow
+def test_a_title_adds_no_markdown_to_the_summary(hostile):
+    folder, _ = hostile
+    summary = (folder / "summary.md").read_text(encoding="utf-8")
+    assert "evil" in summary and "![x](" not in summary.partition("</pre>")[2] and "![y](" not in summary
+    html_part = summary.partition("<pre>")[2].partition("</pre>")[0]
+    assert "&lt;/pre&gt;" in html_part and "<" not in html_part and "::error::title" in html_part
+    assert "\n```" not in summary.replace(html_part, "") and not re.search(r"(?<!\\)<(?!/?pre>)", summary)
+
+
+@pytest.mark.slow
+def test_a_link_in_place_of_the_badge_is_not_followed(hostile):
+    folder, _ = hostile
+    assert (folder / "precious.txt").read_text() == "precious"
+    badge = folder / "results" / "mine-badge.svg"
+    assert badge.read_text(encoding="utf-8").startswith("<svg") and not badge.is_symlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["report.html", "cells.jsonl", "runs.jsonl"])
+def test_a_link_in_place_of_an_uploaded_file_ends_the_steps(tmp_path, name):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "results" / "quickstart").mkdir(parents=True)
+    (tmp_path / "results" / "quickstart" / name).symlink_to(tmp_path / "secret.txt")
+    done = steps(tmp_path)
+    assert done.returncode == 2 and f"error: results/quickstart/{name} is a link" in done.stderr
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_uploaded_files_are_those_that_may_be_no_links():
+    [step] = [one for one in ACTION["runs"]["steps"] if one.get("uses", "").startswith("actions/upload-artifact")]
+    files = {line.rpartition("/")[2] for line in step["with"]["path"].split("\n") if "outputs.folder" in line}
+    script = (ROOT / "action" / "steps.py").read_text(encoding="utf-8")
+    assert all(f'"{name}"' in script.partition("_UPLOADED = ")[2].partition("\n")[0] for name in files) and files
+
+
+def install(**inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the first step of the action with a pip that has no index."""
+    return subprocess.run(
+        [sys.executable, "-I", str(ROOT / "action" / "install.py")], capture_output=True, text=True,
+        env={**os.environ, "ACTION_PATH": str(ROOT), "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", **inputs},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("inputs", "told"),
+    [
+        ({"INSTALL": "probcal[weka, trees]==0.1.0"}, "write  extras: weka,trees  instead"),
+        ({"INSTALL": ".[plots]"}, "write  extras: plots  instead"),
+        ({"INSTALL": "probcal"}, "no input install any more; remove it"),
+        ({"EXTRAS": "plots,wekka"}, "probcal has no extra 'wekka'; write names of this list into extras: plots, "),
+        ({"EXTRAS": "plots] @ https://evil"}, "probcal has no extra '@'"),
+    ],
+)
+def test_install_step_says_what_to_write_into_extras(inputs, told):
+    done = install(**inputs)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and told in done.stderr
+
+
+@pytest.mark.slow
+def test_the_action_installs_the_code_of_its_own_commit(tmp_path):
+    environment = Environment(tmp_path / "runner")
+    (tmp_path / "runner" / "pip.py").write_text("raise SystemExit(9)\n")
+    done = subprocess.run(
+        [environment.bin / "python", "-I", ROOT / "action" / "install.py"], cwd=tmp_path / "runner",
+        env={**os.environ, "ACTION_PATH": f"{ROOT}/./", "EXTRAS": "plots,openml", "INSTALL": "", "PIP_NO_INDEX": "1",
+             "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Processing {ROOT}\n" in done.stdout and "Successfully installed probcal-runner-" in done.stdout
+    assert environment.probcal("version").stdout.startswith("probcal, version")

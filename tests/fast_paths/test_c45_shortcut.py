@@ -13,7 +13,7 @@ from probcal import ProbingClassifier
 from probcal.methods.importance import importance_weights
 from tests.learners.j48_trees import mixed_table
 
-pytest.importorskip("numba", reason="needs probcal[trees]")
+pytest.importorskip("numba", reason="needs the extra trees")
 
 from probcal.learners import C45Classifier
 

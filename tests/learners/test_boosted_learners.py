@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import clone
 
 from probcal import IsotonicClassifier, ProbingClassifier
+from probcal.config.components import unmet_requirement
+from probcal.distribution import install_line
 from probcal.learners import cat_boost, light_gbm
 from probcal.learners.cat_boost import CatBoost
 from probcal.learners.light_gbm import LightGBM
@@ -63,4 +65,5 @@ def test_message_for_a_missing_library_names_the_install_command(monkeypatch):
     for module in (light_gbm, cat_boost):
         monkeypatch.setattr(module, "_FOUND", False)
     for learner, package in zip(LEARNERS, ("lightgbm", "catboost"), strict=True):
-        assert learner.unmet_requirement() == f'the package {package} is not installed; pip install "probcal[boosting]"'
+        needed = f"the package {package} is not installed; {install_line('boosting')}"
+        assert unmet_requirement(type(learner)) == needed

@@ -7,10 +7,12 @@ import pytest
 from probcal.learners import WekaClassifier
 from tests.learners.j48_trees import OPTIONS, WEIGHTINGS, mixed_table, native_tree, weka_tree
 
-pytest.importorskip("numba", reason="needs probcal[trees]")
-pytest.importorskip("jpype", reason="needs probcal[weka]")
+pytest.importorskip("numba", reason="needs the extra trees")
+pytest.importorskip("jpype", reason="needs the extra weka")
 
 from probcal.learners import C45Classifier
+
+pytestmark = pytest.mark.java
 
 
 def both(X, y, options, weights=None):

@@ -114,9 +114,10 @@ def test_an_undetermined_intercept_is_the_midpoint():
     assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # the midpoint of -1 to 1
 
 
+@pytest.mark.java
 def test_labels_equal_those_of_wekas_smo():
     if not find_spec("weka"):
-        pytest.skip("needs probcal[weka]")
+        pytest.skip("needs the extra weka")
     X, labels = sets()["wine"]
     frame = pd.DataFrame(MinMaxScaler().fit_transform(X))  # SMO scales in the same way
     names = np.array(["other", "second"])[labels.astype(int)]

@@ -10,6 +10,7 @@ import pytest
 
 from probcal.learners import KernelNaiveBayes, WekaClassifier
 
+pytestmark = pytest.mark.java
 WEKA = 0.02
 
 

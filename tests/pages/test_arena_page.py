@@ -40,6 +40,7 @@ def saved(name):
     [
         ("### At equal fits", "## At equal fits"),
         ("### At equal seconds", "## At equal seconds"),
+        ("### Against one rule", "## Against one rule"),
         ("### Does the choice hold on other tables?", "## Held-out check"),
     ],
 )
@@ -50,11 +51,43 @@ def test_tables_of_the_page_come_from_the_saved_answer(here, there):
 
 
 @pytest.mark.slow  # it draws thousands of halves of the tables
-def test_saved_answer_equals_the_output_of_the_script():
+@pytest.mark.parametrize(("metric", "name"), [("log_loss", "answer.md"), ("brier", "answer-brier.md")])
+def test_saved_answer_equals_the_output_of_the_script(metric, name):
     script = runpy.run_path(str(ROOT / "benchmarks" / "arena_answer.py"))
     store = Store(RESULTS)
-    of = script["candidates"](measure_scores(Outline.of(store), store.results(), "log_loss"))
-    assert script["report"](of) + "\n" == saved("answer.md")
+    of = script["candidates"](measure_scores(Outline.of(store), store.results(), metric))
+    assert script["report"](of) + "\n" == saved(name)
+
+
+@pytest.mark.parametrize(("learner", "count"), [("nb", "8 of 103"), ("tree", "84 of 103")])
+def test_only_two_learners_are_significant_by_brier_score(learner, count):
+    tests = rows(section(saved("answer-brier.md"), "## Against one rule"))[2:]
+    assert [row[3] for row in tests if row[2] == learner] == [count]
+    assert {row[2] for row in tests if row[5] == "< .001" or float(row[5]) < 0.05} == {"nb", "tree"}
+
+
+def test_counts_of_the_penalty_equal_the_stored_means():
+    means = {}
+    with (ROOT / "results" / "arena-penalty" / "cells.jsonl").open(encoding="utf-8") as file:
+        for cell in map(json.loads, file):
+            column = (cell["learner"], cell["method"])
+            means.setdefault(column, {}).setdefault(cell["dataset"], []).append(
+                [float(cell["metrics"][metric]) for metric in ("log_loss", "brier")]
+            )
+    columns = {
+        "Probing, C = 1": ("logistic", "probing.fits100"),
+        "one fit, C = 1": ("logistic", "direct"),
+        "one fit, C = 10": ("small_penalty", "direct"),
+    }
+    shown = rows(section(PAGE, "### Is it the penalty?"))[2:]
+    assert len(shown) == 3
+    for first, second, *counts in shown:
+        ours, theirs = (means[columns[name]] for name in (first, second))
+        for place, count in enumerate(counts):
+            better = sum(
+                sum(split[place] for split in ours[name]) < sum(split[place] for split in theirs[name]) for name in ours
+            )
+            assert count == f"{better} of {len(ours)}"
 
 
 def test_calibration_and_refinement_ratings_equal_the_leaderboard():

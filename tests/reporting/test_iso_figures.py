@@ -207,6 +207,12 @@ def test_user_sweep_is_drawn_with_reproducible_bytes(folder):
     assert {".30", ".50", ".70"} <= of_tree and "raw score (decision function)" not in of_tree
 
 
+def test_learners_whose_names_differ_only_in_case_have_own_files(folder):
+    store = folder({("NB", "sweep"): MACHINE, ("nb", "sweep"): TREE})
+    files = probcal("plot", store.folder).stdout.splitlines()
+    assert len({file.casefold() for file in files}) == len(files) == 4
+
+
 def test_only_sweeps_with_equal_settings_share_a_figure(folder):
     bounds = swept(SVC(kernel="linear"), answer="bounds")
     store = folder({("svm", "sweep"): MACHINE, ("svm", "bounds"): bounds, ("svm", "support"): OF_SUPPORT})

@@ -1,10 +1,13 @@
 """Test cells that misbehave. reliability/cells.py tests all of them."""
 
+import multiprocessing
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from probcal.runner.worker_process import Output
 from probcal.store.folder import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes signals, limits and forks as Linux has them")
@@ -111,6 +114,24 @@ def test_last_output_of_a_failed_cell_is_stored_not_shown(bad):
     row = tried(bad, ["prints 1 MB and raises"])["prints 1 MB and raises"]
     assert row["traceback"].endswith("the last words\n") and len(row["traceback"]) < 6_000
     assert "the last words" not in bad.run("--retry-failed").said
+
+
+CALLERS = "".join(f"  File {'long/' * 20}, line {line} in caller\n" for line in range(100))
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        (f"words\nFatal Python error: Aborted\n\n  in the_place\n{CALLERS}", "error: Aborted\n\n  in the_place\n"),
+        ("words\n" * 1000 + "the last words\n", "words\nthe last words\n"),
+    ],
+)
+def test_of_long_output_the_place_of_a_crash_or_the_end_is_kept(printed, kept):
+    output = Output(multiprocessing)
+    os.write(output.write_end.fileno(), printed.encode())
+    assert kept in output.last_text() and len(output.last_text()) == 4000
+    output.write_end.close()
+    output.close()
 
 
 def test_message_and_traceback_locate_a_crash(bad):

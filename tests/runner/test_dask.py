@@ -478,7 +478,7 @@ def test_unreachable_scheduler_address_gives_one_error_line(bench, monkeypatch, 
 def test_missing_dask_message_names_the_install_command(bench, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = bench.run("--workers", "2")
-    assert done.code == 2 and 'pip install "probcal[dask]"' in done.said
+    assert done.code == 2 and 'pip install "dask>=2024.8" "distributed>=2024.8"' in done.said
 
 
 @pytest.mark.slow

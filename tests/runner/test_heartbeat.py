@@ -1,5 +1,6 @@
 """Test what ``probcal status`` reports of a live run, and that it never reports a dead run as live."""
 
+import io
 import json
 import os
 import signal
@@ -8,9 +9,13 @@ import subprocess
 import time
 
 import pytest
+from planned import planned
 from run_bench import wait_for
 
-from probcal.runner.heartbeat import HeartbeatFile, RunState, read_heartbeat
+from probcal._lock import FileLock
+from probcal.runner.heartbeat import HeartbeatFile, RunState, heartbeat_lines, read_heartbeat
+from probcal.runner.progress import RunProgress
+from probcal.runner.provenance import RunTimes
 
 WAITS = """
     import pathlib, time
@@ -113,6 +118,28 @@ class TestWhoRuns:
         assert self.changed(written, host="far away", pid=1).host == "far away"
         assert self.changed(written, at=time.time() - 3600) is None
 
+    @pytest.mark.parametrize("hours", [-30, 30])
+    def test_process_that_holds_the_lock_runs_whatever_its_clock_shows(self, written, hours):
+        lock = FileLock(written / ".lock")
+        lock.acquire()
+        at = time.time() + 3600 * hours
+        live = {"since": at - 60, "workers": 1, "total": 3, "running": {"a": [at - 50, None]}}
+        heartbeat = self.changed(written, born="another time", at=at, live=live)
+        assert "has been running it for 1 min" in heartbeat_lines(heartbeat)[0]
+        assert heartbeat.live.running_cells(heartbeat.now)[0].seconds == pytest.approx(50, abs=16)
+        lock.release()
+        assert read_heartbeat(written) is None
+
+    def test_remote_process_without_the_lock_has_ended_although_its_news_are_recent(self, written):
+        lock = FileLock(written / ".lock")
+        lock.acquire()
+        assert self.changed(written, host="far away") is None
+        lock.release()
+        assert read_heartbeat(written) is None
+
+    def test_remote_news_from_the_future_count_for_nothing_without_locks(self, written):
+        assert self.changed(written, host="far away", at=time.time() + 3600) is None
+
     @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"live": 1}', "null", "[" * 100_000])
     def test_malformed_heartbeat_file_is_ignored(self, written, text):
         (written / "running.json").write_text(text)
@@ -125,3 +152,16 @@ class TestWhoRuns:
     def test_heartbeat_with_wrong_part_types_is_ignored(self, written, live):
         whole = json.loads((written / "running.json").read_text())["live"]
         assert self.changed(written, live={**whole, **live} if live else {}) is None
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_clock_that_is_set_during_a_run_changes_no_duration(tmp_path, monkeypatch, hours):
+    [entry], real_time = planned(None), time.time
+    progress, times = RunProgress([entry], 1, tmp_path, io.StringIO()), RunTimes()
+    progress.record_start(entry)
+    monkeypatch.setattr(time, "time", lambda: real_time() + 3600 * hours)
+    state = progress._run_state()
+    assert time.time() - state.since == pytest.approx(0, abs=60)
+    assert state.running_cells(time.time())[0].seconds == pytest.approx(0, abs=60)
+    progress.close()
+    assert 0 <= times.record()["seconds"] < 60

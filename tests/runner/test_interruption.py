@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -77,7 +78,9 @@ def test_second_run_on_the_same_folder_is_rejected(slow):
     process = in_the_middle(slow)
     second = slow.run()
     assert second.code == 2
-    assert "another probcal run is writing to results/small; wait for it, or choose -o" in second.said
+    writer = f"process {process.pid} on {socket.gethostname()} since "
+    assert f"another probcal run is writing to results/small ({writer}" in second.said
+    assert "; wait for it, or choose -o" in second.said
     assert "stale" not in slow.probcal("status", "results/small").said
     os.killpg(process.pid, signal.SIGTERM)
     process.communicate(timeout=300)

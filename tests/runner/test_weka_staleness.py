@@ -49,7 +49,7 @@ def of(monkeypatch):
 @pytest.fixture
 def dated(tmp_path, of):
     """Return an experiment of Weka 3.6.0, the folder of its results, and the Weka that made them."""
-    pytest.importorskip("weka", reason="needs probcal[weka]")
+    pytest.importorskip("weka", reason="needs the extra weka")
     of(jar(tmp_path, "3.6.0"))
     experiment = parse_experiment(YamlFile(tmp_path / "dated.yaml", CONFIG))
     store, fingerprints = Store(tmp_path / "results"), Fingerprints()

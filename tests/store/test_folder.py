@@ -75,7 +75,7 @@ def test_broken_line_is_named_with_its_number(store):
 
 
 def test_the_state_changes_with_every_added_result(store):
-    assert store.state() == (0, 0)
+    assert store.state() == ()
     states = set()
     with store.writing("small"):
         for repetition in range(3):

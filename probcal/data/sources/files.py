@@ -112,8 +112,17 @@ def place_of(card: Card, folder: Path | str | None) -> Path:
 
 
 def _complete_source(card: Card, place: Path) -> FileSource | None:
-    """Return the first source whose files are all in ``place``."""
-    return next((source for source in card.files if not _missing_names(source, place)), None)
+    """Return the first source whose files are all in ``place``. Raise DataError where one lies elsewhere by a link."""
+    source = next((source for source in card.files if not _missing_names(source, place)), None)
+    depth = len(PurePath(card.folder or card.name).parts)
+    root = place.parents[depth - 1] if depth else place
+    for path in [path for name in _names(source) if (path := _find(place, name))] if source else []:
+        if not (target := path.resolve()).is_relative_to(root.resolve()):
+            raise DataError(
+                f"{card.name}: {path} leads by a link to {target}, which is not below {root}; copy the file, or name "
+                "the folder where all data files are with --data-dir or PROBCAL_DATA_DIR (which may itself be a link)"
+            )
+    return source
 
 
 def _names(source: FileSource) -> list[str]:

@@ -1,4 +1,4 @@
-"""C4.5 decision trees, compiled (needs ``pip install probcal[trees]``)."""
+"""C4.5 decision trees, compiled (they need the packages of the extra ``trees``)."""
 
 from probcal.learners.c45.estimator import C45Classifier
 

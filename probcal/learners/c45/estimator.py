@@ -104,7 +104,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
     It takes frames with numeric and nominal columns, and arrays of numbers. Categories, text and truth values are
     nominal. NaN and None are missing: such a row takes every branch with a part of its weight. It needs
-    ``probcal[trees]``. The first fit on a machine takes up to a minute to compile.
+    numba, the extra ``trees``. The first fit on a machine takes up to a minute to compile.
 
     The algorithm is that of Quinlan (1993), "C4.5: Programs for machine learning", release 8. The choices that it
     leaves open are those of J48 in Weka 3.9. The defaults are J48's.

@@ -1,4 +1,4 @@
-"""Weka's classifiers as scikit-learn classifiers (needs ``pip install probcal[weka]``)."""
+"""Weka's classifiers as scikit-learn classifiers (they need the packages of the extra ``weka``)."""
 
 from probcal.learners.weka.classifier import WekaClassifier
 from probcal.learners.weka.jar import WekaMissing

@@ -153,6 +153,11 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
     None are missing. Java starts at the first ``fit`` in each process, with at most 2 GB of memory each (see
     ``probcal.learners.weka.jvm.start``).
 
+    Java runs inside your process, and Python cannot catch its end. If Java crashes, or Weka ends the program, your
+    process ends. So does a process that calls ``faulthandler.enable`` or ``faulthandler.disable`` after the first
+    ``fit``, because they take the signal SIGSEGV from Java. ``probcal run`` fits in other processes, and there the cell
+    fails with the reason.
+
     Parameters
     ----------
     classifier : str, default="trees.J48"

@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from probcal.distribution import install_line
 from probcal.errors import ProbcalError
 
-INSTALL = "pip install 'probcal[weka]'"
+INSTALL = install_line("weka")
 VARIABLE = "PROBCAL_WEKA_JAR"
 _VERSION = "weka/core/version.txt"
 _WITHOUT_VERSION = {"60ce66906803dfb057e61f35130276fe80f12f71b459fd6a7d9ef9a51dbba93d": "3.4.1"}

@@ -75,6 +75,9 @@ def read_accepted_numbers(path: Path) -> AcceptedNumbers | None:
     lines = text.splitlines()
     if not lines or lines[0] != ",".join(_HEADER):
         raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ADVICE}")])
+    if not text.endswith("\n"):  # half a number may look like a whole one
+        message = "is cut off: its last line has no line break at the end; get the whole file"
+        raise FileProblems(path, [Problem(len(lines), f"{message}, or {_ADVICE}")])
     for place, line in enumerate(lines[1:], 2):
         try:
             name, splits = _parse_line(line)
@@ -150,7 +153,8 @@ class AcceptedDrift:
 
     @property
     def ok(self) -> bool:
-        return not (self.out or self.gone)
+        """Return whether an accepted number was compared, and none has changed or is missing."""
+        return bool(self.compared) and not (self.out or self.gone)
 
 
 def find_drift(experiment: CheckedResults) -> AcceptedDrift | None:

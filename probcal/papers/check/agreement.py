@@ -3,6 +3,10 @@
 A figure without its power says little: bands may be so wide that nearly any number is inside. So every figure is
 computed three times: for our columns, for our columns shuffled at random within each data set, and for one plain column
 that stands in all of them.
+
+Methods have much the same order on every data set. So shuffled columns are too weak a rival for the order of columns.
+Two more figures stand beside it: the order that the columns have on the other data sets, and what one of our own splits
+agrees with the others, which no reproduction of one split can exceed by much.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
@@ -33,6 +38,8 @@ RowKind = Literal["split", "folds", "random", "random means"]
 """The paper's one split, all its folds, or random splits, for a published number of one run or a mean of several."""
 Names = tuple[str, str]
 """(learner, method) of a column of the paper."""
+PairCounts = tuple[int, int, int]
+"""Numbers of pairs of columns: in the same order, in the opposite order, and all that differ."""
 Misprints = frozenset[tuple[str, str, str, str]]
 
 
@@ -55,6 +62,8 @@ class Block:
     """Units of the last printed digit between the two, 0 for two ∞."""
     differences: Floats
     """|published - ours|, 0 for two ∞."""
+    split_values: Floats
+    """Our numbers of each split, shape (our columns, splits). No split where the columns lack some, or with one."""
     in_band: Floats
     """1 where `probcal check` finds the number in band, 0 where it is out of band, NaN where it cannot judge it."""
     row_kind: RowKind
@@ -129,6 +138,7 @@ def _build_block(
         measured=np.array(values),
         units=units,
         differences=differences,
+        split_values=_values_by_split(summaries),
         in_band=in_band,
         row_kind=_kind_of_rows(summaries[0], table),
         exact_digits=np.array(
@@ -137,6 +147,13 @@ def _build_block(
         has_draws=np.array([distribution_of(summaries[0], table, place) is not None for place in places]),
         misprints=sum(flags),
     )
+
+
+def _values_by_split(summaries: Sequence[Summary]) -> Floats:
+    n_splits = {summary.n for summary in summaries}
+    if len(n_splits) > 1 or max(n_splits) < 2 or any(summary.n < summary.planned for summary in summaries):
+        return np.empty((len(summaries), 0))
+    return np.array([summary.values for summary in summaries])
 
 
 def _kind_of_rows(summary: Summary, table: PublishedTable) -> RowKind:
@@ -191,6 +208,14 @@ class AgreementFigures:
 
 
 @dataclass(frozen=True)
+class OrderFigures:
+    """Hold the two figures about the order of columns. See ``AgreementFigures``."""
+
+    tau: float | None
+    pairs_kept: float | None
+
+
+@dataclass(frozen=True)
 class Agreement:
     """Hold the figures of our results, of shuffled columns, and of the plain column in all columns.
 
@@ -205,6 +230,10 @@ class Agreement:
     shuffled: AgreementFigures
     wrong: AgreementFigures | None
     plain: str | None
+    other_datasets: OrderFigures
+    """Figures of the order that our columns have on the other data sets, by their mean ranks."""
+    one_split: OrderFigures
+    """Agreement of the order on one of our splits with the mean of our other splits, over all of them."""
 
 
 def measure_agreement(blocks: Sequence[Block], plain: Names | None) -> Agreement | None:
@@ -225,7 +254,43 @@ def measure_agreement(blocks: Sequence[Block], plain: Names | None) -> Agreement
         shuffled=agreement_figures(blocks, shuffled_orders),
         wrong=agreement_figures(plain_blocks, constant_order) if plain_blocks else None,
         plain=label,
+        other_datasets=_order_figures(_count_other_datasets(block, blocks) for block in blocks),
+        one_split=_order_figures(counts for block in blocks for counts in _count_single_splits(block)),
     )
+
+
+def _order_figures(all_counts: Iterable[PairCounts]) -> OrderFigures:
+    counts = np.array([pair_counts for pair_counts in all_counts if pair_counts[2]], dtype=float).reshape(-1, 3)
+    if not len(counts):
+        return OrderFigures(None, None)
+    n_kept, n_reversed, n_pairs = counts.T
+    return OrderFigures(float(((n_kept - n_reversed) / n_pairs).mean()), float(n_kept.sum() / n_pairs.sum()))
+
+
+def _count_other_datasets(block: Block, blocks: Sequence[Block]) -> PairCounts:
+    """Count the pairs in the order of the columns' mean ranks on all other data sets, by the same metric."""
+    others = [
+        other
+        for other in blocks
+        if other.metric == block.metric and other.row.paper_dataset != block.row.paper_dataset
+    ]
+    ranks: dict[Names, list[float]] = {}
+    for other in others:
+        for column, rank in zip(other.columns, rankdata(other.measured) / other.size, strict=True):
+            ranks.setdefault(paper_column(column), []).append(float(rank))
+    mean_ranks = np.array([np.mean(ranks.get(paper_column(column), math.nan)) for column in block.columns])
+    return _compare_order(np.where(np.isnan(mean_ranks), math.nan, block.published), mean_ranks)
+
+
+def _count_single_splits(block: Block) -> Iterable[PairCounts]:
+    """Count, for each split, the pairs in the order of the mean of the other splits.
+
+    One split stands for the paper, so it is rounded to three decimals as most printed numbers are.
+    """
+    values = block.split_values
+    for split in range(values.shape[1]):
+        rest = np.delete(values, split, axis=1)
+        yield _compare_order(values[:, split].round(3), np.array([measured_number(row.tolist()) for row in rest]))
 
 
 def agreement_figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:
@@ -268,12 +333,17 @@ def hit_shares(hits: NDArray[np.bool_], values: Floats) -> Floats | None:
 
 def _count_pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.int_], int]:
     """Return, per order, how many pairs that the paper tells apart ours keeps and reverses, and how many there are."""
-    first, second = np.triu_indices(block.size, k=1)
-    paper_signs = _sign(block.published[first], block.published[second])
-    signs = _sign(block.measured[orders[:, first]], block.measured[orders[:, second]])
+    return _compare_order(block.published, block.measured[orders])
+
+
+def _compare_order(published: Floats, ours: Floats) -> tuple[Any, Any, int]:
+    """Count the pairs of ``published`` numbers that differ: kept in ``ours`` (..., columns), reversed, and all."""
+    first, second = np.triu_indices(len(published), k=1)
+    paper_signs = _sign(published[first], published[second])
+    signs = _sign(ours[..., first], ours[..., second])
     distinct = paper_signs != 0
-    n_kept = (signs == paper_signs)[:, distinct].sum(axis=1)
-    n_reversed = (signs == -paper_signs)[:, distinct].sum(axis=1)
+    n_kept = (signs == paper_signs)[..., distinct].sum(axis=-1)
+    n_reversed = (signs == -paper_signs)[..., distinct].sum(axis=-1)
     return n_kept, n_reversed, int(distinct.sum())
 
 

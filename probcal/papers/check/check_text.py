@@ -45,6 +45,7 @@ def report_text(report: Report) -> str:
         _drift_lines(report.drift),
         _missing_lines(report.drift),
         _cell_lines(report),
+        _incomplete_lines(report),
         [report.no_comparison_reason] if report.no_comparison_reason else [],
         [summary_text(report)],
     ]
@@ -199,6 +200,14 @@ def _cell_lines(report: Report) -> list[str]:
     return lines
 
 
+def _incomplete_lines(report: Report) -> list[str]:
+    lines = [
+        f"  {title}: {len(names)} missing, the first is {names[0]}" for title, names in report.census.incomplete.items()
+    ]
+    advice = "probcal run with the experiment's config runs them"
+    return [f"INCOMPLETE, some cells of these data sets were not run; {advice}:", *_first_lines(lines)] if lines else []
+
+
 def _failure_text(result: CellResult) -> str:
     return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
 
@@ -234,6 +243,8 @@ def _claims_summary(report: Report) -> str:
 def _drift_summary(drift: AcceptedDrift | None) -> str:
     if drift is None:
         return "drift: nothing accepted yet (probcal check FOLDER --accept)"
+    if not drift.compared and not drift.gone:
+        return "drift: accepted.csv has none of the present numbers; probcal check FOLDER --accept writes it again"
     line = f"drift: {len(drift.out)} of {drift.compared} numbers"
     parts = [
         (len(drift.gone), "accepted ones missing now"),
@@ -278,6 +289,7 @@ def _json_report(report: Report) -> dict[str, Any]:
         "failed": [cell.id for cell in report.census.failed],
         "failed_when_run_again": [cell.id for cell in report.census.failed_since],
         "not_run": report.census.not_run,
+        "incomplete": report.census.incomplete,
         "stale": report.census.stale.total(),
     }
 

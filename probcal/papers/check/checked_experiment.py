@@ -83,10 +83,13 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell."""
+        """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell.
+
+        No data set may be incomplete. One of which no cell was ever run may be absent, since its data may be.
+        """
         has_drift = self.drift is not None and not self.drift.ok
         is_new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
-        has_failures = self.census.failed or self.census.failed_since
+        has_failures = self.census.failed or self.census.failed_since or self.census.incomplete
         return not (is_new or has_drift or has_failures or self.no_comparison_reason)
 
     @functools.cached_property

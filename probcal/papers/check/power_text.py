@@ -21,7 +21,18 @@ def agreement_lines(agreement: Agreement) -> list[str]:
     """Return the figures of agreement, with those of shuffled columns and of the plain column beside them."""
     note = f" ({agreement.misprints} misprints left out)" if agreement.misprints else ""
     heading = f"agreement with {agreement.numbers} published numbers{note}"
-    return table_lines(agreement_rows(agreement), [f"{heading}:", "ours", "shuffled", *_plain_header(agreement.plain)])
+    table = table_lines(agreement_rows(agreement), [f"{heading}:", "ours", "shuffled", *_plain_header(agreement.plain)])
+    return [*table, *(f"  {line}" for line in order_lines(agreement))]
+
+
+def order_lines(agreement: Agreement) -> list[str]:
+    """Return what the share of pairs in the same order must exceed, and what it can hardly exceed."""
+    lines = []
+    if (null := agreement.other_datasets.pairs_kept) is not None:
+        lines.append(f"pairs in the order that our columns have on the other data sets: {percent_text(null)}")
+    if (ceiling := agreement.one_split.pairs_kept) is not None:
+        lines.append(f"pairs of one of our splits in the order of our other splits: {percent_text(ceiling)}")
+    return lines
 
 
 def agreement_rows(agreement: Agreement) -> list[list[str]]:

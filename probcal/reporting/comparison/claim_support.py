@@ -23,7 +23,7 @@ from probcal.papers.check.judged_claims import (
 )
 from probcal.papers.published import Claim, PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
-from probcal.reporting.comparison.pairs import Pair, compare_pairs
+from probcal.reporting.comparison.pairs import Pair, Progress, compare_pairs
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, read_comparison_data
 from probcal.reporting.grid import order_metrics
@@ -317,8 +317,8 @@ class Comparison:
     claims: list[ClaimSupport]
 
 
-def compare(store: Store) -> Comparison:
-    """Compare all methods in one results folder.
+def compare(store: Store, progress: Progress = iter) -> Comparison:
+    """Compare all methods in one results folder. ``progress`` is that of ``compare_pairs``.
 
     Raises StoreError and UnknownPaper as ``probcal table`` does, and ComparisonError.
     """
@@ -329,7 +329,7 @@ def compare(store: Store) -> Comparison:
     bootstrap = Bootstrap(experiment, split_data)
     metrics = order_metrics([*outline.metrics, *([CLIPPED_CXE] if split_data.clipped else [])])
     metric_ranks = {metric: rank_methods(outline, experiment.results, metric) for metric in metrics}
-    metric_pairs = {metric: compare_pairs(bootstrap, metric) for metric in metrics}
+    metric_pairs = {metric: compare_pairs(bootstrap, metric, progress) for metric in metrics}
     places = first_places(bootstrap)
     claims = supported_claims(bootstrap, [pair for group in metric_pairs.values() for pair in group], places)
     if not places and not claims and not any(metric_pairs.values()):

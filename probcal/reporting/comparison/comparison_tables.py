@@ -19,6 +19,8 @@ from probcal.store.summary import census
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
+_MOST_PAIRS = 10_000
+"""Largest number of pairs of one metric in a table. Hundreds of columns have a hundred thousand pairs."""
 _SMALL_SHARE = 0.05
 """Methods that are best in a smaller share of the draws are not named."""
 _SIGNIFICANCE_LEVEL = 0.05
@@ -96,6 +98,11 @@ def _missing_notes(comparison: Comparison) -> list[str]:
             f"No test for {title}: it has one split, and {reason}. Run probcal compare on the machine of the run, "
             "which writes a summary of the predictions to compare.json. Or run the experiment into another folder (-o)."
         )
+    if comparison.split_data.is_from_file:
+        notes.append(
+            "Tests of data sets with one split and clipped cross entropy come from the summaries in compare.json, "
+            "since predictions.bin is not in this folder. Where it is, probcal verify checks them."
+        )
     if lost_cells := comparison.split_data.missing_clipped:
         titles = ", ".join(f"{title} ({counted(n, 'cell')})" for title, n in lost_cells.items())
         notes.append(
@@ -156,7 +163,7 @@ def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
             Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _SIGNIFICANCE_LEVEL),
         ]
         for metric, pairs in comparison.pairs.items()
-        for place, pair in enumerate(pairs)
+        for place, pair in enumerate(_listed_pairs(pairs))
     ]
     header = ["", "", "ahead", "better", "worse", "undecided", "Wilcoxon p", "p (Holm)"]
     explanation = (
@@ -165,11 +172,26 @@ def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
         "sets, with Holm's correction for the pairs of the metric."
     )
     if any(len(pair.tests) > 1 for pairs in comparison.pairs.values() for pair in pairs):
-        yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
+        notes = list(dict.fromkeys(note for pairs in comparison.pairs.values() for note in _omission_notes(pairs)))
+        yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, notes)
+
+
+def _listed_pairs(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return at most ``_MOST_PAIRS`` pairs in their order: those with the smallest p."""
+    p_values = [math.inf if pair.p is None else pair.p for pair in pairs]
+    smallest = sorted(range(len(pairs)), key=p_values.__getitem__)
+    return [pairs[place] for place in sorted(smallest[:_MOST_PAIRS])]
+
+
+def _omission_notes(pairs: Sequence[Pair]) -> list[str]:
+    n = len(pairs)
+    text = f"{_MOST_PAIRS:,} of {n:,} pairs are listed, those with the smallest p. The formats csv and json have all."
+    return [text] if n > _MOST_PAIRS else []
 
 
 def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
-    for metric, pairs in comparison.pairs.items():
+    for metric, all_pairs in comparison.pairs.items():
+        pairs = _listed_pairs(all_pairs)
         tests_by_row = [{test.row.name: test for test in pair.tests} for pair in pairs]
         datasets = _ordered_rows(comparison, {test.row.name: test.row for pair in pairs for test in pair.tests})
         names = [_pair_name(pair) for pair in pairs]
@@ -185,7 +207,7 @@ def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
             + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tests) else ".")
         )
         name = f"{resolve_metric(metric).long}, {resolve_metric(metric).good_end}"
-        yield Grid(0, name, explanation, ["", *header], rows, [])
+        yield Grid(0, name, explanation, ["", *header], rows, _omission_notes(all_pairs))
 
 
 def _ordered_rows(comparison: Comparison, rows: dict[str, Row]) -> list[Row]:
@@ -295,7 +317,7 @@ def _json_comparison(comparison: Comparison) -> dict[str, Any]:
 
 def _json_pair(pair: Pair) -> dict[str, Any]:
     tested = [
-        {**{name: value for name, value in vars(test).items() if name != "row"}, "dataset": test.row.name}
+        {**{name: value for name, value in test._asdict().items() if name != "row"}, "dataset": test.row.name}
         for test in pair.tests
     ]
     return {

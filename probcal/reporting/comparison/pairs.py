@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
+from probcal.analysis.hypothesis_tests import Floats, corrected_t_tests, holm, holm_families, wilcoxon_tests
 from probcal.reporting.comparison.bootstrap import Bootstrap
-from probcal.reporting.comparison.split_results import SplitValues, column_id, first_reading_rows, split_values
+from probcal.reporting.comparison.split_results import (
+    DECIMALS,
+    SAMPLES,
+    UNKNOWN_TEST_SHARE,
+    column_id,
+    first_reading_rows,
+    known_test_share,
+)
 from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.summary import done_cells
 
 LEVEL = 0.95
 _FEWEST_INFINITE = 6
 """Number of splits that must all speak against one method. Its two-sided probability is 2 / 2^6 = .031."""
 Verdict = Literal["better", "worse", "undecided"]
 TestKind = Literal["splits", "rows", "∞", "none"]
+Progress = Callable[[list[Any]], Iterable[Any]]
+_BATCH_SIZE = 1024
+"""Number of pairs that are tested together. With 200 splits they take some MB."""
 
 
-@dataclass(frozen=True)
-class PairedTest:
+class PairedTest(NamedTuple):
     """Hold the test of one data set.
 
     ``difference`` is the mean of the later column less that of the earlier, and may be infinite. ``how`` names the
@@ -71,79 +81,172 @@ class Pair:
         return sum(sign * test.difference > 0 for test in self.tests)
 
 
-def compare_pairs(bootstrap: Bootstrap, metric: str) -> list[Pair]:
+def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) -> list[Pair]:
     """Compare the later with the earlier of any two columns in one group.
 
     Where no group has two columns, all columns are compared. Holm's correction covers the data sets for the tests of
-    one pair, and the pairs for Wilcoxon's test. The list is empty for a metric without a better end.
+    one pair, and the pairs for Wilcoxon's test. The list is empty for a metric without a better end. ``progress``
+    yields the batches of pairs one by one, and may show the progress.
     """
-    if resolve_metric(metric).no_end:
+    outline = bootstrap.experiment.outline
+    rows = [
+        _RowNumbers.of(bootstrap, row, metric) for row in first_reading_rows(outline) if outline.repetitions[row.name]
+    ]
+    if resolve_metric(metric).no_end or not rows:
         return []
-    all_pairs = [_compare_pair(bootstrap, metric, *columns) for columns in _column_pairs(bootstrap.experiment.outline)]
-    tested_pairs = [pair for pair in all_pairs if pair.tests]
-    p_values = holm([pair.p for pair in tested_pairs])
-    return [replace(pair, p_holm=p) for pair, p in zip(tested_pairs, p_values, strict=True)]
+    places = _pair_places(outline)
+    batches = [places[start : start + _BATCH_SIZE] for start in range(0, len(places), _BATCH_SIZE)]
+    pairs = [pair for batch in progress(batches) for pair in _compare_batch(outline, rows, metric, batch)]
+    p_values = holm([pair.p for pair in pairs])
+    return [replace(pair, p_holm=p) for pair, p in zip(pairs, p_values, strict=True)]
 
 
-def _column_pairs(outline: Outline) -> Iterator[tuple[ResultColumn, ResultColumn]]:
-    column_pairs = list(itertools.combinations(outline.columns, 2))
-    same_group = [(a, b) for a, b in column_pairs if a.group == b.group]
-    yield from same_group or column_pairs
+def _pair_places(outline: Outline) -> npt.NDArray[np.int64]:
+    """Return (n_pairs, 2): the places of the earlier and of the later column."""
+    groups = [column.group for column in outline.columns]
+    places = list(itertools.combinations(range(len(groups)), 2))
+    same_group = [(a, b) for a, b in places if groups[a] == groups[b]]
+    return np.array(same_group or places, dtype=np.int64).reshape(-1, 2)
 
 
-def _compare_pair(bootstrap: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
-    experiment = bootstrap.experiment
-    rows = first_reading_rows(experiment.outline)
-    row_splits = [split_values(experiment.outline, experiment.results, row, (earlier, later), metric) for row in rows]
-    tests = [_test_row(bootstrap, splits, metric) for splits in row_splits if splits is not None]
-    p_values = holm([test.p for test in tests])
-    paired_tests = [_add_verdict(test, p, metric) for test, p in zip(tests, p_values, strict=True)]
-    differences = [test.difference for test in paired_tests]
-    return Pair(earlier, later, metric, tuple(paired_tests), wilcoxon(differences) if len(paired_tests) > 1 else None)
+@dataclass(frozen=True, eq=False)
+class _RowNumbers:
+    """Hold one metric of all columns of one data set. NaN stands for a missing number."""
+
+    row: Row
+    values: Floats
+    """(n_columns, n_planned)."""
+    test_shares: Floats
+    """(n_columns, n_planned): ``known_test_share`` of each cell."""
+    samples: Floats | None
+    """(n_columns, n_samples): bootstrap samples of the test rows of the only split, where it is stored."""
+
+    @classmethod
+    def of(cls, bootstrap: Bootstrap, row: Row, metric: str) -> _RowNumbers:
+        outline, results = bootstrap.experiment.outline, bootstrap.experiment.results
+        values = np.full((len(outline.columns), outline.repetitions[row.name]), math.nan)
+        shares = values.copy()
+        for place, column in enumerate(outline.columns):
+            for cell in done_cells(outline, results, row, column):
+                values[place, cell.repetition] = cell.metrics.get(metric, math.nan)
+                share = known_test_share(row, cell)
+                shares[place, cell.repetition] = math.nan if share is None else share
+        samples = None
+        if values.shape[1] == 1 and (stored := bootstrap.split_data.rows.get(row.name, {}).get(metric)):
+            missing = np.full(SAMPLES, math.nan)
+            samples = np.array([stored.get(column_id(column), missing) for column in outline.columns])
+        return cls(row, np.round(values, DECIMALS), shares, samples)
+
+    def test_pairs(self, places: npt.NDArray[np.int64]) -> _RowTests:
+        """Test each pair on the splits that both columns have."""
+        tests = _RowTests.empty(len(places))
+        patterns, pattern_of = np.unique(~np.isnan(self.values), axis=0, return_inverse=True)
+        pattern_pairs, members = np.unique(pattern_of.ravel()[places], axis=0, return_inverse=True)
+        for number, (first, second) in enumerate(pattern_pairs):
+            splits = np.flatnonzero(patterns[first] & patterns[second])
+            if splits.size:
+                self._test_group(tests, np.flatnonzero(members.ravel() == number), places, splits)
+        return tests
+
+    def _test_group(
+        self, tests: _RowTests, group: npt.NDArray[np.int64], places: npt.NDArray[np.int64],
+        splits: npt.NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        """Test the pairs of ``group``, whose columns have the same ``splits`` in common."""
+        earlier, later = (self.values[np.ix_(places[group, side], splits)] for side in (0, 1))
+        tests.n_splits[group] = n = splits.size
+        tests.differences[group] = _differences(later.mean(axis=1), earlier.mean(axis=1))
+        if n == 1:
+            if self.samples is not None:
+                self._test_rows(tests, group, places)
+            return
+        n_infinite = np.column_stack([np.isinf(earlier).sum(axis=1), np.isinf(later).sum(axis=1)])
+        is_decisive = (n_infinite.min(axis=1) == 0) & (n_infinite.max(axis=1) >= max(n / 2, _FEWEST_INFINITE))
+        tests.how[group[is_decisive]] = "∞"
+        tests.verdicts[group[is_decisive]] = np.where(n_infinite[is_decisive, 1] == 0, "better", "worse")
+        is_finite = ~n_infinite.any(axis=1)
+        if is_finite.any():
+            shares = [self.test_shares[places[group[is_finite], side], splits[0]] for side in (0, 1)]
+            share = np.where(np.isnan(shares[0]), shares[1], shares[0])
+            share = np.where(np.isnan(share), UNKNOWN_TEST_SHARE, share)
+            found = corrected_t_tests(later[is_finite] - earlier[is_finite], share, LEVEL)
+            tests.set(group[is_finite], "splits", found.low, found.high, found.p)
+
+    def _test_rows(self, tests: _RowTests, group: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> None:
+        """Test the pairs of ``group`` by the bootstrap samples of the test rows, where both columns have them."""
+        assert self.samples is not None
+        has_samples = ~np.isnan(self.samples[:, 0])
+        sampled = group[has_samples[places[group]].all(axis=1)]
+        if not sampled.size:
+            return
+        differences = _differences(self.samples[places[sampled, 1]], self.samples[places[sampled, 0]])
+        low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1, method="inverted_cdf")
+        n_tail = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
+        tests.set(sampled, "rows", low, high, np.minimum(1.0, 2 * (n_tail + 1) / (differences.shape[1] + 1)))
 
 
-def _test_row(bootstrap: Bootstrap, splits: SplitValues, metric: str) -> PairedTest:
-    """Test one data set without Holm's correction. The verdict is already set where ∞ decides."""
-    earlier, later = splits.values
-    difference = _difference(float(splits.means[1]), float(splits.means[0]))
-    n = earlier.size
-    no_test = PairedTest(splits.row, n, difference, None, None, None, None, "none", "undecided")
-    if n == 1:
-        split_data = bootstrap.split_data.rows.get(splits.row.name, {}).get(metric, {})
-        rows = [split_data.get(column_id(column)) for column in splits.columns]
-        if rows[0] is None or rows[1] is None or splits.planned > 1:
-            return no_test
-        return _row_bootstrap_test(no_test, np.array([_difference(b, a) for a, b in zip(*rows, strict=True)]))
-    n_infinite = np.isinf(splits.values).sum(axis=1)
-    if n_infinite.any():
-        is_decisive = n_infinite.min() == 0 and n_infinite.max() >= max(n / 2, _FEWEST_INFINITE)
-        verdict: Verdict = "better" if n_infinite[1] == 0 else "worse"
-        return replace(no_test, how="∞", verdict=verdict) if is_decisive else no_test
-    test = corrected_t_test((later - earlier).tolist(), splits.test_share, LEVEL)
-    return replace(no_test, low=test.low, high=test.high, p=test.p, how="splits")
+@dataclass(frozen=True, eq=False)
+class _RowTests:
+    """Hold the tests of one data set without Holm's correction, (n_pairs,) each. NaN stands for None.
+
+    A pair without a common split has 0 splits. A verdict is set only where ∞ decides.
+    """
+
+    n_splits: npt.NDArray[np.int64]
+    differences: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    how: npt.NDArray[np.object_]
+    verdicts: npt.NDArray[np.object_]
+
+    @classmethod
+    def empty(cls, n: int) -> _RowTests:
+        difference, low, high, p = (np.full(n, math.nan) for _ in range(4))
+        how, verdicts = np.full(n, "none", object), np.full(n, "undecided", object)
+        return cls(np.zeros(n, dtype=np.int64), difference, low, high, p, how, verdicts)
+
+    def set(self, pairs: npt.NDArray[np.int64], how: TestKind, low: Floats, high: Floats, p: Floats) -> None:
+        self.how[pairs], self.low[pairs], self.high[pairs], self.p[pairs] = how, low, high, p
 
 
-def _row_bootstrap_test(test: PairedTest, differences: npt.NDArray[np.float64]) -> PairedTest:
-    low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
-    n_tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
-    p = min(1.0, 2 * (n_tail + 1) / (len(differences) + 1))
-    return replace(test, low=float(low), high=float(high), p=p, how="rows")
+def _differences(later: Floats, earlier: Floats) -> Floats:
+    """Return the differences. ∞ less ∞ is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(later == earlier, 0.0, later - earlier)
 
 
-def _difference(later: float, earlier: float) -> float:
-    """Return the difference. ∞ less ∞ is 0."""
-    return 0.0 if later == earlier else later - earlier
+def _compare_batch(
+    outline: Outline, rows: Sequence[_RowNumbers], metric: str, places: npt.NDArray[np.int64]
+) -> Iterator[Pair]:
+    """Yield the comparison of each pair of columns that has a test."""
+    row_tests = [row.test_pairs(places) for row in rows]
+    p_holm = holm_families(np.column_stack([tests.p for tests in row_tests]))
+    differences = np.column_stack([tests.differences for tests in row_tests])
+    p_values = wilcoxon_tests(differences)
+    columns = [
+        _paired_tests(row.row, tests, p_holm[:, number], metric)
+        for number, (row, tests) in enumerate(zip(rows, row_tests, strict=True))
+    ]
+    for (earlier, later), p, *tests in zip(places.tolist(), p_values.tolist(), *columns, strict=True):
+        known_tests = tuple(test for test in tests if test is not None)
+        if known_tests:
+            pair_p = p if len(known_tests) > 1 else None
+            yield Pair(outline.columns[earlier], outline.columns[later], metric, known_tests, pair_p)
 
 
-def _add_verdict(test: PairedTest, p_holm: float | None, metric: str) -> PairedTest:
-    if p_holm is None:
-        return test
-    if p_holm > 1 - LEVEL or test.difference == 0:
-        return replace(test, p_holm=p_holm)
-    is_larger = test.difference > 0
-    return replace(
-        test, p_holm=p_holm, verdict="better" if is_larger == resolve_metric(metric).larger_is_better else "worse"
-    )
+def _paired_tests(row: Row, tests: _RowTests, p_holm: Floats, metric: str) -> list[PairedTest | None]:
+    """Return the test of each pair with its verdict, None where the pair has no common split."""
+    is_better = (tests.differences > 0) == resolve_metric(metric).larger_is_better
+    is_significant = (p_holm <= 1 - LEVEL) & (tests.differences != 0)
+    verdicts = np.where(is_significant, np.where(is_better, "better", "worse"), tests.verdicts)
+    numbers = [_or_none(field) for field in (tests.low, tests.high, tests.p, p_holm)]
+    fields = (tests.n_splits.tolist(), tests.differences.tolist(), *numbers, tests.how.tolist(), verdicts.tolist())
+    return [PairedTest(row, *values) if values[0] else None for values in zip(*fields, strict=True)]
+
+
+def _or_none(numbers: Floats) -> list[float | None]:
+    return [None if math.isnan(number) else number for number in numbers.tolist()]
 
 
 def p_text(p: float | None) -> str:

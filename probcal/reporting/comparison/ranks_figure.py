@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from probcal._io import printable
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
-from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure, titled_figure
+from probcal.reporting.drawing import COLOURS, GREY, drawing_style, figures_folder, save_figure, titled_figure
 from probcal.reporting.grid import order_metrics
 from probcal.reporting.metric_table import attach_paper
 from probcal.store.cell_result import resolve_metric
@@ -27,8 +27,14 @@ _SIDE_SHARE = 0.28
 _LONGEST_NAME = 28
 
 
-def draw_ranks(stores: Iterable[Store], selection: Selection = _FULL_SELECTION) -> list[Path]:
-    """Draw ``figures/ranks-METRIC`` as PNG and SVG in each folder, for each metric with ranks, and return the paths.
+def draw_ranks(
+    stores: Iterable[Store],
+    selection: Selection = _FULL_SELECTION,
+    folder_of: Callable[[Store], Path] = figures_folder,
+) -> list[Path]:
+    """Draw ``ranks-METRIC`` as PNG and SVG in ``folder_of`` each store, for each metric with ranks.
+
+    Returns the paths.
 
     ``selection`` limits the results. Raises StoreError where a folder cannot be read or written, and UnknownPaper for
     an unknown paper.
@@ -40,7 +46,7 @@ def draw_ranks(stores: Iterable[Store], selection: Selection = _FULL_SELECTION) 
         for metric in order_metrics(outline.metrics):
             if ranking := rank_methods(outline, results, metric):
                 with drawing_style():
-                    stem = store.folder / "figures" / f"ranks-{metric.replace('/', '-')}"
+                    stem = folder_of(store) / f"ranks-{metric.replace('/', '-')}"
                     paths += save_figure(ranks_figure(ranking, outline.title), stem)
     return paths
 

@@ -1,7 +1,8 @@
 """Compared numbers of each split, and ``FOLDER/compare.json`` with the bootstrap samples behind a comparison.
 
 Predictions are too large to be committed with results. So what a comparison needs of them is written to the file
-while they exist, and read from it later. Entries count only if their digests match the predictions of the results.
+while they exist, and read from it later. Where predictions exist, everything is computed from them. Elsewhere entries
+count if their digests match the predictions of the results, and must be possible beside the stored metrics.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from probcal._io import refuse_links_out, refuse_other_kinds, write_atomic
+from probcal._io import join_first, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy
 from probcal.errors import StoreError
 from probcal.store.folder import COMPARISON, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells
 
-_DECIMALS = 10
+DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
 
 
@@ -72,7 +73,7 @@ def split_values(
         return None
     values = np.array([[column_numbers[split] for split in splits] for column_numbers in numbers], dtype=np.float64)
     share = share_of_test_rows(row, [column_cells[splits[0]] for column_cells in cells])
-    return SplitValues(row, tuple(columns), np.round(values, _DECIMALS), outline.repetitions[row.name], share)
+    return SplitValues(row, tuple(columns), np.round(values, DECIMALS), outline.repetitions[row.name], share)
 
 
 def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
@@ -80,10 +81,18 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
 
     Results of earlier versions and tables written by hand do not contain them.
     """
+    known_shares = (share for cell in cells if (share := known_test_share(row, cell)) is not None)
+    return next(known_shares, UNKNOWN_TEST_SHARE)
+
+
+UNKNOWN_TEST_SHARE = 0.25
+
+
+def known_test_share(row: Row, cell: CellResult) -> float | None:
+    """Return the share of test rows of one cell, 0 where splits are independent draws, None where nothing tells it."""
     if row.drawn or row.has_fixed_rows:
         return 0.0
-    sizes = [(cell.n_train, cell.n_test) for cell in cells if cell.n_train and cell.n_test]
-    return sizes[0][1] / (sizes[0][0] + sizes[0][1]) if sizes else 0.25
+    return cell.n_test / (cell.n_train + cell.n_test) if cell.n_train and cell.n_test else None
 
 
 def first_reading_rows(outline: Outline) -> list[Row]:
@@ -138,6 +147,8 @@ class ComparisonData:
     clipped: dict[str, float] = field(default_factory=dict)
     missing_columns: dict[str, list[str]] = field(default_factory=dict)
     """Title of each data set with one split that cannot be sampled -> its columns without stored predictions."""
+    is_from_file: bool = False
+    """Whether something comes from ``compare.json``, because predictions are not here."""
     missing_clipped: dict[str, int] = field(default_factory=dict)
     """Title of each data set without clipped CXE -> number of its cells whose predictions are gone."""
 
@@ -173,6 +184,7 @@ def read_comparison_data(store: Store, outline: Outline, results: Results) -> Co
         # columns of one data set must have the same splits, or their means would mislead
         {cell: number for cell, (_, number) in clipped_losses.items() if results[cell].dataset not in n_missing},
         missing_columns,
+        bool(rows or clipped_losses) and not (store.folder / "predictions.bin").is_file(),
         {row.title: n_missing[row.name] for row in outline.datasets if row.name in n_missing},
     )
 
@@ -204,10 +216,11 @@ def _clipped_losses(
             for cell in cells_by_repetition(outline, results, row, column).values():
                 digest = _digest(cell)
                 entry = old_file.clipped.get(cell.id)
-                if entry and entry[0] == digest:
-                    losses[cell.id] = entry
-                elif arrays := _read_two_classes(store, cell):
+                if arrays := _read_two_classes(store, cell):
                     losses[cell.id] = (digest, round(clipped_cross_entropy(*arrays), 6))
+                elif entry and entry[0] == digest:
+                    _refuse_impossible_loss(store, cell, entry[1])
+                    losses[cell.id] = entry
                 elif _has_two_classes(cell):
                     n_missing[row.name] += 1
     return losses, n_missing
@@ -219,11 +232,15 @@ def _split_samples(
     """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
     cells = {column_id(column): cell for column, cell in _single_cells(outline, results, row).items()}
     digests = {name: _digest(cell) for name, cell in cells.items()}
-    if not cells or (old and (old.digests == digests or _covers(old, digests, store))):
-        return old if cells else None
     predictions = [_read_two_classes(store, cell) for cell in cells.values()]
     pairs = [pair for pair in predictions if pair is not None]
-    if len(pairs) < len(predictions) or any(not np.array_equal(y, pairs[0][0]) for y, _ in pairs):
+    if len(pairs) < len(predictions) or not pairs:
+        if not cells or old is None or not (old.digests == digests or _covers(old, digests, store)):
+            return None
+        for name, cell in cells.items():
+            _refuse_impossible_samples(store, cell, {metric: old.samples[metric][name] for metric in ROW_METRICS})
+        return old
+    if any(not np.array_equal(y, pairs[0][0]) for y, _ in pairs):
         return None
     y = pairs[0][0]
     if len(np.unique(y)) < 2:
@@ -235,6 +252,80 @@ def _split_samples(
         for place, metric in enumerate(ROW_METRICS)
     }
     return _SplitSamples(digests=digests, samples=samples)
+
+
+_CLIPPING_GAIN = 0.0015
+"""Largest log loss in bits that clipping to ``CLIP_RANGE`` adds to a row, rounded up: -log2(.999)."""
+_MOST_ERRORS = 8
+"""Number of standard errors by which the mean of bootstrap samples may miss the metric of the rows."""
+
+
+def _refuse_impossible_loss(store: Store, cell: CellResult, clipped: float) -> None:
+    """Raise StoreError for a clipped log loss that no predictions with the stored metrics of ``cell`` have.
+
+    Each row has -log2(p) >= (1 - p)^2 / ln 2, and clipping adds at most ``_CLIPPING_GAIN``.
+    """
+    rms, log_loss = cell.metrics.get("rms", 0.0), cell.metrics.get("cxe", math.inf)
+    least = rms**2 / math.log(2) - _CLIPPING_GAIN if math.isfinite(rms) else 0.0
+    if not least <= clipped <= log_loss + _CLIPPING_GAIN:
+        raise _disagreement(store, cell, f"a clipped cross entropy of {clipped:g}")
+
+
+def _refuse_impossible_samples(store: Store, cell: CellResult, samples: dict[str, list[int | None]]) -> None:
+    """Raise StoreError for bootstrap samples around another number than the stored metric of ``cell``."""
+    for metric, scaled in samples.items():
+        number = cell.metrics.get(metric, math.nan)
+        values = _unscale_numbers(scaled)
+        finite = values[np.isfinite(values)]
+        if math.isnan(number) or (math.isinf(number) and len(finite) < len(values)):
+            continue
+        error = _MOST_ERRORS * (float(finite.std()) / math.sqrt(len(values)) + 1 / _UNIT) if len(finite) else 0.0
+        # the bootstrap mean of the nonlinear rms and AUC is biased by less than their standard deviation
+        error += float(finite.std()) / 2 if len(finite) and metric in ("rms", "auc") else 0.0
+        if len(finite) < len(values) or not abs(float(finite.mean()) - number) <= error:
+            raise _disagreement(store, cell, f"samples of {metric} with mean {values.mean():.4f}")
+
+
+def _disagreement(store: Store, cell: CellResult, found: str) -> StoreError:
+    return StoreError(
+        f"{store.folder / COMPARISON} has {found} for {cell.id}, which cannot be beside the metrics in cells.jsonl; "
+        "remove it, and run probcal compare where predictions.bin is"
+    )
+
+
+_ROUNDING = 2e-6
+"""Another machine may round the sixth decimal of a loss, and the last unit of a sample, differently."""
+
+
+def _has_other_samples(old: _SplitSamples, new: _SplitSamples, column: str) -> bool:
+    """Return whether ``old`` has other samples of the same predictions."""
+    if old.digests.get(column) != new.digests[column]:
+        return False
+    pairs = [pair for m in ROW_METRICS for pair in zip(old.samples[m][column], new.samples[m][column], strict=True)]
+    return any(abs(a - b) > 1 if a is not None and b is not None else a != b for a, b in pairs)
+
+
+def comparison_file_faults(store: Store) -> list[str]:
+    """Return why ``compare.json`` disagrees with the stored predictions. Empty where it agrees or is absent."""
+    outline, results = Outline.of(store), store.results_with_any_values()
+    try:
+        old_file = _read_file(store)
+        losses, _ = _clipped_losses(store, outline, results, old_file)
+        stored_losses = {name: old_file.clipped.get(name, entry) for name, entry in losses.items()}
+        faults = [
+            name
+            for name, (digest, loss) in losses.items()
+            if stored_losses[name][0] == digest and abs(stored_losses[name][1] - loss) > _ROUNDING
+        ]
+        for row in _single_split_rows(outline):
+            old = old_file.rows.get(row.name)
+            new = _split_samples(store, outline, results, row, old) if old else None
+            if old and new:
+                faults += [f"{row.name} {name}" for name in new.digests if _has_other_samples(old, new, name)]
+    except StoreError as error:
+        return [str(error)]
+    path = store.folder / COMPARISON
+    return [f"{path} differs from the predictions of {join_first(faults, 3)}; remove it"] if faults else []
 
 
 def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:

@@ -223,7 +223,9 @@ _LARGEST_SVG = 200_000
 _DPI = 110
 
 
-NO_PICTURES = f"figures need matplotlib, which is not installed; install it with: {installation('matplotlib')}"
+def missing_pictures_note() -> str:
+    """Return the note about a page without figures, with the line that installs matplotlib."""
+    return f"figures need matplotlib, which is not installed; install it with: {installation('matplotlib')}"
 
 
 @dataclass(frozen=True)
@@ -270,7 +272,7 @@ def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], l
     Without matplotlib there are no pictures, and the note says how to install it.
     """
     if not is_installed("matplotlib"):
-        return [], [NO_PICTURES]
+        return [], [missing_pictures_note()]
     from probcal.reporting.drawing import draw_styled
     from probcal.reporting.figures import shorten_titles
     from probcal.reporting.paper_figures import PAPER, ROC, paper_figures

@@ -9,6 +9,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -27,6 +28,9 @@ from probcal.store.folder import Store
 
 _SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "report.js", "charts.js")
 """The page's programs, in the order in which they run."""
+_NUMBER = r"[-+\N{MINUS SIGN}]?(inf|[0-9][0-9.,e+]*)"
+_NUMBER_TEXT = re.compile(rf"{_NUMBER}[ *]?( %| (to|±) {_NUMBER})?")
+"""A cell that never breaks: a number, or an interval such as ``-1.950 to -1.021``."""
 _LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/plot.LICENSE"}
 """The licenses of the embedded libraries."""
 
@@ -143,6 +147,7 @@ def _environment() -> Environment:
     environment.filters.update(
         counts=tallies_text, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
     )
+    environment.tests["number_text"] = _NUMBER_TEXT.fullmatch
     return environment
 
 

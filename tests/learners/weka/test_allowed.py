@@ -206,8 +206,9 @@ def test_default_schemes_are_on_the_list():
     assert named and named <= set(schemes())
 
 
+@pytest.mark.java
 def test_options_are_split_as_in_weka():
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
+    pytest.importorskip("jpype", reason="needs the extra weka")
     from probcal.learners.weka.jvm import java_class
 
     split = java_class("weka.core.Utils").splitOptions
@@ -250,9 +251,10 @@ def wrong_schemes():
     return wrong
 
 
+@pytest.mark.java
 @pytest.mark.slow
 def test_listed_schemes_and_flags_match_weka():
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
+    pytest.importorskip("jpype", reason="needs the extra weka")
     # in a separate process, because the packages load native libraries that could conflict with other tests
     program = "from tests.learners.weka.test_allowed import wrong_schemes; print(wrong_schemes())"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600)

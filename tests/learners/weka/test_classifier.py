@@ -25,6 +25,7 @@ from probcal.learners.weka.jar import weka_jar
 from probcal.learners.weka.jvm import _runtime
 from probcal.methods.probing import ProbingClassifier
 
+pytestmark = pytest.mark.java
 ROOT = Path(__file__).parents[3]
 
 
@@ -250,4 +251,4 @@ def command_line(name: str, options: str, train: Path, test: Path) -> np.ndarray
     return np.array([float(row[-1].strip("*")) for row in list(rows)[1:] if row])
 
 
-assert find_spec("weka"), "these tests need the extra: pip install probcal[weka]"
+assert find_spec("weka"), "these tests need the extra weka"

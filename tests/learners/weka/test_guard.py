@@ -12,7 +12,7 @@ import pytest
 
 from tests.learners.weka import gadget
 
-pytest.importorskip("jpype", reason="needs probcal[weka]")
+pytest.importorskip("jpype", reason="needs the extra weka")
 pytest.importorskip("weka")
 
 ROOT = Path(__file__).parents[3]

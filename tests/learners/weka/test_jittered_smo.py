@@ -7,12 +7,13 @@ import pytest
 
 from probcal import ProbingClassifier
 
-pytest.importorskip("jpype", reason="needs probcal[weka]")
-pytest.importorskip("weka", reason="needs probcal[weka]")
+pytest.importorskip("jpype", reason="needs the extra weka")
+pytest.importorskip("weka", reason="needs the extra weka")
 
 from probcal.learners import WekaClassifier
 from probcal.learners.weka.jittered_smo import JitteredSMO
 
+pytestmark = pytest.mark.java
 RANDOM = np.random.default_rng(3)
 X = RANDOM.normal(size=(90, 3)).round(1)
 Y = (X[:, 0] + RANDOM.normal(size=90) > 0).astype(int)

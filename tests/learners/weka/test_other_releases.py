@@ -73,7 +73,7 @@ def in_python(code: str, *words: str, **environment: str) -> subprocess.Complete
 def old_jar() -> str:
     if not OLD.is_file() or "3.4.1" not in jar_version(str(OLD)):
         pytest.skip(f"Weka 3.4.1 is not at hand: {OLD}")
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
+    pytest.importorskip("jpype", reason="needs the extra weka")
     return str(OLD)
 
 

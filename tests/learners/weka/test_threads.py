@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("jpype", reason="needs probcal[weka]")
+pytest.importorskip("jpype", reason="needs the extra weka")
 pytest.importorskip("weka")
 
 PROGRAM = """

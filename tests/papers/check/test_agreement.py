@@ -11,7 +11,13 @@ import pytest
 import yaml
 from scipy.stats import somersd
 
-from probcal.papers.check.agreement import build_blocks, measure_agreement, measured_number
+from probcal.papers.check.agreement import (
+    OrderFigures,
+    _count_other_datasets,
+    build_blocks,
+    measure_agreement,
+    measured_number,
+)
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import PublishedPaper
@@ -102,6 +108,45 @@ def test_experiment_without_the_plain_column_has_no_wrong_figures(small, cxe):
 def test_experiment_without_results_has_no_agreement(small):
     assert check(CheckedResults.of(small(paper=NAME).write({})), []).agreement is None
     assert check(CheckedResults.of(small("other").write({})), []).agreement is None
+
+
+def test_order_of_other_data_sets_is_that_of_mean_ranks(small):
+    columns = ("nb.direct", "nb.sigmoid", "log.direct")  # printed on Adult: .335, .332, .321
+    numbers = {
+        "adult": (0.3, 0.2, 0.1),
+        "diabetes": (0.1, 0.2, 0.3),
+        "breast": (0.2, 0.1, 0.3),
+        "liver": (0.2, 0.1, 0.3),
+    }
+    store = small(
+        paper=NAME, columns=columns, metrics=("rms",), datasets=dict.fromkeys(numbers, 1),
+        splits=dict.fromkeys(numbers, "standard"),
+    ).write({
+        (dataset, column): [{"rms": number}]
+        for dataset, values in numbers.items() for column, number in zip(columns, values, strict=True)
+    })  # fmt: skip
+    blocks = build_blocks(CheckedResults.of(store), frozenset())
+    adult = [block for block in blocks if block.row.name == "adult"]
+    others = [block for block in blocks if block.row.name != "adult"]
+    # The mean ranks on the others are 5/3, 4/3 and 3. So only the pair of NB and SigNB is as printed on Adult.
+    kept = _count_other_datasets(adult[0], [*adult, *others])
+    assert kept == (1, 2, 3)
+    assert measure_agreement(adult, LOG).other_datasets == OrderFigures(None, None), "there is no other data set"
+
+
+def test_one_split_is_compared_with_the_mean_of_the_others(small):
+    columns = ("nb.direct", "nb.sigmoid")
+    splits = {"nb.direct": (0.30, 0.31, 0.40), "nb.sigmoid": (0.32, 0.33, 0.30)}
+    store = small(
+        paper=NAME, columns=columns, metrics=("rms",), datasets={"liver": 3}, splits={"liver": "holdout"}
+    ).write({("liver", column): [{"rms": value} for value in values] for column, values in splits.items()})  # fmt: skip
+    figures = check(CheckedResults.of(store), []).agreement.one_split
+    # Means of the other splits: (.355, .315), (.35, .31) and (.305, .325). The order of no split is theirs.
+    assert figures == OrderFigures(-1, 0)
+
+
+def test_one_split_alone_has_no_other_split(found):
+    assert found.one_split == OrderFigures(None, None)
 
 
 @pytest.mark.parametrize("folder", ["uci-random", "uci-native"])

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from probcal.papers.check.accepted import _distance
+from probcal.errors import FileProblems
+from probcal.papers.check.accepted import _distance, read_accepted_numbers
 from tests.commands import probcal, refused
 from tests.papers.check.changed import change, summary
 
@@ -138,3 +139,36 @@ def test_binary_file_of_accepted_numbers_is_rejected(accepted):
 )
 def test_count_may_drift_by_one_percent(metric, now, drifts):
     assert (_distance(metric, [4814.0], [float(now)]) > 1) == drifts
+
+
+def test_accepted_numbers_cut_anywhere_in_the_last_lines_are_refused(accepted):
+    path = accepted.folder / "accepted.csv"
+    content = path.read_bytes()
+    start = content.rstrip().rfind(b"\n", 0, content.rstrip().rfind(b"\n")) + 1  # the last two lines
+    for end in (end for end in range(start + 1, len(content)) if content[end - 1 : end] != b"\n"):
+        path.write_bytes(content[:end])
+        with pytest.raises(FileProblems, match=r"accepted\.csv:[45]: .*is cut off.*--accept"):
+            read_accepted_numbers(path)
+    path.write_bytes(content.replace(b"\n", b"\r\n"))
+    assert len(read_accepted_numbers(path)) == 4
+    path.write_bytes(content[:-3])
+    assert "is cut off" in refused("check", accepted.folder)
+
+
+def test_missing_repetitions_fail_the_check_and_are_named(accepted):
+    path = accepted.folder / "cells.jsonl"
+    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-2]), encoding="utf-8")
+    result = probcal("check", accepted.folder)
+    assert (result.exit_code, summary(result)) == (1, "drift: 0 of 4 numbers")
+    assert "INCOMPLETE" in result.stdout and "Breast: 2 missing, the first is breast/3/j48/probing" in result.stdout
+    [report] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
+    assert not report["ok"] and report["incomplete"]["Breast"] == ["breast/3/j48/probing", "breast/4/j48/probing"]
+
+
+def test_accepted_numbers_of_other_data_sets_fail_a_check_against_a_paper(small, cxe):
+    columns = ("nb.direct",)
+    folder = small(paper="langford-zadrozny-2005", columns=columns).write({("adult", "nb.direct"): cxe(0.949)}).folder
+    (folder / "accepted.csv").write_text("dataset,learner,method,metric,values\nheart,nb,direct,cxe,0.9\n", "utf-8")
+    result = probcal("check", folder)
+    assert result.exit_code == 1
+    assert "accepted.csv has none of the present numbers" in result.stdout

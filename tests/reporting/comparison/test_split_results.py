@@ -59,7 +59,11 @@ def test_the_comparison_is_the_same_without_predictions(store):
     text = (store.folder / FILE).read_text()
     (store.folder / "predictions.bin").unlink()
     after = probcal("compare", store.folder)
-    assert (before.exit_code, after.output) == (0, before.output)
+    assert before.exit_code == 0
+    note = [line for line in after.output.splitlines() if "come from the summaries in compare.json" in line]
+    assert len(note) == 1
+    lines = [line for line in after.output.splitlines() if line and line not in note]
+    assert lines == [line for line in before.output.splitlines() if line]
     assert (store.folder / FILE).read_text() == text
 
 
@@ -128,3 +132,39 @@ def test_columns_with_other_test_rows_are_not_compared(store):
     assert of(store).missing_columns == {"Adult": []}
     output = probcal("compare", store.folder).output
     assert "No test for Adult: it has one split, and its columns have other test rows" in output
+
+
+def _edit(store, change):
+    path = store.folder / FILE
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def _lower_clipped_loss(content):
+    content["clipped"]["breast/0/j48/direct"][1] = 0.001
+
+
+def _shift_samples(content):
+    samples = content["rows"]["adult"]["samples"]["cxe"]
+    samples["j48/probing"] = [number - 30_000 for number in samples["j48/probing"]]
+
+
+@pytest.mark.parametrize("change", [_lower_clipped_loss, _shift_samples])
+def test_edited_file_changes_nothing_beside_predictions(store, change):
+    before = probcal("compare", store.folder).output
+    text = (store.folder / FILE).read_text()
+    _edit(store, change)
+    result = probcal("verify", store.folder)
+    assert result.exit_code == 1 and "compare.json differs from the predictions of" in result.stdout
+    assert probcal("compare", store.folder).output == before
+    assert (store.folder / FILE).read_text() == text
+
+
+@pytest.mark.parametrize("change", [_lower_clipped_loss, _shift_samples])
+def test_impossible_numbers_without_predictions_are_refused(store, change):
+    of(store)
+    _edit(store, change)
+    (store.folder / "predictions.bin").unlink()
+    with pytest.raises(StoreError, match="cannot be beside the metrics in cells"):
+        of(store)

@@ -1,8 +1,9 @@
-"""Provide results folders that fill every part of a report."""
+"""Provide results folders that fill every part of a report, and Chromium, which opens pages."""
 
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,9 @@ RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-
        "versions": {"scikit-learn": "1.9.1"}, "code": {"probcal.metrics": "a4026a720125"},
        "data": {"adult": {"source": "cache", "fingerprint": "1c831bff34c305ba"}}}  # fmt: skip
 TRACEBACK = 'Traceback (most recent call last):\n  File "learner.py", line 3, in fit\nValueError: singular'
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE = 300_000
+"""Milliseconds, for a machine that has much else to do. They only bound how long a failing test takes."""
 DATASETS = {"adult": 2, "sick": 2, "liver": 2}
 COLUMNS = ("j48.direct", "j48.bagging", "j48.probing", "svm.sigmoid", "nb.direct", "log.direct")
 """More than stand on one line with their spread."""
@@ -77,3 +81,42 @@ def committed(tmp_path):
     """Return a copy of our results of the UCI experiment."""
     folder = Path(__file__).parents[3] / "results" / "uci-random"
     return Store(shutil.copytree(folder, tmp_path / "uci", ignore=shutil.ignore_patterns("predictions.bin")))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra test")
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        words = ["--no-sandbox", "--disable-gpu"]
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=words, timeout=PATIENCE)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Return a context: ``with opened(path, size, scheme) as page``. It fails on console output, errors or requests."""
+
+    @contextmanager
+    def open_it(path, size=None, scheme="light"):
+        viewport = size or {"width": 1280, "height": 900}
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, offline=True)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        said = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: said.append(request.url[:100]) if not _own(request.url, path) else None)
+        page.goto(path.as_uri())
+        yield page
+        context.close()
+        assert said == []
+
+    return open_it
+
+
+def _own(url: str, path: Path) -> bool:
+    return url.startswith("data:") or url.partition("#")[0] == path.as_uri()

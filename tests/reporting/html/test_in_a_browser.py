@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import contextmanager
 from importlib import resources
-from pathlib import Path
 
 import pytest
 
 from probcal.reporting.html import write_report
+from tests.reporting.html.conftest import PATIENCE
 from tests.reporting.html.pages import HOSTILE
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'probcal[test]'")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
-PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
-_PATIENCE = 300_000
-"""Milliseconds, for a machine that has much else to do; they only bound how long a test that fails takes."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        words = ["--no-sandbox", "--disable-gpu"]
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=words, timeout=_PATIENCE)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def opened(browser):
-    """Return a context: ``with opened(path, size, scheme) as page``. It fails on console output, errors or requests."""
-
-    @contextmanager
-    def open_it(path, size=DESKTOP, scheme="light"):
-        context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)
-        context.set_default_timeout(_PATIENCE)
-        page = context.new_page()
-        said = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: said.append(request.url[:100]) if not _own(request.url, path) else None)
-        page.goto(path.as_uri())
-        yield page
-        context.close()
-        assert said == []
-
-    return open_it
-
-
-def _own(url: str, path: Path) -> bool:
-    return url.startswith("data:") or url.partition("#")[0] == path.as_uri()
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
 def findings(page):
@@ -194,7 +152,7 @@ def test_hostile_folder_runs_no_script(everything, report, opened):
 
 def test_numbers_are_shown_without_scripts(browser, the_page):
     context = browser.new_context(java_script_enabled=False, offline=True)
-    context.set_default_timeout(_PATIENCE)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(the_page.as_uri())
     assert page.locator("#e1-table2 tbody").count() == 3

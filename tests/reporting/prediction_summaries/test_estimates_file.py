@@ -14,6 +14,7 @@ from probcal.reporting.prediction_summaries import (
     Entry,
     PredictionFigure,
     cost_curve,
+    estimates_file_faults,
     pictures_of,
     read_stored_predictions,
 )
@@ -229,3 +230,39 @@ def test_changed_entry_is_rejected_or_gives_finite_numbers(name, value):
     bars, roc = figure.reliability, figure.roc
     assert all(np.isfinite(one).all() for one in (bars.mean, bars.observed, bars.low, bars.high, bars.n))
     assert roc is None or np.isfinite([*roc.x, *roc.y, *cost_curve(roc).x, *cost_curve(roc).y]).all()
+
+
+def _change_entry(store, **changes):
+    path = store.folder / "estimates.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["estimates"][0].update(changes)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_edited_file_is_found_beside_predictions_and_not_drawn(tmp_path):
+    store = folder_of(tmp_path / "small")
+    before, _ = found_in(store, keep=True)
+    assert estimates_file_faults(store) == []
+    _change_entry(store, mean=[0.5] * len(before[0].reliability.mean))
+    [fault] = estimates_file_faults(store)
+    assert "estimates.json differs from the predictions of wine tree.direct; remove it" in fault
+    assert numbers(found_in(store)[0]) == numbers(before)
+
+
+def test_file_with_other_numbers_of_rows_is_not_drawn(tmp_path):
+    store = folder_of(tmp_path / "small")
+    found_in(store, keep=True)
+    _change_entry(store, mean=[0.5], counts=[7], positive=[3])
+    _, [note] = found_in(without_predictions(store))
+    assert "Wine tree.direct: estimates.json has other numbers of rows than the results" in note
+
+
+def test_unwritable_folder_is_drawn_without_the_file(tmp_path, monkeypatch):
+    store = folder_of(tmp_path / "small")
+
+    def refuse(path, text):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("probcal.reporting.prediction_summaries.write_atomic", refuse)
+    assert len(found_in(store, keep=True)[0]) == 4
+    assert not (store.folder / "estimates.json").exists()

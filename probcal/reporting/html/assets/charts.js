@@ -181,7 +181,7 @@
       const shown = lines.filter(([set, c]) => set === d && columns.shown(there.indexOf(c)));
       const bins = shown.flatMap(([, c, , bins]) => bins.map(([mean, observed, low, high, n]) => ({ c, mean, observed, low, high, n,
         told: `${of.columns[c].label}\nmean prediction ${mean.toFixed(3)}\nobserved frequency ${observed.toFixed(3)}, 95 % from ${low.toFixed(3)} to ${high.toFixed(3)}\n${n} rows` })));
-      const cells = (kind, texts) => html("tr", {}, ...texts.map((text) => html(kind, { textContent: text, ...(kind === "th" ? { scope: "col" } : {}) })));
+      const cells = (kind, texts) => html("tr", {}, ...texts.map((text, place) => html(kind, { textContent: text, ...(kind === "th" ? { scope: "col" } : place ? { className: "number" } : {}) })));
       table.replaceChildren(html("thead", {}, cells("th", ["Column", "Mean prediction", "Observed frequency", "95 % from", "to", "Rows"])),
         html("tbody", {}, ...bins.map((one) => cells("td", [of.columns[one.c].label, ...[one.mean, one.observed, one.low, one.high].map((x) => x.toFixed(3)), one.n]))));
       return {
