@@ -56,8 +56,19 @@ def _is_flat(kind: pa.DataType) -> bool:
     types = pa.types
     return bool(
         types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-        or types.is_timestamp(kind) or types.is_date(kind) or types.is_null(kind) or is_text(kind)
+        or types.is_timestamp(kind) or types.is_date(kind) or types.is_null(kind) or is_text(kind) or _is_period(kind)
     )  # fmt: skip
+
+
+def _is_period(kind: pa.DataType) -> bool:
+    """Return whether the values are periods of pandas, such as months."""
+    return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "pandas.period"
+
+
+def _period_texts(column: pa.Array) -> pa.Array:
+    """Return periods as pandas writes them to CSV: ``2026-01``."""
+    periods = column.to_pandas()
+    return pa.array(periods.astype(str).where(periods.notna(), None), pa.string(), from_pandas=True)
 
 
 def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_rows: int) -> dict[str, pa.ChunkedArray]:
@@ -73,6 +84,7 @@ def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_ro
                     size += column.indices.nbytes + (level_size if level_size != dictionaries.get(name) else 0)
                     dictionaries[name] = level_size
                 else:
+                    column = _period_texts(column) if _is_period(column.type) else column
                     size += column.nbytes
                     column = column.dictionary_encode() if is_text(column.type) else column
                 chunks[name].append(column)
