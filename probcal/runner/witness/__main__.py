@@ -49,7 +49,7 @@ def _build(set_name: str, experiments: Mapping[str, Experiment], args: argparse.
         if set_name == "embedded"
         else file_cells(experiments.values(), args.results)
     )
-    results = compute(cells, args.data_dir, args.jobs)
+    results = compute(cells, args.data_dir, args.jobs, {})
     witnesses = [result for result in results.values() if isinstance(result, Witness)]
     path = witness_file(args.witnesses, set_name)
     reasons = {name: result for name, result in sorted(results.items()) if isinstance(result, str)}
@@ -62,8 +62,9 @@ def _build(set_name: str, experiments: Mapping[str, Experiment], args: argparse.
 def _check(set_name: str, experiments: Mapping[str, Experiment], args: argparse.Namespace) -> int:
     path = witness_file(args.witnesses, set_name)
     stored = load(path)
-    cells = find_cells(stored, experiments)
-    results = compute(list(cells.values()), args.data_dir, args.jobs)
+    cells = find_cells(stored, experiments.values(), embedded=set_name == "embedded")
+    seconds = {witness.name: witness.seconds for witness in stored}
+    results = compute(list(cells.values()), args.data_dir, args.jobs, seconds)
     counts: Counter[State] = Counter()
     for witness in stored:
         result = results.get(witness.name, "no experiment plans this cell any more")

@@ -13,7 +13,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from probcal.config.experiment import Experiment
+from probcal.config.components import import_class, parameter_names
+from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import ProbcalError
 from probcal.runner.data_step import current_data
@@ -23,6 +24,8 @@ from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
 from probcal.runner.processor import level_environment
 from probcal.runner.witness.record import Witness
 
+FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
+"""Parameter -> its largest value in the set ``embedded``. Settings that differ in a number only are one setting."""
 EMBEDDED_CARDS = {"binary": "wine-first", "multiclass": "wine"}
 """Task -> the small data set of a setting whose experiment has none that comes with the packages."""
 
@@ -33,6 +36,10 @@ class WitnessCell:
 
     experiment: str
     cell: Cell
+
+    @property
+    def name(self) -> str:
+        return f"{self.experiment}: {self.cell.id}"
 
 
 def setting_of(cell: Cell) -> str:
@@ -64,29 +71,38 @@ def embedded_cells(experiments: Iterable[Experiment]) -> Iterator[WitnessCell]:
     """
     seen: set[str] = set()
     for experiment in experiments:
-        cells = cells_of(experiment)
-        own_cells = [cell for cell in cells if cell.card.bundled or cell.card.generator]
-        for cell in _first_of_each_column(sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells):
+        for cell in _column_cells(experiment):
             setting = setting_of(cell)
             if setting not in seen:
                 seen.add(setting)
-                yield WitnessCell(experiment.name, _on_embedded_data(cell))
+                yield WitnessCell(experiment.name, cell)
 
 
-def _first_of_each_column(cells: Iterable[Cell]) -> list[Cell]:
-    """Return one cell for each column and task, because an experiment can plan 100,000 cells."""
+def _column_cells(experiment: Experiment) -> list[Cell]:
+    """Return an embedded cell for each column and task of an experiment."""
+    cells = cells_of(experiment)
+    own_cells = [cell for cell in cells if cell.card.bundled or cell.card.generator]
     first: dict[tuple[int, str], Cell] = {}
-    for cell in cells:
+    for cell in sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells:
         first.setdefault((id(cell.column), cell.card.task), cell)
-    return list(first.values())
+    return [_on_embedded_data(cell) for cell in first.values()]
 
 
 def _on_embedded_data(cell: Cell) -> Cell:
-    """Return the cell with data that need no file, and with the first split."""
+    """Return the cell with few fits, with data that need no file, and with the first split."""
+    column = cell.column
+    cheap = replace(column, learner=_with_few_fits(column.learner), method=_with_few_fits(column.method))
+    cell = replace(cell, repetition=0, column=cheap)
     if cell.card.bundled or cell.card.generator:
-        return replace(cell, repetition=0)
+        return cell
     card = _embedded_card(cell.card.task)
-    return replace(cell, repetition=0, dataset=card.name, card=card, split=None)
+    return replace(cell, dataset=card.name, card=card, split=None)
+
+
+def _with_few_fits(component: Component) -> Component:
+    names = FEW_FITS.keys() & parameter_names(import_class(component.path))
+    fewer = {name: min(FEW_FITS[name], component.params.get(name, FEW_FITS[name])) for name in names}
+    return replace(component, params={**component.params, **fewer}) if fewer else component
 
 
 @cache
@@ -123,39 +139,31 @@ def _stored_seconds(path: Path) -> dict[tuple[str, int, str, str], float]:
     }
 
 
-def find_cells(witnesses: Iterable[Witness], experiments: Mapping[str, Experiment]) -> dict[str, WitnessCell]:
-    """Return witness name -> its cell. A witness whose experiment no longer plans such a cell has none."""
-    found = {}
-    grouped: dict[str, list[Witness]] = defaultdict(list)
-    for witness in witnesses:
-        grouped[witness.experiment].append(witness)
-    for name, group in grouped.items():
-        if name not in experiments:
-            continue
-        cells = cells_of(experiments[name])
-        by_names = {tuple(cell.names.values()): cell for cell in cells}
-        by_column: dict[tuple[str, str, str], Cell] = {}
-        for cell in cells:
-            key = (cell.column.learner.name, cell.column.method.name, cell.card.task)
-            by_column.setdefault(key, cell)
-        for witness in group:
-            cell_or_none = by_names.get((witness.dataset, witness.repetition, witness.learner, witness.method))
-            if cell_or_none is None and witness.dataset in EMBEDDED_CARDS.values():
-                task = next(task for task, name in EMBEDDED_CARDS.items() if name == witness.dataset)
-                column_cell = by_column.get((witness.learner, witness.method, task))
-                cell_or_none = None if column_cell is None else _on_embedded_data(column_cell)
-            if cell_or_none is not None:
-                found[witness.name] = WitnessCell(name, cell_or_none)
-    return found
+def find_cells(
+    witnesses: Iterable[Witness], experiments: Iterable[Experiment], embedded: bool
+) -> dict[str, WitnessCell]:
+    """Return witness name -> its cell. A witness that no experiment plans any more has none."""
+    names = {witness.name for witness in witnesses}
+    by_experiment = {experiment.name: experiment for experiment in experiments}
+    cells = (
+        WitnessCell(name, cell)
+        for name in sorted({witness.experiment for witness in witnesses} & by_experiment.keys())
+        for cell in (_column_cells if embedded else cells_of)(by_experiment[name])
+    )
+    return {item.name: item for item in cells if item.name in names}
 
 
 def compute(
-    witness_cells: Sequence[WitnessCell], data_folder: Path | None, jobs: int, say: Callable[[str], None] = print
+    witness_cells: Sequence[WitnessCell],
+    data_folder: Path | None,
+    jobs: int,
+    seconds: Mapping[str, float],
+    say: Callable[[str], None] = print,
 ) -> dict[str, Witness | str]:
     """Return cell name -> its witness, or the reason why it has none.
 
-    New processes compute, with the declared instruction set. A process gets the cells of one data set together, which
-    share their fits.
+    New processes compute, with the declared instruction set. A process gets the cells of one learner and data set
+    together, which share their fits. Groups that took the most ``seconds`` (cell name -> seconds) begin.
     """
     os.environ.update(level_environment())
     groups: dict[tuple[str, str, int, str], list[WitnessCell]] = defaultdict(list)
@@ -164,7 +172,8 @@ def compute(
         groups[item.experiment, cell.dataset, cell.repetition, cell.column.learner.name].append(item)
     results: dict[str, Witness | str] = {}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool:
-        futures = [pool.submit(_compute_group, group, data_folder) for group in groups.values()]
+        ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
+        futures = [pool.submit(_compute_group, group, data_folder) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):
             results |= future.result()
             if done % 20 == 0 or done == len(futures):
@@ -182,19 +191,18 @@ def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> di
     results: dict[str, Witness | str] = {}
     for item in group:
         cell = item.cell
-        name = f"{item.experiment}: {cell.id}"
         if cell.card.name in missing:
-            results[name] = f"no data: {cell.card.name}"
+            results[item.name] = f"no data: {cell.card.name}"
             continue
         try:
             refuse_unmet_requirements([cell])
         except ProbcalError as error:
-            results[name] = str(error)
+            results[item.name] = str(error)
             continue
         seed_shared_generators(cell)
         outcome = execute(replace(cell, card=data._bind_card(cell.card)), {}, "witness")
         if outcome.p is None:
-            results[name] = f"{outcome.result.error_type}: {outcome.result.message}"
+            results[item.name] = f"{outcome.result.error_type}: {outcome.result.message}"
         else:
-            results[name] = Witness.of(item.experiment, outcome)
+            results[item.name] = Witness.of(item.experiment, outcome)
     return results

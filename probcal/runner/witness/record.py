@@ -46,6 +46,8 @@ class Witness:
     label_digest: str
     """The same of the most probable label of each row."""
     metrics: dict[str, float]
+    seconds: float = 0.0
+    """Seconds that the cell took. They are not compared."""
 
     @property
     def name(self) -> str:
@@ -61,7 +63,7 @@ class Witness:
         return cls(
             experiment, result.dataset, result.repetition, result.learner, result.method, table[places],
             _digest(p.tobytes()), _digest(p.argmax(axis=-1).astype("<i4").tobytes()),
-            {name: float(value) for name, value in result.metrics.items()},
+            {name: float(value) for name, value in result.metrics.items()}, round(result.seconds, 3),
         )  # fmt: skip
 
     def compare(self, new: Witness) -> tuple[State, float]:
@@ -132,6 +134,7 @@ def save(witnesses: Iterable[Witness], path: Path, not_computed: Mapping[str, st
             "digest": witness.digest,
             "label_digest": witness.label_digest,
             "metrics": json.dumps(witness.metrics, sort_keys=True),
+            "seconds": witness.seconds,
         }
         for witness in sorted(witnesses, key=lambda witness: witness.name)
     ]
@@ -155,6 +158,7 @@ def load(path: Path) -> list[Witness]:
             row.digest,
             row.label_digest,
             json.loads(row.metrics),
+            float(row.seconds),
         )
         for row in rows
     ]
