@@ -22,7 +22,7 @@ from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
 from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
 from probcal.runner.processor import level_environment
-from probcal.runner.witness.record import Witness
+from probcal.runner.witness.record import Witness, short_digest, witness_name
 
 FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
 """Parameter -> its largest value in the set ``embedded``. Settings that differ in a number only are one setting."""
@@ -39,7 +39,12 @@ class WitnessCell:
 
     @property
     def name(self) -> str:
-        return f"{self.experiment}: {self.cell.id}"
+        return witness_name(self.experiment, self.cell.id, self.setting)
+
+    @property
+    def setting(self) -> str:
+        """Return a digest of the setting. Overrides give columns of the same names several settings."""
+        return short_digest(setting_of(self.cell).encode())
 
 
 def setting_of(cell: Cell) -> str:
@@ -82,9 +87,12 @@ def _column_cells(experiment: Experiment) -> list[Cell]:
     """Return an embedded cell for each column and task of an experiment."""
     cells = cells_of(experiment)
     own_cells = [cell for cell in cells if cell.card.bundled or cell.card.generator]
-    first: dict[tuple[int, str], Cell] = {}
+    first: dict[tuple[str, str, str], Cell] = {}
+    settings: dict[tuple[int, str], str] = {}  # an override makes a column object for each data set
     for cell in sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells:
-        first.setdefault((id(cell.column), cell.card.task), cell)
+        key = (id(cell.column), cell.card.task)
+        setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
+        first.setdefault((cell.column.learner.name, cell.column.method.name, setting), cell)
     return [_on_embedded_data(cell) for cell in first.values()]
 
 
@@ -204,5 +212,5 @@ def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> di
         if outcome.p is None:
             results[item.name] = f"{outcome.result.error_type}: {outcome.result.message}"
         else:
-            results[item.name] = Witness.of(item.experiment, outcome)
+            results[item.name] = Witness.of(item.experiment, item.setting, outcome)
     return results

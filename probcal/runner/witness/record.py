@@ -19,6 +19,7 @@ import pandas as pd
 from probcal._io import write_atomic
 from probcal.runner.execute import Outcome
 from probcal.runner.processor import LEVEL
+from probcal.store.cell_result import cell_id
 
 Floats = np.ndarray
 STORED_ROWS = 64
@@ -40,6 +41,8 @@ class Witness:
     repetition: int
     learner: str
     method: str
+    setting: str
+    """Digest of the setting. Overrides give columns of the same names several settings."""
     predictions: Floats
     digest: str
     """First 16 hexadecimal digits of the SHA-256 of all predictions."""
@@ -51,18 +54,19 @@ class Witness:
 
     @property
     def name(self) -> str:
-        return f"{self.experiment}: {self.dataset}/{self.repetition}/{self.learner}/{self.method}"
+        cell = cell_id(self.dataset, self.repetition, self.learner, self.method)
+        return witness_name(self.experiment, cell, self.setting)
 
     @classmethod
-    def of(cls, experiment: str, outcome: Outcome) -> Witness:
+    def of(cls, experiment: str, setting: str, outcome: Outcome) -> Witness:
         """Return the witness of a finished cell."""
         assert outcome.p is not None
         result, p = outcome.result, np.ascontiguousarray(outcome.p, dtype="<f8")
         table = p.reshape(len(p), -1)
         places = np.unique(np.linspace(0, len(p) - 1, min(STORED_ROWS, len(p))).round().astype(int))
         return cls(
-            experiment, result.dataset, result.repetition, result.learner, result.method, table[places],
-            _digest(p.tobytes()), _digest(p.argmax(axis=-1).astype("<i4").tobytes()),
+            experiment, result.dataset, result.repetition, result.learner, result.method, setting, table[places],
+            short_digest(p.tobytes()), short_digest(p.argmax(axis=-1).astype("<i4").tobytes()),
             {name: float(value) for name, value in result.metrics.items()}, round(result.seconds, 3),
         )  # fmt: skip
 
@@ -78,7 +82,12 @@ class Witness:
         return ("rounding" if is_rounding else "changed"), gap
 
 
-def _digest(content: bytes) -> str:
+def witness_name(experiment: str, cell: str, setting: str) -> str:
+    return f"{experiment}: {cell} ({setting})"
+
+
+def short_digest(content: bytes) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -121,6 +130,9 @@ def other_versions(path: Path) -> str:
     )
 
 
+_NAMES = ("experiment", "dataset", "repetition", "learner", "method", "setting")
+
+
 def save(witnesses: Iterable[Witness], path: Path, not_computed: Mapping[str, str] | None = None) -> None:
     """Write witnesses as a Parquet file, sorted by name. One row is one witness.
 
@@ -128,7 +140,7 @@ def save(witnesses: Iterable[Witness], path: Path, not_computed: Mapping[str, st
     """
     rows = [
         {
-            **{name: getattr(witness, name) for name in ("experiment", "dataset", "repetition", "learner", "method")},
+            **{name: getattr(witness, name) for name in _NAMES},
             "columns": witness.predictions.shape[1],
             "predictions": witness.predictions.ravel(),
             "digest": witness.digest,
@@ -154,6 +166,7 @@ def load(path: Path) -> list[Witness]:
             int(row.repetition),
             row.learner,
             row.method,
+            row.setting,
             np.asarray(row.predictions, dtype=float).reshape(-1, int(row.columns)),
             row.digest,
             row.label_digest,

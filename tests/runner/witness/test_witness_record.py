@@ -15,7 +15,7 @@ P = np.random.default_rng(0).dirichlet([1, 1, 1], size=200)
 
 def witness(p=P, **metrics):
     result = CellResult("iris", 0, "tree", "direct", "done", "run", 0.1, key={}, metrics={"cxe": 0.5, **metrics})
-    return Witness.of("small", Outcome(result, np.zeros(len(p), dtype="i1"), p))
+    return Witness.of("small", "setting", Outcome(result, np.zeros(len(p), dtype="i1"), p))
 
 
 def test_equal_predictions_are_equal():
