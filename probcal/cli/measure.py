@@ -12,7 +12,7 @@ from probcal.cli.options import DATA, command, note_missing_pictures
 from probcal.measure.maps import map_paths
 
 if TYPE_CHECKING:
-    from probcal.try_table.numbers_in_text import Mark
+    from probcal.reading.number_form import Mark
 
 
 @command(

@@ -16,7 +16,7 @@ from probcal.cli import suggestions as complete
 from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
-    from probcal.try_table.numbers_in_text import Mark
+    from probcal.reading.number_form import Mark
 
 
 @options.command(

@@ -103,6 +103,8 @@ class Card(_CardPart):
     """How all rows are prepared before any split. For the readings of papers that did so. Default: not at all."""
     sample: Count | None = None
     """Number of rows of a large table that are drawn at random, always the same ones. Default: all rows."""
+    seed_name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """Text that seeds splits and fits in place of the name, so that a renamed card keeps them. Default: the name."""
     folder: Below | None = None
     """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
@@ -117,6 +119,7 @@ class Card(_CardPart):
     """Distribution that the rows are drawn from, anew in every repetition."""
     _beside: Path | None = PrivateAttr(None)
     _values: str | None = PrivateAttr(None)
+    _original: Card | None = PrivateAttr(None)
 
     @field_validator("positive")
     @classmethod
@@ -278,10 +281,28 @@ class Card(_CardPart):
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
 
+    @property
+    def seeding_name(self) -> str:
+        """Return the text that seeds the splits."""
+        return self.seed_name or self.name
+
+    def as_seeded(self) -> Card:
+        """Return a copy under the name that seeds the splits, for the code that draws them. See ``original``."""
+        if self.seed_name is None:
+            return self
+        card = self.model_copy(update={"name": self.seed_name})
+        card._original = self
+        return card
+
+    @property
+    def original(self) -> Card:
+        """Return the card that ``as_seeded`` copied, or else the card itself."""
+        return self._original or self
+
     @cached_property
     def digest(self) -> str:
         """Return a hash of the keys that can change the data, for the cache and for fingerprints of results."""
-        exclusions = {"like", "reading_of", "title", "about", "no_openml"}
+        exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             exclusions.add("task")
         exclusions |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
@@ -291,7 +312,8 @@ class Card(_CardPart):
     @cached_property
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
-        exclusions = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
+        exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
+        exclusions |= {"expect", "folder", "files", "openml"}
         exclusions |= {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
         content = self.model_dump_json(exclude=exclusions)
         sources = [source.model_dump_json(exclude={"files"}) for source in self.files]
@@ -302,7 +324,8 @@ class Card(_CardPart):
 
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state for another process, without ``own_folder``: it may run on another machine."""
-        return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
+        private = {"_beside": None, "_values": self._values, "_original": None}
+        return {**super().__getstate__(), "__pydantic_private__": private}
 
 
 def _is_majority(positive: list[str], expect: Expectation) -> bool:

@@ -39,7 +39,9 @@ KEYS: dict[Kind, tuple[str, ...]] = {
 """Kind -> the keys that it needs."""
 OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
 """Kind -> a key that it may have."""
-_NEWER_KEYS = ("file", "rows", "folds", "group", "order")
+NESTED_KINDS: tuple[Kind, ...] = ("group_k_fold", "time_ordered", "chronological")
+"""The kinds that can also decide on which training rows a method calibrates."""
+_NEWER_KEYS = ("file", "rows", "folds", "group", "order", "nested")
 """Keys that are newer than many caches and results, which must stay valid."""
 EXPERIMENT_KINDS: tuple[Kind, ...] = (
     "holdout",
@@ -81,6 +83,11 @@ class Split(BaseModel):
     """Column that orders the rows in time. It is no input of a learner. Default: the order of the file. For
     time_ordered only.
     """
+    nested: bool = False
+    """Whether the training rows on which a method calibrates are chosen in the same way: whole groups, or later rows
+    than those that train. Rows of the same time are then on one side of every cut. For group_k_fold, time_ordered and
+    chronological only.
+    """
     rows: SkipJsonSchema[RowNumbers | None] = None
     """The content of ``file``, which ``read_card`` puts here."""
 
@@ -100,6 +107,8 @@ class Split(BaseModel):
             raise ValueError(f'a {self.kind} split needs "{missing_keys[0]}"')
         if extra_keys:
             raise ValueError(f'a {self.kind} split takes no "{extra_keys[0]}"')
+        if self.nested and self.kind not in NESTED_KINDS:
+            raise ValueError(f'a {self.kind} split cannot be nested, only one of {", ".join(NESTED_KINDS)}')
         if self.file and not self.rows:
             raise ValueError("a rows split belongs to one data set; write it on its card")
         return self
@@ -107,7 +116,7 @@ class Split(BaseModel):
     @model_serializer(mode="wrap")
     def _drop_unused_keys(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out the keys of another kind of split that are newer than many caches and results."""
-        return {key: value for key, value in dump(self).items() if key not in _NEWER_KEYS or value is not None}
+        return {key: value for key, value in dump(self).items() if key not in _NEWER_KEYS or value not in (None, False)}
 
     @property
     def is_random(self) -> bool:

@@ -181,6 +181,7 @@ def load(card: Card) -> Dataset:
     Raises DataError when the cache no longer holds these values. For an unbound card, raises MissingDataError when
     ``obtain`` has not been called for it on this machine.
     """
+    card = card.original
     if card.generator:
         raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
     if card.values or card.bundled:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from probcal._io import counted
 from probcal.errors import DataError
@@ -23,8 +24,9 @@ from probcal.measure.file_columns import (
     texts_of,
     without_percent_signs,
 )
-from probcal.try_table.file_reader import UserTable
-from probcal.try_table.numbers_in_text import Mark, read_numbers
+from probcal.reading.number_form import Mark, plain_values
+from probcal.reading.table import UserTable
+from probcal.reading.text_column import text_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,6 +49,7 @@ class ColumnReader:
     def __init__(self, table: UserTable) -> None:
         self.table, self.source = table, place_name(table)
         self.frame = table.frame.set_axis(range(table.frame.shape[1]), axis=1)
+        self.texts = dict(table.texts)
         self.names = [str(name).strip() for name in table.frame.columns]
 
     def read_percent_signs(self, place: int) -> None:
@@ -64,6 +67,7 @@ class ColumnReader:
         )
         self.frame = self.frame.copy(deep=False)
         self.frame[place] = without_percent_signs(raw)
+        self.texts[place] = text_of(pa.chunked_array([pa.array(self.frame[place], pa.string(), from_pandas=True)]))
 
     def probabilities(self, place: int, mark: Mark) -> Floats:
         name = self.names[place]
@@ -135,7 +139,7 @@ class ColumnReader:
         if all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna()):
             return np.array([np.nan if pd.isna(value) else float(value) for value in raw]), texts
         codes, levels = pd.factorize(texts_of(raw))
-        values = read_numbers(list(levels), mark).numbers
+        values = plain_values(list(levels), mark)
         return np.append(values, np.nan)[codes], texts
 
     def refuse_rows(self, bad: Any, column: str | None, fault: Callable[[int], str], advice: str) -> None:

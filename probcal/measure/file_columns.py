@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import time
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ _PERCENT = re.compile(r"(.*[0-9.,])\s*[%\N{FULLWIDTH PERCENT SIGN}]", re.DOTALL)
 _HUNDREDTH = "e-2"
 """The exponent in place of a per-cent sign, so that ``63.7%`` is the same float as ``.637``."""
 _DECIMAL_ZEROS = re.compile(r"\.0+")
+_DATE, _TIME = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
 _BOOLEANS = {"true", "false"}
 _LARGEST_EXACT = 2.0**53
 """Whole floats from here on may stand for several whole numbers."""
@@ -70,11 +70,13 @@ def group_names(raw: pd.Series, missing: str) -> Texts:
     A group is a name and never a number: ``2026-01`` and ``007`` stay as they are written. Only what CSV and Parquet
     files write in two ways is one group: ``1`` and ``1.0``, ``true`` and ``True``, a date with and without midnight.
     """
-    if pd.api.types.is_datetime64_dtype(raw) and (raw.dropna().dt.time == time()).all():
-        raw = raw.dt.date
     groups = [missing if text is None else " ".join(text.split()) for text in texts_of(raw)]
     distinct = set(groups) - {missing}
-    if all(map(NUMBER.fullmatch, distinct)):
+    if any(map(_TIME.fullmatch, distinct)) and all(
+        _TIME.fullmatch(group) or _DATE.fullmatch(group) for group in distinct
+    ):
+        groups = [f"{group} 00:00:00" if _DATE.fullmatch(group) else group for group in groups]
+    elif all(map(NUMBER.fullmatch, distinct)):
         names = {group: _DECIMAL_ZEROS.sub("", group) if _ends_in_zeros(group) else group for group in distinct}
         groups = [names.get(group, group) for group in groups]
     elif {group.casefold() for group in distinct} <= _BOOLEANS:

@@ -13,14 +13,11 @@ from probcal._io import counted
 from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
 from probcal.measure.column_reader import ROUNDING, ColumnReader
-from probcal.measure.file_columns import (
-    one_spelling,
-    same_label,
-    texts_of,
-)
+from probcal.measure.file_columns import one_spelling, same_label, texts_of
 from probcal.measure.label_columns import class_of_columns, positive_of
-from probcal.try_table.file_reader import UserTable, read_table
-from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
+from probcal.reading.decimal_mark import Marks, decimal_marks
+from probcal.reading.number_form import Mark
+from probcal.reading.table import UserTable, read_table
 from probcal.try_table.target import Target, read_target, read_word_labels, refuse_unknown_labels
 
 Floats = npt.NDArray[np.float64]
@@ -179,8 +176,14 @@ class _Reader(ColumnReader):
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:
-        columns = {place: self.frame[place] for place in places}
-        return decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
+        columns = {place: self.texts[place] for place in places if place in self.texts}
+        marks = decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
+        for place in set(numbers) & set(marks.undecided):
+            raise DataError(
+                f'{self.source}: column "{self.names[place]}" holds "{marks.undecided[place]}", which has another '
+                "value with a decimal comma than with a decimal point; say which with --decimal"
+            )
+        return marks
 
     def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
         """Return the target, and what words such as NA are read as."""

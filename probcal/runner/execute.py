@@ -23,7 +23,7 @@ from probcal.config.plugins import find_metric
 from probcal.errors import StoreError
 from probcal.methods._fitting import SharedFits
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
-from probcal.runner import fit_predict, fold_rows
+from probcal.runner import fit_predict, fold_rows, nested_rows
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
 from probcal.runner.plan import Cell, PlannedCell
 from probcal.store.cell_result import CellResult, curves_fault
@@ -107,6 +107,9 @@ class SharedFitTimer:
 
 def rows_of(cell: Cell) -> SplitRows:
     """Return the rows of the cell's split, which it shares with other cells."""
+    cell = cell.as_seeded()
+    if cell.used_split.nested:
+        return nested_rows.rows_of(cell)
     return fold_rows.rows_of(cell) if cell.has_fold_rows else fit_predict.rows_of(cell)
 
 
@@ -143,7 +146,9 @@ class _CellPrediction:
 
 
 def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
-    cell = _fresh_cell(cell)
+    cell = _fresh_cell(cell.as_seeded())
+    if cell.used_split.nested:
+        cell = nested_rows.with_calibration_rows(cell)
     estimator = fitted(cell, rows)
     stages: dict[str, list[float]] = {}
     _import_metrics(cell.stages)

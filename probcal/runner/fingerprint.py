@@ -347,22 +347,26 @@ def data_change(card: Card, run: Mapping[str, Any]) -> str:
 def modules_of(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, and those that they use without an import.
 
-    These are the generator of drawn rows, the code of folds, and the learner's fast path. A learner or method of the
-    user's own may pass on any other learner, so it gets all fast paths. So does one with nested components.
+    These are the generator of drawn rows, the code of folds and nested splits, and the learner's fast path. A learner
+    or method of the user's own may pass on any other learner, so it gets all fast paths. So does one with nested
+    components.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
     nested_paths = tuple(
         path for component in (cell.column.learner, cell.column.method) for path in paths(component.params)
     )
-    return _modules((learner, method, *nested_paths), bool(cell.card.generator), cell.has_fold_rows)
+    rows_module = "fold_rows" if cell.has_fold_rows else ""
+    if cell.used_split.nested:
+        rows_module = "nested_rows"
+    return _modules((learner, method, *nested_paths), bool(cell.card.generator), rows_module)
 
 
 @cache
-def _modules(classes: tuple[str, ...], is_drawn: bool, has_folds: bool) -> tuple[str, ...]:
+def _modules(classes: tuple[str, ...], is_drawn: bool, rows_module: str) -> tuple[str, ...]:
     return (
         *map(_module, classes),
         *(("probcal.data.sources.generated",) if is_drawn else ()),
-        *(("probcal.runner.fold_rows",) if has_folds else ()),
+        *((f"probcal.runner.{rows_module}",) if rows_module else ()),
         *_shortcuts(*classes),
     )
 
@@ -387,7 +391,9 @@ def _random_state_part(method: Component) -> tuple[str, ...]:
 
 
 def _seed_name(cell: Cell) -> tuple[str, ...]:
-    """Return the name of the card if it differs from the data set's, because it seeds the splits."""
+    """Return what seeds the splits, if it is not the name of the data set."""
+    if cell.card.seed_name is not None:
+        return (cell.card.seed_name,)
     return (cell.card.name,) if cell.card.name != cell.dataset else ()
 
 

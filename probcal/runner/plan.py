@@ -66,6 +66,12 @@ class Cell:
     def id(self) -> str:
         return cell_id(**self.names)
 
+    def as_seeded(self) -> Cell:
+        """Return the cell under the name that seeds its split and fits, which its card may give."""
+        if self.card.seed_name is None:
+            return self
+        return replace(self, dataset=self.card.seed_name, card=self.card.as_seeded())
+
 
 def cells_of(experiment: Experiment) -> list[Cell]:
     """Return every cell in the order of data sets and splits, so that one split at a time is in memory.

@@ -264,7 +264,7 @@ def execute_alone(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
             import_module(module)
     limits, old_state, threads = _limits(), _initial_state(), threading.enumerate()
     try:
-        seed_shared_generators(cell)
+        seed_shared_generators(cell.as_seeded())
         outcome = limit_texts(execute(cell, entry.key, run))
     except BaseException as error:
         seconds, message = time.perf_counter() - start, _describe_error(str, error)

@@ -72,7 +72,7 @@ class Census:
     empty: list[str]
     """Titles of the data sets of which no cell was ever run."""
     incomplete: dict[str, list[str]]
-    """Title of each data set of which only some cells were ever run -> the others."""
+    """Title of each data set with a column of which only some repetitions were ever run -> the others."""
     warned: dict[str, Counter[str]]
     """Kind of warning -> column -> how many of its cells gave it."""
     stale: Counter[str]
@@ -139,9 +139,7 @@ def census(outline: Outline, results: Results) -> Census:
             if row_ids and not any(name in results for name in row_ids)
         ],
         incomplete={
-            row.title: missing
-            for row, row_ids in zip(outline.datasets, ids_by_row, strict=True)
-            if 0 < len(missing := [name for name in row_ids if name not in results]) < len(row_ids)
+            row.title: missing for row in outline.datasets if (missing := _missing_repetitions(outline, results, row))
         },
         warned=_count_warnings(outline, results),
         stale=Counter(
@@ -151,6 +149,16 @@ def census(outline: Outline, results: Results) -> Census:
             for _ in stale_ids(outline, results, row, column)
         ),
     )
+
+
+def _missing_repetitions(outline: Outline, results: Results, row: Row) -> list[str]:
+    """Return the cells without a result, of the columns that have a result of another repetition.
+
+    Columns without any result may be left out on purpose: ``probcal run -l`` and ``-m`` select columns.
+    """
+    ids_by_column = (planned_ids(outline, row, column) for column in outline.columns)
+    begun = (ids for ids in ids_by_column if any(name in results for name in ids))
+    return [name for ids in begun for name in ids if name not in results]
 
 
 def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[str]:

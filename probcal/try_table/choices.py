@@ -94,18 +94,43 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
 
 
 def bound(counts: Collection[int]) -> float:
-    """Return the smallest probability that any method may predict, for the number of rows of each class.
+    """Return the smallest probability that any method may predict, for the number of table rows of each class.
 
-    It is .001. Where a class has less than 1 % of the n rows, it is 1 / 2n.
+    It is .001. Where a class has less than 1 % of the n rows, it is 1 / 2n. ``counts`` are those of the whole table,
+    also where a sample of it runs.
     """
     n_rows = sum(counts)
     return _BOUND if min(counts) >= _RARE_SHARE * n_rows else 0.5 / n_rows
 
 
-def methods(user_methods: Sequence[str], has_learners: bool, width: int, counts: Collection[int]) -> dict[str, Entry]:
+def sample_clip(eps: float, class_weights: Sequence[float] | None) -> list[float]:
+    """Return the smallest and largest probability for a sample, of which those for the table are within ``eps``.
+
+    ``class_weights`` are the rows of each class in the table over those in the sample. None means equal shares. With
+    more than two classes the limits are so wide that they never raise a probability above ``eps``.
+    """
+    if class_weights is None:
+        return [eps, 1 - eps]
+    if len(class_weights) == 2:
+        ratio = class_weights[1] / class_weights[0]
+        return [eps / (eps + (1 - eps) * ratio), (1 - eps) / (1 - eps + eps * ratio)]
+    eps *= min(class_weights) / max(class_weights)
+    return [eps, 1 - eps]
+
+
+def methods(
+    user_methods: Sequence[str],
+    has_learners: bool,
+    width: int,
+    counts: Collection[int],
+    clip_range: Sequence[float],
+    in_time: bool = False,
+) -> dict[str, Entry]:
     """Return name -> entry of an experiment for the methods.
 
-    ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of rows of each class.
+    ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of used rows of each class.
+    ``clip_range`` is that of ``sample_clip``. ``in_time`` says that rows are split in order of time. The learner then
+    trains once more on all training rows, because those of the folds know the older rows only.
     """
     n_rows, min_rows = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
@@ -113,13 +138,14 @@ def methods(user_methods: Sequence[str], has_learners: bool, width: int, counts:
     default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
     cross_val = n_rows <= _MOST_CROSS_VAL_ROWS and min_rows >= _FEWEST_CROSS_VAL_ROWS
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
-    eps = bound(counts)
-    clip: Entry = {"clip": [eps, 1 - eps]}
+    if in_time and cross_val:
+        calibration |= {"ensemble": False}
+    clip: Entry = {"clip": list(clip_range)}
     settings: dict[str, Entry] = {
         **{name: {"params": calibration, "shared_seed": True} for name in _MAPS},
         "isotonic": {"params": {**calibration, **clip}, "shared_seed": True},
         "bagging": {"params": clip},
-        "probing": {"params": clip} if eps != _BOUND else {},
+        "probing": {"params": clip} if clip["clip"] != [_BOUND, 1 - _BOUND] else {},
     }
     entries: dict[str, Entry] = {}
     for name in ("direct", *(user_methods or default_names)):

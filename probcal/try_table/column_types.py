@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from probcal._io import counted, join_first, shortened
-from probcal.data.dataset import as_text, text_column
+from probcal.data.dataset import as_text
 from probcal.errors import DataError
-from probcal.try_table.dates_in_text import AMBIGUOUS, as_date, days, parse_dates
-from probcal.try_table.numbers_in_text import Mark, holds_numbers, read_numbers
+from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers
+from probcal.reading.dates import (
+    AMBIGUOUS,
+    MIXED_ZONES,
+    MONTHS,
+    ZERO_DATES,
+    DateOrder,
+    as_date,
+    date_order,
+    parse_dates,
+    typed_days,
+)
+from probcal.reading.levels import same_spelling
+from probcal.reading.number_form import Mark, NumberForm, in_another_form, read_numbers
+from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
+from probcal.try_table.doubtful_text import doubt_of, refuse_other_numbers
 
 Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
-_FEW_ROWS = 20
 _LARGEST_EXACT = 2.0**53
 """From here on, different integers can be equal as floats."""
+_FEW_ROWS = 20
 """Number of rows. In a smaller table a column can have a different value in every row by chance."""
 _ID = re.compile(
     r"(?i:(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0|.*nummer|ssn|mrn"
@@ -33,6 +46,11 @@ _ID = re.compile(
     r"|.*[a-z](ID|Id|No|Nr|Number|Key)"
 )
 """Names of ids. They end in a separate word, or are written together like CustomerID and customerid."""
+_COUNTERS = ("a running number of the rows", "an id: a different number in every row")
+_MOST_WORDS_SHOWN = 50
+_MOST_WORDS = 3
+"""Largest number of different texts among dates that count as missing."""
+_DATE_SHARE = 0.95
 
 
 @dataclass(frozen=True)
@@ -48,14 +66,15 @@ class TableColumn:
     """Its values in words, or why it is left out."""
     missing: int
     values: pd.Series | None = None
-    mark: Mark = "."
-    """The decimal mark of its numbers."""
-    written: bool = False
-    """Whether its numbers were written with units, currencies or as times."""
-    units: tuple[str, ...] = ()
-    """The units and currencies with which they were written."""
-    words: tuple[str, ...] = ()
-    """Texts between numbers, which keep the column from being read as numbers."""
+    plan: ColumnPlan | None = None
+    """How it was read, for new rows."""
+    doubt: str = ""
+    """Why its text is not read as numbers or dates, and the option that helps, if it looks like them."""
+
+    @property
+    def is_counter(self) -> bool:
+        """Return whether it is left out because its different numbers only identify the rows."""
+        return self.kind == "left out" and self.about in _COUNTERS
 
 
 @dataclass(frozen=True)
@@ -67,72 +86,119 @@ class ColumnChoices:
     drop: Collection[str] = ()
 
 
+@dataclass(frozen=True)
+class FileFacts:
+    """Hold what a file says about its columns: the decimal ``mark``, and a text with which it is ``undecided``.
+
+    With ``declared``, text stays text, whatever it looks like. ``where`` returns the place of a row for a message.
+    """
+
+    mark: Mark = "."
+    undecided: str = ""
+    declared: bool = False
+    where: Callable[[int], str] = "row {}".format
+
+
 def infer_column(
-    name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", declared: bool = False
+    name: str, raw: pa.ChunkedArray, choices: ColumnChoices, facts: FileFacts | None = None
 ) -> TableColumn:
     """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
 
-    ``mark`` is the decimal mark of its numbers. With ``declared``, text stays text, whatever it looks like. Raises
-    DataError for a choice that does not fit the column.
+    Raises DataError for a choice that does not fit the column.
     """
-    missing = int(raw.isna().sum())
+    facts = facts or FileFacts()
     if name in choices.drop:
-        return TableColumn(name, "left out", "by --drop", missing)
-    if raw.dtype == object and _is_nested(raw):
-        return TableColumn(name, "left out", "lists or other nested values", missing)
+        return TableColumn(name, "left out", "by --drop", raw.null_count)
+    if pa.types.is_null(raw.type):
+        return TableColumn(name, "left out", "values of a type that is not read, such as lists", len(raw))
+    text = TextColumn(raw) if is_text(raw.type) else None
+    missing = raw.null_count if text is None else text.n_missing
     if missing == len(raw):
         return TableColumn(name, "left out", "empty", missing)
     if name in choices.category:
-        return _category_column(name, as_text_column(raw))
-    if pd.api.types.is_datetime64_any_dtype(raw):
-        return _date_column(name, pd.Series(days(raw)))
-    if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
-        return _number_column(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
-    if raw.dtype == object and _are_numbers(raw):
-        return _number_column(name, pd.Series([np.nan if pd.isna(value) else float(value) for value in raw]), choices)
-    text = as_text_column(raw)
-    is_category = declared or pd.api.types.is_bool_dtype(raw)
-    return _infer_text_column(name, text, choices, is_category, mark)
+        return _category_column(name, text or text_of(raw))
+    if is_date(raw.type):
+        return _date_column(name, typed_days(raw), ColumnPlan(name, "date"))
+    if is_number(raw.type):
+        return _number_column(name, typed_numbers(raw), choices, ColumnPlan(name, "number"))
+    if text is None and name in choices.number:
+        raise DataError(f'--number: column "{name}" is of the type {raw.type}, not of numbers; leave out --number')
+    if text is None or (facts.declared and name not in choices.number):
+        return _limited_category(name, text or text_of(raw), declared=True)
+    return _infer_text_column(name, text, choices, facts)
 
 
-def _infer_text_column(
-    name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark
-) -> TableColumn:
-    levels, missing = list(text.cat.categories), int(text.isna().sum())
-    stray_words: tuple[str, ...] = ()
-    if name in choices.number or not is_category:
-        counts = {str(level): int(rows) for level, rows in text.value_counts().items()}
-        numbers, words, marks = read_numbers(levels, mark)
-        dates = parse_dates(levels) if len(words) == len(levels) and name in choices.number else None
-        if isinstance(dates, np.ndarray):
-            return _date_column(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
-        if len(words) == len(levels) and name in choices.number:
-            raise DataError(f'--number: column "{name}" holds no number, but {_values_text(levels)}')
-        if name in choices.number or holds_numbers(words, counts):
-            values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
-            notes = marks + (f"; {join_first(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
-            return _number_column(name, values, choices, notes)
-        stray_words = _words_between_numbers(words, counts)
-    if not is_category:
-        dates = parse_dates(levels)
-        if isinstance(dates, np.ndarray):
-            return _date_column(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
-        if dates == AMBIGUOUS:
-            return TableColumn(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
-    if reason := _category_fault(len(levels), int(text.notna().sum()), is_category):
-        return TableColumn(name, "left out", reason, missing, words=stray_words)
-    return replace(_category_column(name, text), words=stray_words)
+def _infer_text_column(name: str, text: TextColumn, choices: ColumnChoices, facts: FileFacts) -> TableColumn:
+    asked = name in choices.number
+    if asked and facts.undecided:
+        raise DataError(
+            f'--number: column "{name}" holds "{facts.undecided}", which has another value with a decimal comma than '
+            "with a decimal point; say which with --decimal"
+        )
+    read = None if facts.undecided else read_numbers(text, facts.mark, asked)
+    if asked and read is not None:
+        refuse_other_numbers(name, read.words, text, facts.where)
+    if read is not None:
+        plan = ColumnPlan(name, "number", read.form, words=tuple(read.words))
+        return _number_column(name, text.spread(read.values, np.nan), choices, plan, read.description)
+    dates = _infer_dates(name, text)
+    if dates is not None and (dates.kind != "left out" or not asked):
+        return dates
+    if asked:
+        first = next(iter(text.counts))
+        raise DataError(
+            f'{facts.where(text.first_row(first))}: --number: column "{name}" holds {shortened(first, 40)!r}, and no '
+            "number that reads in exactly one way; write plain numbers, or leave out --number"
+        )
+    column = _limited_category(name, text, declared=False)
+    return replace(column, doubt=doubt_of(name, text, column.kind == "left out", facts.undecided))
 
 
-def _words_between_numbers(words: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
-    """Return ``words``, if they are few and most rows of the column hold one of at least five different numbers.
+def _infer_dates(name: str, text: TextColumn) -> TableColumn | None:
+    """Return the column if at least 95 % of its rows are dates, and at most three other texts are between them."""
+    dated = TextColumn(text.distinct, MISSING | set(ZERO_DATES)) if set(ZERO_DATES) & set(text.counts) else text
+    counts = {level: rows for level, rows in text.counts.items() if level not in ZERO_DATES}
+    if not counts:
+        return None
+    levels, rows = pa.array(list(counts), TEXT), np.array(list(counts.values()))
+    order = date_order(levels, rows, _DATE_SHARE)
+    if order is None:
+        return None
+    if order in (AMBIGUOUS, MIXED_ZONES):
+        reason = "day and month are ambiguous" if order == AMBIGUOUS else order
+        about = f"dates, but {reason}; write 2026-11-21"
+        values = " and ".join(repr(shortened(text, 30)) for text in list(counts)[:2])
+        doubt = (
+            f'"{name}" holds {values}, where {order}, and is left out; write 2026-11-21, or --category "{name}" keeps '
+            "the texts"
+        )
+        return TableColumn(name, "left out", about, text.n_missing, doubt=doubt)
+    in_order: DateOrder = order  # type: ignore[assignment]  # no other text is left
+    level_days = parse_dates(levels, in_order)
+    words = [level for level, day in zip(counts, level_days, strict=True) if np.isnan(day)]
+    has_others = bool(words) and date_order(pa.array(words, TEXT), np.ones(len(words))) is not None
+    if len(words) > _MOST_WORDS or any(map(in_another_form, words)) or has_others:
+        return None
+    days = text.spread(parse_dates(dated.distinct, in_order), np.nan)
+    notes = f"; {', '.join(sorted(set(ZERO_DATES) & set(text.counts)))} read as missing" if dated is not text else ""
+    return _date_column(name, days, ColumnPlan(name, "date", dates=in_order, words=tuple(words)), notes)
 
-    ``counts`` maps each text of the column to the number of rows that have it.
+
+def indicator(column: TableColumn, raw: pa.ChunkedArray, names: Collection[str]) -> TableColumn | None:
+    """Return the column that is 1 where ``column`` has a text in place of a number or date, None if it has none.
+
+    ``names`` are those of all other columns.
     """
-    rows = sum(counts.values())
-    word_rows = sum(counts[word] for word in words)
-    has_numbers = len(counts) - len(words) >= _FEWEST_NUMBERS and word_rows < rows / 2
-    return tuple(words) if has_numbers and len(words) <= _MOST_WORDS_BETWEEN else ()
+    plan = column.plan
+    if plan is None or not plan.words or column.values is None:
+        return None
+    name = shortened(f"{column.name} is {' or '.join(plan.words)}", 70)
+    while name in names:
+        name += "'"
+    own_plan = ColumnPlan(name, "indicator", words=plan.words, source=column.name)
+    codes, levels = TextColumn(raw).encoded
+    values = pd.Series(np.array([*(float(level in plan.words) for level in levels), 0.0])[codes])
+    return TableColumn(name, "number", f"1 in {counted(int(values.sum()))}, 0 in all others", 0, values, own_plan)
 
 
 def _category_fault(levels: int, rows: int, is_category: bool) -> str | None:
@@ -146,30 +212,52 @@ def _category_fault(levels: int, rows: int, is_category: bool) -> str | None:
     return None
 
 
-def _category_column(name: str, text: pd.Series) -> TableColumn:
-    missing, levels = int(text.isna().sum()), list(text.cat.categories)
+def _limited_category(name: str, text: TextColumn, declared: bool) -> TableColumn:
+    if reason := _category_fault(len(text.counts), len(text) - text.n_missing, declared):
+        return TableColumn(name, "left out", reason, text.n_missing)
+    return _category_column(name, text)
+
+
+def _category_column(name: str, text: TextColumn) -> TableColumn:
+    values = as_categories(text)
+    missing, levels = int(values.isna().sum()), list(values.cat.categories)
     if len(levels) < 2:
         return _constant_column(name, levels[0], missing)
-    common = [str(level) for level in text.value_counts().index[:4]]
-    return TableColumn(name, "category", f"{len(levels):,} values: {_values_text(common)}", missing, text)
+    common = [str(level) for level in values.value_counts().index[:4]]
+    about = f"{len(levels):,} values: {_values_text(common)}"
+    return TableColumn(name, "category", about, missing, values, ColumnPlan(name, "category", levels=tuple(levels)))
 
 
-def _number_column(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> TableColumn:
-    if infinite := int(np.isinf(values).sum()):
+def as_categories(text: TextColumn) -> pd.Series:
+    """Return categorical text in which levels are spelt as in every format: True as ``true``, 1.0 as ``1``."""
+    codes, levels = text.encoded
+    places: dict[str, int] = {}
+    level_codes = [places.setdefault(level, len(places)) for level in same_spelling(levels)]
+    values = np.array([*level_codes, -1], dtype=np.int64)[codes]
+    return pd.Series(pd.Categorical.from_codes(values, categories=pd.Index(list(places), dtype=object)))
+
+
+def _number_column(
+    name: str, numbers: npt.NDArray[np.float64], choices: ColumnChoices, plan: ColumnPlan, notes: str = ""
+) -> TableColumn:
+    values = pd.Series(numbers)
+    if infinite := int(np.isinf(numbers).sum()):
         values, notes = values.where(np.isfinite(values)), f"{notes}; {infinite:,} infinite values read as missing"
+    if plan.words:
+        notes += f"; {join_first(plan.words, _MOST_WORDS_SHOWN)} read as missing, with an indicator"
     present = values.dropna()
     missing = len(values) - len(present)
     if present.empty:
         return TableColumn(name, "left out", f"empty{notes}", missing)
-    if present.nunique() < 2:
+    if present.nunique() < 2 and not plan.words:
         if abs(present.iloc[0]) >= _LARGEST_EXACT:
             return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
         return _constant_column(name, as_text(present.iloc[0]), missing)
     if name not in choices.number and (reason := _identifier_reason(name, present)):
         return TableColumn(name, "left out", reason, missing)
-    return TableColumn(
-        name, "number", f"{_number_text(present.min())} to {_number_text(present.max())}{notes}", missing, values
-    )
+    about = f"{_number_text(present.min())} to {_number_text(present.max())}{notes}"
+    plan = replace(plan, is_flag=plan.form == NumberForm() and bool(present.isin([0, 1]).all()))
+    return TableColumn(name, "number", about, missing, values, plan)
 
 
 def _identifier_reason(name: str, numbers: pd.Series) -> str | None:
@@ -177,44 +265,27 @@ def _identifier_reason(name: str, numbers: pd.Series) -> str | None:
     if len(numbers) < _FEW_ROWS or numbers.nunique() < len(numbers) or not (numbers == numbers.round()).all():
         return None
     if numbers.max() - numbers.min() == len(numbers) - 1:
-        return "a running number of the rows"
+        return _COUNTERS[0]
     if _ID.fullmatch(name):
-        return "an id: a different number in every row"
+        return _COUNTERS[1]
     return None
 
 
-def _date_column(name: str, values: pd.Series) -> TableColumn:
+def _date_column(name: str, days: npt.NDArray[np.float64], plan: ColumnPlan, notes: str = "") -> TableColumn:
+    values = pd.Series(days)
     present = values.dropna()
-    if present.nunique() < 2:
+    if present.nunique() < 2 and not plan.words:
         return _constant_column(name, as_date(present.iloc[0]), len(values) - len(present))
-    description = f"{as_date(present.min())} to {as_date(present.max())}, as days since 1970"
-    return TableColumn(name, "date", description, len(values) - len(present), values)
+    unit = "as days since 1970" if plan.dates not in MONTHS else "the first day of each as days since 1970"
+    if plan.words:
+        notes += f"; {', '.join(plan.words)} read as missing, with an indicator"
+    description = f"{as_date(present.min())} to {as_date(present.max())}, {unit}{notes}"
+    return TableColumn(name, "date", description, len(values) - len(present), values, plan)
 
 
 def _constant_column(name: str, value: str, missing: int) -> TableColumn:
     description = f"constant: {shortened(value, 20)}{' or missing' if missing else ''}"
     return TableColumn(name, "left out", description, missing)
-
-
-def as_text_column(raw: pd.Series) -> pd.Series:
-    """Return categorical text without line breaks, which the file of rows cannot hold. Unused levels are left out."""
-    if isinstance(raw.dtype, pd.CategoricalDtype):
-        raw = raw.astype(object)
-    text = text_column(raw.map(as_text, na_action="ignore").astype(object), _one_line)
-    return text.reset_index(drop=True)
-
-
-def _one_line(value: str) -> str | None:
-    return " ".join(value.encode("utf-8", "replace").decode().split()) or None
-
-
-def _is_nested(raw: pd.Series) -> bool:
-    return any(isinstance(value, list | dict | set | tuple | bytes | np.ndarray) for value in raw.dropna().head(100))
-
-
-def _are_numbers(raw: pd.Series) -> bool:
-    """Return whether all values are numbers and not text, like the decimals of a Parquet file."""
-    return all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna())
 
 
 def _values_text(values: list[str]) -> str:
@@ -224,80 +295,3 @@ def _values_text(values: list[str]) -> str:
 def _number_text(number: float) -> str:
     is_whole = float(number).is_integer() or abs(number) >= 1e4
     return f"{number:,.0f}" if is_whole and abs(number) < 1e12 else f"{number:.4g}"
-
-
-def _names_text(names: Sequence[str]) -> str:
-    return join_first((f'"{name}"' for name in names), _MOST_NAMES)
-
-
-_MOST_VALUES = 20
-"""Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
-_MISSING_CODE = re.compile(r"-9|-?9{2,}(\.9+)?")
-"""Numbers that surveys and laboratories write for a missing value."""
-_REFUSED_CODE = re.compile(r"9+[678]")
-"""Numbers beside 99 and 999 that surveys write where nobody answered."""
-_FEWEST_CODE_ROWS = 3
-_FEWEST_RANGES = 2.0
-"""Such a number lies this many times the range of all other values away from them."""
-_MOST_NAMES = 5
-_MOST_WORDS_SHOWN = 50
-_FEWEST_NUMBERS = 5
-_MOST_WORDS_BETWEEN = 10
-
-
-def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
-    """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
-    for column in columns:
-        if column.kind == "number" and (codes := _missing_codes(column)):
-            listing = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in codes)
-            yield (
-                f"{_names_text([column.name])} is {listing}, far from all others, and read as a number; if it stands "
-                "for a missing value, make those fields empty"
-            )
-        if len(column.units) > 1:
-            yield (
-                f"{_names_text([column.name])} mixes the units {' and '.join(column.units)}, and its numbers are read "
-                "as they stand, so they are not comparable; write them in one unit"
-            )
-        if column.words:
-            treatment = "left out" if column.kind == "left out" else f"read as a {column.kind}"
-            yield (
-                f"{_names_text([column.name])} holds numbers and {join_first(map(repr, column.words), _MOST_NAMES)}, "
-                f'and is {treatment}; --number "{column.name}" reads the numbers and takes all else as missing'
-            )
-    spellings: dict[str, list[str]] = {}
-    for label in sorted(set(labels)):
-        spellings.setdefault(label.casefold(), []).append(label)
-    for group in spellings.values():
-        if len(group) > 1:
-            yield f"labels that differ only in capitals are read as different classes: {_names_text(group)}"
-
-
-def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
-    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
-    if column.values is None or len(labels) < _FEW_ROWS:
-        return False
-    codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
-    if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
-        return False
-    return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
-
-
-def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
-    """Return the numbers of ``column`` that look like missing values, each with how many rows have it."""
-    assert column.values is not None
-    present = column.values.dropna().to_numpy(np.float64)
-    numbers, rows = np.unique(present, return_counts=True)
-    texts = [as_text(number) for number in numbers]
-    is_code = np.array([bool(_MISSING_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST_CODE_ROWS)
-    is_refusal = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST_CODE_ROWS)
-    plain_numbers = numbers[~is_code & ~is_refusal]
-    if not len(plain_numbers):
-        return []
-    low, high = plain_numbers.min(), plain_numbers.max()
-    distance = _FEWEST_RANGES * (high - low)
-    is_far = ((numbers < 0) & (low >= 0)) | (numbers < low - distance) | (numbers > high + distance)
-    is_missing = (is_code & is_far) | (is_refusal & is_far & (numbers > _FEWEST_RANGES * max(abs(low), abs(high))))
-    if is_missing.any():  # beside one such number, others need not be far
-        is_missing |= is_code & ((numbers < low) | (numbers > high))
-    return [(float(number), int(count)) for number, count in zip(numbers[is_missing], rows[is_missing], strict=True)]

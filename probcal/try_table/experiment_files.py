@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from probcal._io import data_text
-from probcal.config.experiment import read_experiment
+from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.card import read_card
 from probcal.data.dataset import Dataset, as_text, assemble
 from probcal.data.sources.files import read_original_files
@@ -114,6 +114,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         "columns": _kinds(prepared),
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
         "split": prepared.split.card_entry(),
+        "seed_name": _seed_name(prepared),
         "expect": checks | ({"fingerprint": fingerprint} if fingerprint else {}),
         "folder": ".",
         "files": [
@@ -126,6 +127,12 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         ],
     }
     return yaml_text(content)
+
+
+def _seed_name(prepared: PreparedTable) -> str:
+    """Return a digest of the labels in the order of the file, so that neither names nor formats change the splits."""
+    labels = prepared.target.labels[prepared.target.label_mask][prepared.rows]
+    return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
 
 
 def _about_text(prepared: PreparedTable) -> str:
@@ -154,7 +161,7 @@ class TableFiles:
     """Hold a table as the texts ``rows`` (CSV) and ``card`` (YAML), and the ``dataset`` read from them."""
 
     name: str
-    """Name of the card and of the file of rows. It also seeds the splits."""
+    """Name of the card and of the file of rows."""
     rows: str
     card: str
     dataset: Dataset
@@ -192,13 +199,13 @@ def refuse_overwriting(path: Path, name: str) -> None:
             raise ProbcalError(f"--save: {file} already exists and is not overwritten; remove it or choose another")
 
 
-def refuse_faulty_plan(table_files: TableFiles, plan: Plan, name: str) -> None:
-    """Raise ProbcalError with the faults that an experiment of this ``plan`` would have, without line numbers."""
+def checked_experiment(table_files: TableFiles, plan: Plan, name: str) -> Experiment:
+    """Return the experiment of this ``plan``. Raise ProbcalError with its faults, without line numbers."""
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
         write(table_files, plan, path, name, name)
         try:
-            read_experiment(path)
+            return read_experiment(path)
         except FileProblems as error:
             raise ProbcalError("\n".join(problem.message for problem in error.problems)) from None
 

@@ -8,25 +8,24 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 
 from probcal.config.columns import ExperimentColumn
-from probcal.data.dataset import as_text
+from probcal.data.card_split import Split
 from probcal.errors import ProbcalError, is_installed
+from probcal.reading.column_plan import ColumnPlan
+from probcal.runner.nested_rows import calibration_cv
 from probcal.try_table import choices
-from probcal.try_table.column_types import TableColumn
-from probcal.try_table.dates_in_text import date_order
 from probcal.try_table.held_out import HeldOutPredictions, draw_reliability, held_out_text
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
-from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
+from probcal.try_table.new_rows import TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
 
-PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv"""
+PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv{advice}"""
 
 import sys
 from pathlib import Path
@@ -62,13 +61,17 @@ def classes_of(prepared: PreparedTable) -> list[str]:
     return names if prepared.target.positive is None else names[::-1]
 
 
-def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, seed: int) -> PipelinePlan:
-    """Return the pipeline of a column of the experiment. A bound in it is that of the whole table."""
+def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, split: Split, seed: int) -> PipelinePlan:
+    """Return the pipeline of a column of the experiment. A bound in it is that of the whole table.
+
+    Its method calibrates on rows as in the experiment, which has this ``split``.
+    """
     method = column.method
     if "clip" in method.params:
         eps = full_bound(prepared)
         method = replace(method, params={**method.params, "clip": (eps, 1 - eps)})
-    return PipelinePlan(column.learner, method, seed)
+    cv = calibration_cv(method, split) if split.nested else None
+    return PipelinePlan(column.learner, method, seed, cv)
 
 
 def full_bound(prepared: PreparedTable) -> float:
@@ -82,20 +85,17 @@ def write_export(
     prepared: PreparedTable,
     predictions: HeldOutPredictions,
     facts: CardFacts,
-    number_columns: tuple[str, ...],
 ) -> None:
-    """Fit the pipeline on all labelled rows and write all files of the export, or none.
-
-    ``number_columns`` holds the columns that the user declared as numbers.
-    """
+    """Fit the pipeline on all labelled rows and write all files of the export, or none."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        model = plan.build().fit(*training_rows(prepared))
+        model = plan.fit(*training_rows(prepared), group_values(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
-        write_reading(replace(reading_of(prepared, plan, number_columns), model=digest), building / "columns.json")
-        (building / "predict.py").write_text(PREDICT, encoding="utf-8")
+        write_reading(replace(reading_of(prepared, plan), model=digest), building / "columns.json")
+        advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
+        (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
         (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
         text = held_out_text(predictions, prepared, classes_of(prepared))
@@ -118,30 +118,34 @@ def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
     return X, y
 
 
-def reading_of(prepared: PreparedTable, plan: PipelinePlan, number_columns: tuple[str, ...]) -> TableReading:
+def group_values(prepared: PreparedTable) -> np.ndarray | None:
+    """Return the group or the time of each labelled row, (n_rows,), or None without such a column."""
+    for column in prepared.columns:
+        if column.kind in ("group", "time"):
+            assert column.values is not None
+            return np.asarray(column.values.cat.codes if column.kind == "group" else column.values)
+    return None
+
+
+def reading_of(prepared: PreparedTable, plan: PipelinePlan) -> TableReading:
     """Return how the table was read, for new rows."""
     target = prepared.target
     places = {name: place for place, name in enumerate(classes_of(prepared))}
     labels = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
-    raw = prepared.raw
     return TableReading(
-        inputs=tuple(_input(column, raw[column.name], column.name in number_columns) for column in prepared.inputs),
+        inputs=tuple(column.plan for column in prepared.inputs if column.plan is not None),
         target=target.name,
         classes=tuple(places),
         labels={label: places[name] for label, name in labels.items()},
         target_mark=prepared.target_mark,
         native=plan.is_native,
         bound=full_bound(prepared),
+        groups=_groups(prepared) if plan.is_nested else None,
     )
 
 
-def _input(column: TableColumn, raw: pd.Series, number_option: bool) -> InputColumn:
-    assert column.values is not None and column.kind in ("number", "category", "date")
-    kind: Any = column.kind  # one of three literals, as asserted
-    entry = InputColumn(column.name, kind, column.mark, column.written, column.units, number_option)
-    if column.kind == "category":
-        return replace(entry, levels=tuple(column.values.cat.categories))
-    if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):
-        texts = sorted({" ".join(as_text(value).split()) for value in raw.dropna()})
-        return replace(entry, dates=date_order(texts))
-    return entry
+
+def _groups(prepared: PreparedTable) -> ColumnPlan:
+    """Return how the column of groups or of time was read."""
+    [column] = [column for column in prepared.columns if column.kind in ("group", "time")]
+    return ColumnPlan(column.name, "category") if column.plan is None else column.plan

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from probcal._io import data_text, printable
 from probcal.data.dataset import Dataset, as_text
-from probcal.data.folds import fold_rows
+from probcal.runner.nested_rows import split_rows
 from probcal.store.folder import Store
 from probcal.try_table.measures import MeasureScale
 from probcal.try_table.new_rows import probability_names
@@ -44,9 +44,9 @@ def held_out_predictions(
     labels = dataset.y if dataset.strata is None else dataset.strata
     total, times = np.zeros((len(dataset.y), int(dataset.y.max()) + 1)), np.zeros(len(dataset.y))
     for number, cell in enumerate(ids):
-        _, test = fold_rows(card.split, card.name, dataset.X, labels, number, seed)
+        _, test = split_rows(card.split, card.seeding_name, dataset.X, labels, number, seed)
         _, p = store.predictions(results[cell])
-        total[test] += scale.reweight(scale.clip(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
+        total[test] += scale.clip(scale.reweight(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
         times[test] += 1
     test_rows = np.flatnonzero(times)
     table_rows = np.flatnonzero(prepared.target.label_mask)[prepared.rows[test_rows]]
@@ -60,7 +60,7 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable, clas
     A column ``weight`` follows if rare classes have more rows in the sample than in the table.
     """
     table, target = prepared.table, prepared.target
-    frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
+    frame = table.frame.set_axis(card_names(table.names), axis=1)
     ids = [
         column.name
         for column in prepared.columns

@@ -30,6 +30,8 @@ class Measure:
     larger_is_better: bool = False
     factor: float = 1.0
     """What the metric is multiplied by."""
+    costs: Costs | None = None
+    """What wrong decisions cost, if the measure is their mean cost."""
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -66,7 +68,13 @@ class Costs:
         """Return the mean cost of a row at that threshold, in the unit of the costs."""
         description = f"mean cost of a row, deciding for the positive label from probability {self.threshold:.3g} up"
         total = self.false_positive + self.false_negative
-        return Measure("cost", "cost", cost_name(self.threshold), description, factor=total)
+        return Measure("cost", "cost", cost_name(self.threshold), description, factor=total, costs=self)
+
+    @property
+    def advice(self) -> str:
+        """Return in words from which probability to decide for the positive label."""
+        costs = f"a false positive costs {self.false_positive:.6g} and a false negative {self.false_negative:.6g}"
+        return f"decide for the positive label from probability {self.threshold:.4g} up, because {costs}"
 
 
 def measure_named(name: str) -> Measure:
@@ -117,7 +125,7 @@ class MeasureScale:
     """
 
     bound: float
-    """Probabilities below it are raised to it, and those of two classes above 1 - bound are lowered."""
+    """Probabilities for the table below it are raised to it, and those of two classes above 1 - bound are lowered."""
     class_weights: tuple[float, ...] | None = None
 
     def clip(self, p: Floats) -> Floats:
@@ -164,7 +172,7 @@ def measure_predictions(
     columns = np.column_stack([1 - p, p]) if p.ndim == 1 else p
     weights = scale.row_weights(y)
     unbounded = Prediction(y, scale.reweight(columns), weights)
-    bounded = Prediction(y, scale.reweight(scale.clip(columns)), weights)
+    bounded = Prediction(y, scale.clip(scale.reweight(columns)), weights)
     values = {}
     for measure in measures:
         metric = find_metric(measure.metric)

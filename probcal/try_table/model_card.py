@@ -13,7 +13,7 @@ from probcal import __version__
 from probcal._io import counted, printable
 from probcal.distribution import NAME
 from probcal.errors import installation, is_installed
-from probcal.try_table.measures import MEASURES, Measure
+from probcal.try_table.measures import Costs, Measure
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
 
@@ -30,15 +30,13 @@ class CardFacts:
     verdict: str
     splits: str
     """How the rows were split, in words."""
-    values: Mapping[str, Sequence[float]]
+    values: Mapping[Measure, Sequence[float]]
     """Measure -> its value on each split."""
-    baseline: Mapping[str, Sequence[float]]
+    baseline: Mapping[Measure, Sequence[float]]
     """The same of the base rate."""
     test_share: float
     bound: float
-    """The smallest probability that ``predict.py`` gives."""
-    measured_bound: float
-    """The same of the predictions that were measured."""
+    """The smallest probability that was measured and that ``predict.py`` gives."""
     traps: Sequence[str]
     notes: Sequence[str]
     """What else to know about the splits."""
@@ -47,6 +45,8 @@ class CardFacts:
     """Number of rows on which the exported model was fitted."""
     digest: str
     """Digest of the file of the table, or an empty text."""
+    costs: Costs | None = None
+    """What wrong decisions cost, where the user said so."""
 
 
 def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
@@ -55,6 +55,8 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")
     outcome = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
     yield f"The model predicts the probability of {outcome}. It was fitted on all {facts.n_rows:,} labelled rows."
+    if facts.costs:
+        yield from ("", f"To keep the cost low, {facts.costs.advice}: FP / (FP + FN).")
     yield from ("", "## Data", "")
     yield f"- Table: `{printable(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
@@ -64,15 +66,12 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     if len(prepared.rows) < prepared.n_labelled:
         sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched_classes else ""
         yield f"- A sample of {len(prepared.rows):,} rows{sampling}"
-    measured_range, model_range = (f"within {eps:.2g} and {1 - eps:.6g}" for eps in (facts.measured_bound, facts.bound))
-    if measured_range == model_range:
-        yield f"- Probabilities are kept {measured_range}, here and in `predict.py`"
-    else:
-        yield f"- Probabilities are kept {measured_range} for the log loss here, and {model_range} in `predict.py`"
+    limits = f"{facts.bound:.2g} and {1 - facts.bound:.6g}"
+    yield f"- Probabilities are kept within {limits}, for the log loss here and in `predict.py`"
     yield from (f"- {printable(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
-    for name, values in facts.values.items():
-        yield f"| {MEASURES[name].about} | {_cells(MEASURES[name], values, facts.baseline[name], facts.test_share)} |"
+    for measure, values in facts.values.items():
+        yield f"| {measure.about} | {_cells(measure, values, facts.baseline[measure], facts.test_share)} |"
     yield from (
         "",
         "The intervals are those of Nadeau & Bengio (2003). The winner was chosen on the same splits, so its",
@@ -89,7 +88,9 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
     yield from ("", "## Files", "")
     yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
-    yield "- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table"
+    weights = "; measure them with `--weight weight`, because rare classes have more rows"
+    weights = weights if prepared.enriched_classes else ""
+    yield f"- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table{weights}"
     yield "- `train.py`: fits the same model again"
     yield "- `columns.json`: how the columns are read"
     yield "- `model.joblib`: the fitted scikit-learn pipeline. joblib stores every estimator; skops would be one more"

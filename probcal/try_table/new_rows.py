@@ -5,51 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from probcal._io import counted, data_text, join_first
-from probcal.data.dataset import as_text
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.column_types import as_text_column
-from probcal.try_table.dates_in_text import DateOrder, days, parse_ordered_dates
-from probcal.try_table.file_reader import UserTable, read_table
-from probcal.try_table.numbers_in_text import Mark, number
+from probcal.reading.column_plan import ColumnPlan, NewColumn, plan_from
+from probcal.reading.decimal_mark import decimal_marks
+from probcal.reading.number_form import Mark
+from probcal.reading.table import UserTable, read_table
+from probcal.reading.text_column import text_of
 from probcal.try_table.preparation import card_names
-from probcal.try_table.written_numbers import replace_written_numbers
+from probcal.try_table.split_choice import group_column
+from probcal.try_table.target import label_named
 
-VERSION = 2
-
-
-@dataclass(frozen=True)
-class InputColumn:
-    """Describe how one input column of the trial was read."""
-
-    name: str
-    kind: Literal["number", "category", "date"]
-    mark: Mark = "."
-    written: bool = False
-    """Whether units, currencies or times are taken from its numbers."""
-    units: tuple[str, ...] = ()
-    """The units and currencies of the training rows. A number in another one is missing."""
-    asked: bool = False
-    """Whether the user declared it as numbers, so that limits and ranges are numbers too."""
-    dates: DateOrder = "iso"
-    levels: tuple[str, ...] = ()
-    """The levels of a category among the training rows."""
+VERSION = 3
 
 
 @dataclass(frozen=True)
 class TableReading:
     """Hold how the table was read: its input columns, its target and what the classes mean."""
 
-    inputs: tuple[InputColumn, ...]
+    inputs: tuple[ColumnPlan, ...]
     target: str
     classes: tuple[str, ...]
     """The label of each class number. The second of two is the positive one."""
@@ -60,6 +44,8 @@ class TableReading:
     """Whether the learner gets categories as they are. Unknown levels are then missing values."""
     bound: float
     """The smallest probability that is predicted."""
+    groups: ColumnPlan | None = None
+    """The column of groups (as a category) or of time, which is no input."""
     model: str = ""
     """Digest of the file of the model."""
 
@@ -85,10 +71,8 @@ def load_reading(path: Path) -> TableReading:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("version") != VERSION:
             raise DataError(f"{path}: is of another version of probcal; export the model again")
-        inputs = tuple(
-            InputColumn(**{**entry, "levels": tuple(entry["levels"]), "units": tuple(entry["units"])})
-            for entry in content.pop("inputs")
-        )
+        inputs, groups = tuple(map(plan_from, content.pop("inputs"))), content.pop("groups")
+        content |= {"groups": groups and plan_from(groups)}
         return TableReading(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
@@ -101,18 +85,41 @@ def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
     """
     reading = load_reading(Path(columns))
     table = read_table(str(source))
-    names = card_names(table.frame.columns)
-    frame = table.frame.set_axis(names, axis=1)
-    missing = [column.name for column in reading.inputs if column.name not in names]
-    if missing:
+    names = card_names(table.names)
+    needed = list(dict.fromkeys(plan.source or plan.name for plan in reading.inputs))
+    if missing := [name for name in needed if name not in names]:
         hint = did_you_mean(missing[0], names)
         missing_names = join_first((f'"{name}"' for name in missing), 5)
         raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
-    X = pd.DataFrame(
-        {column.name: _read_column(column, frame[column.name], reading.native, warnings) for column in reading.inputs}
-    )
+    new_columns = [
+        NewColumn(plan, table.columns[names.index(plan.source or plan.name)], table.where)
+        for plan in _plans_in_dialect(table, names, reading.inputs)
+    ]
+    X = pd.DataFrame({column.plan.name: column.read(reading.native, warnings) for column in new_columns})
     return NewRows(X, table, warnings)
+
+
+def _plans_in_dialect(table: UserTable, names: list[str], plans: Sequence[ColumnPlan]) -> list[ColumnPlan]:
+    """Return ``plans`` with the decimal marks of this table, where its own values decide them.
+
+    Raises DataError for numbers such as 1,250 that the model and the separator of this table read differently.
+    """
+    numbers = {names.index(plan.name): plan for plan in plans if plan.kind == "number"}
+    texts = {place: table.texts[place] for place in numbers if place in table.texts}
+    marks = decimal_marks(texts, table.separator, numbers=texts)
+    forms = {}
+    for place in texts:
+        plan = numbers[place]
+        if place in marks.doubts and marks[place] != plan.form.mark and place not in marks.column_marks:
+            reading, _, _ = marks.doubts[place].description.partition(";")
+            raise DataError(
+                f'{table.place}: column "{plan.name}": {reading}, and the model '
+                f"reads numbers written like {plan.form.example!r}; write the numbers of this table so"
+            )
+        if place not in marks.undecided:
+            forms[plan.name] = plan.form.with_mark(marks[place])
+    return [replace(plan, form=forms.get(plan.name, plan.form)) for plan in plans]
 
 
 def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.DataFrame, npt.NDArray[np.int64]]:
@@ -120,71 +127,45 @@ def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.Data
 
     Raises DataError as ``read_new_rows`` does, and for a table without the target.
     """
+    X, y, _ = _labelled_rows(source, columns)
+    return X, y[y >= 0]
+
+
+def read_grouped_rows(
+    source: str | Path, columns: str | Path
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Return what ``read_labelled_rows`` returns, and the group or the time of each row, (n_rows,).
+
+    Raises DataError as ``read_labelled_rows`` does, and for a table without the column of groups or time.
+    """
+    X, y, table = _labelled_rows(source, columns)
+    column, names = load_reading(Path(columns)).groups, card_names(table.names)
+    if column is None or column.name not in names:
+        raise DataError(f'{source}: has no column "{column.name if column else ""}" of groups or time')
+    raw = table.columns[names.index(column.name)].filter(pa.array(y >= 0))
+    if column.kind == "category":
+        groups = group_column(column.name, raw).values
+        assert groups is not None
+        return X, y[y >= 0], groups.cat.codes.to_numpy()
+    times = NewColumn(column, raw, table.where).read(False, []).to_numpy()
+    if n_missing := int(np.isnan(times).sum()):
+        raise DataError(f'{source}: column "{column.name}" has no time in {counted(n_missing)}')
+    return X, y[y >= 0], times
+
+
+def _labelled_rows(
+    source: str | Path, columns: str | Path
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64], UserTable]:
+    """Return the input columns of the rows that have a label, the class number or -1 of every row, and the table."""
     reading, rows = load_reading(Path(columns)), read_new_rows(source, columns)
-    names = card_names(rows.table.frame.columns)
+    names = card_names(rows.table.names)
     if reading.target not in names:
         raise DataError(f'{source}: has no target "{reading.target}"')
-    place = names.index(reading.target)
-    raw = rows.table.word_columns.get(place, rows.table.frame.iloc[:, place])
-    y = np.array([_class_of(value, reading) for value in raw.astype(object)])
-    return rows.X[y >= 0].reset_index(drop=True), y[y >= 0]
-
-
-def _class_of(value: object, reading: TableReading) -> int:
-    """Return the class number of a label, or -1 where it is none."""
-    if pd.isna(value):
-        return -1
-    text = " ".join(as_text(value).split())
-    if text in reading.labels:
-        return reading.labels[text]
-    label_number = number(text, reading.target_mark)
-    return -1 if np.isnan(label_number) else reading.labels.get(as_text(label_number), -1)
-
-
-def _read_column(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
-    if column.kind == "category":
-        return _read_category(column, as_text_column(raw), native, warnings)
-    if pd.api.types.is_datetime64_any_dtype(raw):
-        return pd.Series(days(raw))
-    if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
-        values = raw.to_numpy(np.float64, na_value=np.nan)
-        return pd.Series(np.where(np.isfinite(values), values, np.nan))
-    text = as_text_column(replace_written_numbers(raw, column.asked, column.units) if column.written else raw)
-    levels = list(text.cat.categories)
-    if column.kind == "date":
-        level_values = parse_ordered_dates(levels, column.dates)
-    else:
-        level_values = np.array([number(level, column.mark) for level in levels], dtype=np.float64)
-    bad_levels = [level for level, value in zip(levels, level_values, strict=True) if np.isnan(value)]
-    if bad_levels:
-        rows = int(text.isin(bad_levels).sum())
-        unit_text = f" in {' or '.join(column.units)}" if column.units else ""
-        warnings.append(
-            f'column "{column.name}": {join_first(map(repr, bad_levels), 5)} in {counted(rows)} is no '
-            f"{column.kind}{unit_text}"
-            f" and counts as missing{_mark_advice(column, bad_levels)}"
-        )
-    return pd.Series(np.append(level_values, np.nan)[text.cat.codes.to_numpy()])
-
-
-def _mark_advice(column: InputColumn, bad_levels: list[str]) -> str:
-    """Return what to do if ``bad_levels`` are numbers with another decimal mark than those of the model's table."""
-    other_mark: Mark = "," if column.mark == "." else "."
-    name = "point" if column.mark == "." else "comma"
-    if column.kind != "number" or not any(np.isfinite(number(level, other_mark)) for level in bad_levels):
-        return ""
-    return f"; the model reads a decimal {name}, so write the numbers of this table with it"
-
-
-def _read_category(column: InputColumn, text: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
-    new_levels = [level for level in text.cat.categories if level not in set(column.levels)]
-    if new_levels:
-        rows = int(text.isin(new_levels).sum())
-        warnings.append(
-            f'column "{column.name}": {join_first(map(repr, new_levels), 5)} in {counted(rows)} did not occur when '
-            "the model was fitted"
-        )
-    return text.cat.set_categories([*column.levels, *([] if native else new_levels)])
+    text = text_of(rows.table.columns[names.index(reading.target)])
+    codes, levels = text.with_words(text.words).encoded
+    classes = [reading.labels.get(label_named(level, reading.labels, reading.target_mark), -1) for level in levels]
+    y = np.array([*classes, -1], dtype=np.int64)[codes]
+    return rows.X[y >= 0].reset_index(drop=True), y, rows.table
 
 
 def clip_probabilities(p: npt.NDArray[np.float64], bound: float) -> npt.NDArray[np.float64]:
@@ -224,11 +205,8 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
         raise DataError(f"{file}: needs the module {error.name}; install the package that has it") from None
     p = clip_probabilities(model.predict_proba(rows.X), reading.bound)
     probabilities = p[:, 1:] if len(reading.classes) == 2 else p
-    frame = rows.table.frame.copy()
-    header = [str(name) for name in frame.columns]
-    frame.columns = range(len(header))
-    for place, column in rows.table.word_columns.items():
-        frame[place] = column
+    header = list(rows.table.names)
+    frame = pd.DataFrame(dict(enumerate(map(_output_texts, rows.table.columns))))
     if old_columns := _earlier_columns(header, reading):
         names = join_first((f'"{header[place]}"' for place in old_columns), 5)
         rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")
@@ -237,10 +215,18 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
     number_name, *p_names = _added_names(kept_names, reading.classes)
     cells = frame.astype(object).where(frame.notna(), "")
     lines: Iterator[list[str]] = (
-        [str(place), *map(as_text, row), *(f"{value:.6g}" for value in row_p)]
+        [str(place), *row, *(f"{value:.6g}" for value in row_p)]
         for place, (row, row_p) in enumerate(zip(cells.to_numpy(), probabilities, strict=True), 1)
     )
     return data_text([[number_name, *kept_names, *p_names], *lines]), rows.warnings
+
+
+def _output_texts(column: pa.ChunkedArray) -> pd.Series:
+    """Return (n_rows,) the values of a column as text, words for missing values among them."""
+    if pa.types.is_null(column.type):
+        return pd.Series([""] * len(column), dtype=object)
+    text = text_of(column)
+    return text.with_words(text.words).categories()
 
 
 def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
@@ -260,6 +246,6 @@ def _earlier_columns(header: Sequence[str], reading: TableReading) -> list[int]:
     end = len(header) - len(probability_names(reading.classes))
     number_name, *p_names = _added_names(header[1:end], reading.classes)
     places = [0, *range(end, len(header))]
-    inputs = {column.name for column in reading.inputs}
+    inputs = {plan.source or plan.name for plan in reading.inputs}
     is_match = end > 0 and [header[place] for place in places] == [number_name, *p_names]
     return places if is_match and inputs <= set(card_names(header[1:end])) else []

@@ -9,13 +9,17 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 import probcal
 from probcal._io import printable
 from probcal.config.components import import_class, parameter_names
 from probcal.config.entries import Component
 from probcal.data.encode import ENCODERS
+from probcal.methods.calibration_splits import GroupHoldout
+from probcal.runner.nested_rows import cv_params
 
 _DIRECT = "probcal.methods.direct.DirectClassifier"
 _WIDTH = 110
@@ -28,6 +32,8 @@ class PipelinePlan:
     learner: Component
     method: Component
     seed: int
+    cv: Any = None
+    """The ``cv`` with which the method keeps to groups or time: a number of folds, or a splitter. None without any."""
 
     @property
     def is_native(self) -> bool:
@@ -35,9 +41,22 @@ class PipelinePlan:
         return self.learner.encoding not in ENCODERS
 
     @property
-    def calibrates(self) -> bool:
-        """Return whether the method sets training rows aside, or folds of them, to calibrate on."""
-        return "calibration" in parameter_names(import_class(self.method.path))
+    def is_nested(self) -> bool:
+        """Return whether the method calibrates on rows of other groups or of a later time."""
+        return self.cv is not None
+
+    @property
+    def _takes_groups(self) -> bool:
+        return bool(has_fit_parameter(import_class(self.method.path), "groups"))
+
+    @property
+    def _splitter(self) -> Any:
+        """Return ``cv`` for the seed of this pipeline, as a splitter where the method takes no groups."""
+        if isinstance(self.cv, GroupHoldout):
+            return GroupHoldout(self.cv.share, self.seed)
+        if isinstance(self.cv, int) and not self._takes_groups:
+            return StratifiedGroupKFold(self.cv, shuffle=True, random_state=self.seed)
+        return self.cv
 
     @property
     def _is_direct(self) -> bool:
@@ -47,7 +66,10 @@ class PipelinePlan:
         """Return the import path and the parameters of the learner, then of the method unless it changes nothing."""
         parts = [(self.learner.path, dict(self.learner.params))]
         if not self._is_direct:
-            parts.append((self.method.path, dict(self.method.params)))
+            params = dict(self.method.params)
+            if self.is_nested:
+                params |= cv_params(self.method, self._splitter)
+            parts.append((self.method.path, params))
         path, params = parts[-1]
         if "random_state" in parameter_names(import_class(path)):
             parts[-1] = path, {**params, "random_state": self.seed}
@@ -55,13 +77,29 @@ class PipelinePlan:
             parts[0] = self.learner.path, {**parts[0][1], "random_state": self.seed}
         return parts
 
-    def build(self) -> Any:
-        """Return the pipeline, which is not fitted. It takes a frame of float64 and of categorical columns."""
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+        """Return the fitted pipeline.
+
+        Parameters
+        ----------
+        X : a frame of float64 and of categorical columns, (n_rows, n_columns).
+        y : class numbers, (n_rows,).
+        groups : group or time of each row, (n_rows,), where the rows have one.
+        """
         (path, params), *wrappers = self._parts()
         model = import_class(path)(**params)
         for path, params in wrappers:
+            if self.is_nested and not self._takes_groups:
+                params = {**params, "cv": list(params["cv"].split(X, y, groups))}
             model = import_class(path)(model, **params)
-        return model if self.is_native else make_pipeline(ENCODERS[self.learner.encoding](), model)
+        if not self.is_native:
+            model = make_pipeline(ENCODERS[self.learner.encoding](), model)
+        return model.fit(X, y, **({self._groups_name: groups} if self.is_nested and self._takes_groups else {}))
+
+    @property
+    def _groups_name(self) -> str:
+        """Return the parameter of ``fit`` that hands the groups to the method."""
+        return "groups" if self.is_native else f"{self.method.path.rpartition('.')[2].lower()}__groups"
 
     def code(self, table: str, folder: Path | None, notes: Sequence[str] = ()) -> str:
         """Return the lines of Python that read ``table``, fit the same pipeline and store it.
@@ -69,7 +107,12 @@ class PipelinePlan:
         ``folder`` has the files of the export. None means the folder of the script itself, from wherever it is started.
         ``notes`` become comments.
         """
-        imports = {"import joblib", "from probcal.try_table.new_rows import read_labelled_rows"}
+        reader = "read_grouped_rows" if self.is_nested else "read_labelled_rows"
+        imports = {"import joblib", f"from probcal.try_table.new_rows import {reader}"}
+        if self.is_nested and not isinstance(self._splitter, int):
+            splitter = type(self._splitter)
+            module = "sklearn.model_selection" if splitter.__module__.startswith("sklearn.") else splitter.__module__
+            imports.add(f"from {module} import {splitter.__name__}")
         if folder is None:
             imports.add("from pathlib import Path")
             columns, model = (f'Path(__file__).with_name("{name}")' for name in ("columns.json", "model.joblib"))
@@ -79,8 +122,14 @@ class PipelinePlan:
         for path, params in self._parts():
             module, _, name = path.rpartition(".")
             imports.add(f"from {'probcal' if hasattr(probcal, name) else module} import {name}")
-            arguments = [expression] * bool(expression) + [f"{key}={_literal(value)}" for key, value in params.items()]
+            literals = {key: _literal(value) for key, value in params.items()}
+            if self.is_nested and not self._takes_groups and "cv" in literals:
+                literals["cv"] = f"list({literals['cv']}.split(X, y, groups))"
+            arguments = [expression] * bool(expression) + [f"{key}={value}" for key, value in literals.items()]
             expression = f"{name}({', '.join(arguments)})"
+        arguments_of_fit = "X, y"
+        if self.is_nested and self._takes_groups:
+            arguments_of_fit += f", {self._groups_name}=groups"
         lines = [f"model = {expression}"]
         if not self.is_native:
             encoder = ENCODERS[self.learner.encoding]
@@ -95,10 +144,10 @@ class PipelinePlan:
             [
                 *sorted(imports, key=_import_order),
                 "",
-                f"X, y = read_labelled_rows({_literal(table)}, {columns})",
+                f"X, y{', groups' if self.is_nested else ''} = {reader}({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
                 *lines,
-                f"joblib.dump(model.fit(X, y), {model}, compress=3)",
+                f"joblib.dump(model.fit({arguments_of_fit}), {model}, compress=3)",
                 "",
             ]
         )

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from probcal._io import counted, join_first, printable
+from probcal.data.dataset import respelt
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.column_types import ColumnChoices, TableColumn, infer_column, warnings
-from probcal.try_table.file_reader import UserTable, read_table
-from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
+from probcal.reading.decimal_mark import Marks, decimal_marks
+from probcal.reading.levels import same_spelling
+from probcal.reading.number_form import Mark
+from probcal.reading.table import UserTable, read_table
+from probcal.reading.text_column import TextColumn, text_of
+from probcal.try_table.column_types import (
+    ColumnChoices,
+    FileFacts,
+    TableColumn,
+    indicator,
+    infer_column,
+)
+from probcal.try_table.column_warnings import warnings
 from probcal.try_table.split_choice import (
     SplitChoice,
     choose_splits,
@@ -27,7 +39,6 @@ from probcal.try_table.split_choice import (
     time_column,
 )
 from probcal.try_table.target import Target, read_target, read_word_labels, refuse_rare_classes, refuse_unknown_labels
-from probcal.try_table.written_numbers import WrittenNumbers, has_mixed_numbers, read_written_numbers
 
 _LONGEST_NAME = 80
 
@@ -111,7 +122,7 @@ class PreparedTable:
     @property
     def raw(self) -> pd.DataFrame:
         """Return the labelled rows as they were read, (n_labelled, n_columns), with the names of the cards."""
-        frame = self.table.frame.set_axis(card_names(self.table.frame.columns), axis=1)
+        frame = self.table.frame.set_axis(card_names(self.table.names), axis=1)
         return frame[self.target.label_mask].reset_index(drop=True)
 
     @property
@@ -156,48 +167,66 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
     split = choose_splits(n_splits, request.group, request.time)
     table = read_table(request.source)
-    names = card_names(table.frame.columns)
+    names = card_names(table.names)
     table_name = Path(table.place).name
     place = _place_of_target(request.target or table.target, table, names, table_name)
     target_name = names[place]
-    frame = table.frame.set_axis(range(len(names)), axis=1)
     user_labels = [word for word in (*request.label, request.positive) if word is not None]
-    frame[place], words = read_word_labels(target_name, frame[place], table.word_columns.get(place), user_labels)
+    target_text = table.texts.get(place)
+    plain = text_of(table.columns[place]) if target_text is None else target_text
+    labels, words = read_word_labels(
+        target_name,
+        plain.categories(),
+        plain.with_words(plain.words).categories() if plain.words else None,
+        user_labels,
+    )
+    levels = list(labels.cat.categories)
+    labels = respelt(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
     if missing := table.missing_words(target=place):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, table_name)
-    written_numbers = {} if table.declares_numbers else _written_numbers(frame, names, place, choices)
-    for index, numbers in written_numbers.items():
-        frame[index] = numbers.column
-    computed_columns = {index for index, numbers in written_numbers.items() if numbers.is_computed}
-    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices, computed_columns)
-    target = read_target(target_name, frame[place], table_name, marks[place], request.positive)
-    labelled = target.label_mask
-    labelled_rows = frame[labelled].reset_index(drop=True)
-    columns = [
-        _column(
-            name,
-            labelled_rows[index],
-            choices,
-            "." if index in computed_columns else marks[index],
-            table.declares_numbers,
-            split,
-            written_numbers.get(index),
-        )
-        for index, name in enumerate(names)
-        if index != place
-    ]
+    marks = _marks(table, request, names, place, choices, labels)
+    target_mark = marks[place] if place in table.texts else "."
+    target = read_target(target_name, labels, table_name, target_mark, request.positive)
+    columns = _columns(table, names, target, choices, marks, split)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))
     notes += [*words, *_notes(table, target, columns)]
     refuse_unknown_labels(request.label, target, table_name)
     prepared = PreparedTable(
-        table, target, columns, target.counts, np.arange(len(labelled_rows)), marks[place], split, notes=notes
+        table, target, columns, target.counts, np.arange(int(target.label_mask.sum())), target_mark, split, notes=notes
     )
     if not prepared.inputs:
         raise DataError(f"{table_name}: no column is left to learn from{_exclusion_text(columns)}")
     refuse_rare_classes(target, table_name)
     return _sample_rows(prepared, request, table_name)
+
+
+def _columns(
+    table: UserTable, names: list[str], target: Target, choices: ColumnChoices, marks: Marks, split: SplitChoice
+) -> list[TableColumn]:
+    """Return the columns of the labelled rows, and after them the indicators of texts between numbers."""
+    labelled = pa.array(target.label_mask)
+    rows = np.flatnonzero(target.label_mask)
+    columns, indicators = [], []
+    for place, name in enumerate(names):
+        if name == target.name:
+            continue
+        raw = table.columns[place] if len(rows) == table.n_rows else table.columns[place].filter(labelled)
+        facts = FileFacts(
+            marks[place], marks.undecided.get(place, ""), table.declares_numbers, lambda row: table.where(rows[row])
+        )
+        if name == split.column and split.kind == "group_k_fold":
+            columns.append(group_column(name, raw))
+        elif name == split.column:
+            column = infer_column(name, raw, ColumnChoices(), facts)
+            if column.is_counter:  # which orders the rows, although nothing can be learned from it
+                column = infer_column(name, raw, ColumnChoices(number=[name]), facts)
+            columns.append(time_column(name, column))
+        else:
+            columns.append(infer_column(name, raw, choices, facts))
+            indicators.append(indicator(columns[-1], raw, names))
+    return [*columns, *(column for column in indicators if column is not None)]
 
 
 def _sample_rows(prepared: PreparedTable, request: TableRequest, table_name: str) -> PreparedTable:
@@ -215,29 +244,8 @@ def _sample_rows(prepared: PreparedTable, request: TableRequest, table_name: str
     return result
 
 
-def _column(
-    name: str,
-    raw: pd.Series,
-    choices: ColumnChoices,
-    mark: Mark,
-    declared: bool,
-    split: SplitChoice,
-    numbers: WrittenNumbers | None,
-) -> TableColumn:
-    if name != split.column:
-        column = infer_column(name, raw, choices, mark, declared)
-        if numbers is not None and column.kind == "number":
-            return replace(column, about=column.about + numbers.note, mark=mark, written=True, units=numbers.units)
-        if column.values is None and name not in choices.drop and not column.words and has_mixed_numbers(raw):
-            return replace(column, about=f"{column.about}; --number reads its numbers")
-        return replace(column, mark=mark)
-    if split.kind == "group_k_fold":
-        return group_column(name, raw)
-    return time_column(name, infer_column(name, raw, ColumnChoices(), mark, declared))
-
-
 def _place_of_target(target: str | None, table: UserTable, names: list[str], table_name: str) -> int:
-    raw = list(map(str, table.frame.columns))
+    raw = list(table.names)
     if target is None:
         raise DataError(
             f"{table_name}: no target is given; name it with --target; there are: {join_first(names, _MOST_NAMES)}"
@@ -272,38 +280,20 @@ def _column_choices(request: TableRequest, names: list[str], target: str, table_
     return ColumnChoices(request.category, request.number, request.drop)
 
 
-def _written_numbers(
-    frame: pd.DataFrame, names: list[str], target: int, choices: ColumnChoices
-) -> dict[int, WrittenNumbers]:
-    """Return the columns of text with numbers as people write them, by their places."""
-    columns = {}
-    for place, name in enumerate(names):
-        if place != target and name not in (*choices.category, *choices.drop):
-            numbers = read_written_numbers(frame[place], name in choices.number)
-            if numbers is not None:
-                columns[place] = numbers
-    return columns
-
-
 def _marks(
-    table: UserTable,
-    request: TableRequest,
-    frame: pd.DataFrame,
-    target: str,
-    choices: ColumnChoices,
-    computed_columns: Collection[int],
+    table: UserTable, request: TableRequest, names: list[str], target: int, choices: ColumnChoices, labels: pd.Series
 ) -> Marks:
-    """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
-    names = list(frame.columns)
-    texts = [
-        place
-        for place, name in enumerate(names)
-        if place not in computed_columns
-        and name not in choices.category
-        and (not table.declares_numbers or name == target or name in choices.number)
-    ]
+    """Return the decimal marks, decided from all columns with numbers as text, the ``labels`` among them."""
+    texts = {
+        place: column
+        for place, column in table.texts.items()
+        if names[place] not in (*choices.category, *choices.drop)
+        and (not table.declares_numbers or names[place] in choices.number)
+    }
+    if target in table.texts:
+        texts[target] = TextColumn(pa.array(labels.astype(object).where(labels.notna(), None), pa.large_string()), ())
     numbers = [place for place, name in enumerate(names) if name in choices.number]
-    return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, request.decimal, numbers)
+    return decimal_marks(texts, table.separator, request.decimal, numbers)
 
 
 def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list[str]:
@@ -311,7 +301,7 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list
     n_unlabelled = int((~target.label_mask).sum())
     if n_unlabelled:
         notes.append(f"{n_unlabelled:,} of {len(target.labels):,} rows have no {target.name} and are left out")
-    raw = [str(name).strip() for name in table.frame.columns]
+    raw = [str(name).strip() for name in table.names]
     n_renamed = sum(old != new for old, new in zip(raw, card_names(raw), strict=True))
     if n_renamed:
         subject = counted(n_renamed, "column has", "columns have")

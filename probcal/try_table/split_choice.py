@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from probcal._io import counted
 from probcal.data.card_split import Kind
 from probcal.data.splits import stream_seed
 from probcal.errors import DataError, ProbcalError
-from probcal.try_table.column_types import TableColumn, as_text_column
+from probcal.reading.text_column import text_of
+from probcal.try_table.column_types import TableColumn, as_categories
 
 _USUAL_FOLDS = (5, 4, 3, 2)
 _MOST_FOLDS = 100
@@ -47,22 +49,16 @@ class SplitChoice:
 
     def card_entry(self) -> dict[str, Any]:
         """Return the split as a card writes it."""
-        column = {"group_k_fold": "group", "time_ordered": "order"}.get(self.kind)
-        return {"kind": self.kind, "folds": self.folds} | ({column: self.column} if column else {})
+        key = {"group_k_fold": "group", "time_ordered": "order"}.get(self.kind)
+        return {"kind": self.kind, "folds": self.folds} | ({key: self.column, "nested": True} if key else {})
 
     @property
     def note_on_calibration(self) -> str | None:
-        """Return what the rows that calibrate a method do not know of groups and time. None for other splits."""
+        """Return in words on which rows a method calibrates. None for splits without groups and time."""
         if self.kind == "group_k_fold":
-            return (
-                f'Rows of one "{self.column}" stay together in these splits, but not in the folds or parts of the '
-                "training rows on which a method calibrates, in the ranking and in the exported model alike"
-            )
+            return f'A method calibrates on rows of another "{self.column}" than those from which it learned the scores'
         if self.kind == "time_ordered":
-            return (
-                f'These splits are in order of "{self.column}", but the training rows on which a method calibrates are '
-                "drawn at random, in the ranking and in the exported model alike"
-            )
+            return f'A method calibrates on rows of a later "{self.column}" than those from which it learned the scores'
         return None
 
     def sentence(self, n_rows: int) -> str:
@@ -70,8 +66,8 @@ class SplitChoice:
         if self.kind == "time_ordered":
             part = n_rows // (self.folds + 1)
             return (
-                f'{self.folds} splits in order of "{self.column}": each tests {part:,} rows and trains on all rows '
-                "before them"
+                f'{self.folds} splits in order of "{self.column}": each tests about {part:,} rows and trains on all '
+                f'rows before them; rows of the same "{self.column}" stay together'
             )
         test = n_rows // self.folds
         scheme = "stratified folds"
@@ -104,9 +100,9 @@ def choose_splits(n_splits: int, group: str | None = None, time: str | None = No
     return SplitChoice(kind, folds, n_splits // folds, group)
 
 
-def group_column(name: str, raw: pd.Series) -> TableColumn:
+def group_column(name: str, raw: pa.ChunkedArray) -> TableColumn:
     """Return the column of groups. A row without a value is a group of its own."""
-    text = as_text_column(raw).astype(object)
+    text = as_categories(text_of(raw)).astype(object)
     missing = text.isna()
     if missing.all():
         raise DataError(f'--group: column "{name}" is empty')

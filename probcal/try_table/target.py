@@ -15,7 +15,8 @@ from probcal._io import counted, join_first
 from probcal.data.dataset import as_text
 from probcal.data.labels import NUMBER, in_order
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.numbers_in_text import Mark, number
+from probcal.reading.levels import same_spelling
+from probcal.reading.number_form import Mark, plain_values
 
 _MOST_NUMBERS = 30
 """Whole numbers can be classes, like digits. More different ones are counts or amounts."""
@@ -94,8 +95,7 @@ def read_target(
     _refuse_unusable_labels(column, distinct, rows, min_rows)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
-        if positive not in counts and (label := _number_label(positive, mark)) in counts:  # 1,0 also means the label 1
-            positive = label
+        positive = label_named(positive, counts, mark)
         if positive not in counts:
             hint = did_you_mean(positive, counts)
             raise DataError(f'--positive: {column} holds no "{positive}"{hint} (it has: {join_first(distinct, 10)})')
@@ -169,21 +169,35 @@ def refuse_rare_classes(target: Target, table_name: str) -> None:
 
 def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
     """Return the labels as text. Where all are numbers, "1", "1.0" and "01" are one label."""
-    values = raw.astype(object).where(raw.notna(), None)
-    texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
-    numbers = {text: _number_label(text, mark) for text in set(texts) if text is not None}
-    if None not in numbers.values():
-        texts = [None if text is None else numbers[text] for text in texts]
-    return np.array(texts, dtype=object)
+    codes, values = pd.factorize(raw.astype(object))
+    texts = [" ".join(as_text(value).split()) or None for value in values]
+    distinct = [text for text in texts if text is not None]
+    numbers = plain_values(distinct, mark)
+    if distinct and not np.isnan(numbers).any():
+        spellings = {text: _number_label(text, value, mark) for text, value in zip(distinct, numbers, strict=True)}
+        texts = [None if text is None else spellings[text] for text in texts]
+    labels: npt.NDArray[np.object_] = np.array([*texts, None], dtype=object)[codes]
+    return labels
 
 
-def _number_label(text: str, mark: Mark) -> str | None:
-    """Return the number in ``text`` as labels write it, or None where it is no number."""
+def label_named(text: str, labels: Collection[str], mark: Mark) -> str:
+    """Return the one of ``labels`` that ``text`` names, perhaps in another spelling, such as 1,0 or True, or the text.
+
+    ``mark`` is the decimal mark of labels that are numbers.
+    """
+    value = float(plain_values([text], mark)[0])
+    number = _number_label(text, value, mark) if np.isfinite(value) else text
+    if text in labels or number in labels:
+        return text if text in labels else number
+    return next((label for label in labels if same_spelling([label]) == same_spelling([text])), text)
+
+
+def _number_label(text: str, value: float, mark: Mark) -> str:
+    """Return the number ``value`` that ``text`` holds as labels write it."""
     whole, _, decimals = text.partition(mark)
     if _WHOLE_NUMBER.fullmatch(whole) and not decimals.strip("0"):
         return str(int(whole))  # a float would merge whole numbers of 2^53 and more
-    value = number(text, mark)
-    return None if np.isnan(value) else as_text(value)
+    return as_text(value)
 
 
 def _refuse_unusable_labels(column: str, distinct: list[str], rows: int, min_rows: int) -> None:

@@ -17,8 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal._io import join_first
 from probcal.data.dataset import Dataset
-from probcal.data.folds import fold_rows
-from probcal.try_table.column_types import TableColumn, determines_label
+from probcal.runner.nested_rows import split_rows
+from probcal.try_table.column_types import TableColumn
+from probcal.try_table.column_warnings import determines_label
 from probcal.try_table.preparation import PreparedTable
 
 NEAR_PERFECT = 0.995
@@ -178,7 +179,7 @@ def _copies(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     assert isinstance(X, pd.DataFrame)
     labels = dataset.y if dataset.strata is None else dataset.strata
     splits = [
-        fold_rows(card.split, card.name, X, labels, number, seed)
+        split_rows(card.split, card.seeding_name, X, labels, number, seed)
         for number in range(min(prepared.split.folds, _SPLITS_FOR_COPIES))
     ]
     inputs = X.drop(columns=prepared.split.column) if prepared.split.column else X

@@ -8,25 +8,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from probcal._io import printable
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.metrics.registry import find_metric
+from probcal.reading.table import STANDARD_INPUT
 from probcal.runner.run import RunOptions, run_experiment
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
-from probcal.try_table.experiment_files import Plan
-from probcal.try_table.export import full_bound, pipeline_plan, refuse_export, write_export
-from probcal.try_table.file_reader import STANDARD_INPUT
+from probcal.try_table.experiment_files import Plan, checked_experiment
+from probcal.try_table.export import classes_of, full_bound, pipeline_plan, refuse_export, write_export
 from probcal.try_table.held_out import held_out_predictions
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
 from probcal.try_table.preparation import PreparedTable, TableRequest, clean_name, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
+from probcal.try_table.split_check import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.verdict import VerdictContext, verdict
@@ -69,7 +72,15 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         )
     default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or default_learners, prepared.most_levels)
-    methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values())
+    clip_range = choices.sample_clip(full_bound(prepared), prepared.class_weights)
+    methods = choices.methods(
+        options.methods,
+        bool(options.learners),
+        prepared.width,
+        counts.values(),
+        clip_range,
+        in_time=prepared.split.kind == "time_ordered",
+    )
     choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
@@ -79,7 +90,9 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{clean_name(prepared.table.place)}, target {prepared.target.name}"
-    files.refuse_faulty_plan(table_files, plan, name)
+    used_methods = {column.method.name: column.method for column in checked_experiment(table_files, plan, name).columns}
+    class_names = np.array(classes_of(prepared))
+    refuse_unusable_splits(table_files.dataset, class_names, used_methods.values(), prepared.split, request.seed)
     if options.save:
         files.refuse_overwriting(options.save, card_name)
     if options.export:
@@ -109,7 +122,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         print_line(line)
     print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
     if options.export:
-        for line in result.export(options.export, request.number):
+        for line in result.export(options.export):
             print_line(line)
     if prepared.table.has_changed():
         command = f"{options.command} (with another file after --save)" if options.save else options.command
@@ -152,8 +165,7 @@ class TrialResult:
 
     @property
     def _scale(self) -> MeasureScale:
-        counts = self.prepared.target.class_counts
-        return MeasureScale(choices.bound(counts.values()), self.prepared.class_weights)
+        return MeasureScale(full_bound(self.prepared), self.prepared.class_weights)
 
     @cached_property
     def methods(self) -> list[RankedMethod]:
@@ -168,10 +180,11 @@ class TrialResult:
     @cached_property
     def verdict(self) -> str:
         """Return which method is best, and how certain that is."""
+        auc = MEASURES["auc"]
         best = next(
             (method for method in self.methods if method.learner != choices.BASELINE and method.is_ranked), None
         )
-        aucs = [] if best is None else self._values(best.learner, best.method, ("auc",))["auc"]
+        aucs = [] if best is None else self._values(best.learner, best.method, [auc])[auc]
         context = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
         return verdict(self.methods, context)
 
@@ -180,15 +193,18 @@ class TrialResult:
         enriched = bool(self.prepared.enriched_classes)
         return TrialFindings(self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
 
-    def _values(self, learner: str, method: str, names: Sequence[str]) -> dict[str, list[float]]:
+    def _values(self, learner: str, method: str, measures: Sequence[Measure]) -> dict[Measure, list[float]]:
         ids = cell_ids(self._outline, learner, method)
-        return split_values(self._store, self._store.results(), ids, [MEASURES[name] for name in names], self._scale)[0]
+        values, _ = split_values(self._store, self._store.results(), ids, measures, self._scale)
+        return {measure: values[measure.name] for measure in measures}
 
-    def export(self, folder: Path, number_columns: tuple[str, ...]) -> Iterator[str]:
-        """Write the export of the best method to ``folder``, and yield what was written.
+    @property
+    def _card_measures(self) -> list[Measure]:
+        """Return the measures of the model card: the one that ranks, then the usual ones."""
+        return list(dict.fromkeys([self.measure, *(MEASURES[name] for name in _CARD_MEASURES)]))
 
-        ``number_columns`` holds the columns that the user declared as numbers.
-        """
+    def export(self, folder: Path) -> Iterator[str]:
+        """Write the export of the best method to ``folder``, and yield what was written."""
         best = self.methods[0]
         if not best.is_ranked:
             yield f"not exported: {name_of(best)} and all others failed on some split"
@@ -198,12 +214,12 @@ class TrialResult:
             for entry in self.experiment.columns
             if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
-        plan = pipeline_plan(column, self.prepared, self.experiment.seed)
+        plan = pipeline_plan(column, self.prepared, self.dataset.card.split, self.experiment.seed)
         ids = cell_ids(self._outline, best.learner, best.method)
         predictions = held_out_predictions(
             self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
         )
-        note = self.prepared.split.note_on_calibration if plan.calibrates else None
+        note = self.prepared.split.note_on_calibration if plan.is_nested else None
         notes = [note] if note else []
         place = self.prepared.table.place
         code_notes: list[str] = []
@@ -220,18 +236,18 @@ class TrialResult:
             name=name_of(best),
             verdict=self.verdict,
             splits=self.prepared.split.sentence(len(self.prepared.rows)),
-            values=self._values(best.learner, best.method, _CARD_MEASURES),
-            baseline=self._values(choices.BASELINE, "direct", _CARD_MEASURES),
+            values=self._values(best.learner, best.method, self._card_measures),
+            baseline=self._values(choices.BASELINE, "direct", self._card_measures),
             test_share=self.prepared.split.test_share,
             bound=eps,
-            measured_bound=self._scale.bound,
+            costs=self.measure.costs,
             traps=self.traps.lines,
             notes=notes,
             code=plan.code(place, None, [*notes, *code_notes]),
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
         )
-        write_export(folder, plan, self.prepared, predictions, facts, number_columns)
+        write_export(folder, plan, self.prepared, predictions, facts)
         yield ""
         message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from describe.wrap_line(printable(message))
@@ -243,10 +259,10 @@ class TrialResult:
         if self.traps.leaks:
             names = " and ".join(f'"{name}"' for name in self.traps.leaks)
             yield from describe.wrap_line(f"note: do not use this model yet: {names} may give the answer away")
-        for note in notes:
-            yield from describe.wrap_line(printable(f"note: {note}"))
         script = shlex.quote((folder / "predict.py").as_posix())
         yield f"new rows: python {script} new.csv > predicted.csv"
+        if self.measure.costs:
+            yield from describe.wrap_line(f"to keep the cost low, {self.measure.costs.advice}")
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
         code = plan.code(place, folder, [*notes, *code_notes])

@@ -87,6 +87,7 @@ def test_memory_is_compared_with_its_limit(run):
 
 
 @pytest.mark.slow
+@pytest.mark.java
 def test_the_command_line_of_weka_is_timed(run, original_files, monkeypatch):
     monkeypatch.setenv("PROBCAL_DATA_DIR", str(original_files))
     code, rows = run("weka_command_line", "--rows", 300, "--runs", 1)

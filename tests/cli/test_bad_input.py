@@ -276,7 +276,7 @@ def test_message_names_a_read_only_results_folder(ordinary_user):
     before = contents(ordinary_user / "results")
     forbid_writing(ordinary_user / "results")
     said = refused("run", "small.yaml", "-o", "results", "--seed", "5")
-    assert said == "cannot write to results: Permission denied; choose another with -o"
+    assert said == "cannot write to results: .lock: Permission denied; choose another with -o"
     assert contents(ordinary_user / "results") == before
 
 

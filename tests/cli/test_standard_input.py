@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from probcal.cli.main import main
 from probcal.errors import DataError
-from probcal.try_table import file_reader
-from probcal.try_table.file_reader import read_table
+from probcal.reading import table as file_reader
+from probcal.reading.table import read_table
 from tests.commands import probcal
 
 

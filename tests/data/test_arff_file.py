@@ -7,7 +7,9 @@ import gzip
 import pytest
 
 from probcal.data.dataset import assemble
+from probcal.data.sources.arff_file import parse_arff
 from probcal.data.sources.files import read_original_files
+from probcal.data.sources.formats import read_arff
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 
@@ -81,3 +83,45 @@ def test_message_names_the_broken_line(tmp_path, line, broken, fault):
 def test_an_arff_file_without_rows_is_rejected(tmp_path):
     with pytest.raises(DataError, match=r"f\.arff: holds no data"):
         read_original_files(arff_card(), put(tmp_path, "f.arff", ARFF.partition("@data")[0] + "@data\n"))
+
+
+def table_of(text, encoding="utf-8"):
+    return read_arff(text.encode(encoding), "t.arff")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_encoding_is_inferred_as_for_csv(encoding):
+    text = "@relation t\n@attribute x numeric\n@attribute y {no,Größe}\n@data\n1,no\n2,Größe\n"
+    assert table_of(text, encoding)["y"].tolist() == ["no", "Größe"]
+
+
+def test_comments_follow_attributes():
+    head = "@relation 'a % b' % c\n@attribute 'x % y' numeric % in cm\n"
+    text = head + "@attribute y {'a % b', b} % the class\n@data\n1,b\n"
+    frame = table_of(text)
+    assert list(frame.columns) == ["x % y", "y"]
+    assert frame["x % y"].tolist() == [1.0]
+
+
+def test_integers_are_not_cut_off():
+    assert table_of("@relation t\n@attribute x integer\n@data\n1.5\n2\n")["x"].tolist() == [1.5, 2.0]
+
+
+def test_weights_in_braces_follow_rows():
+    text = "@relation t\n@attribute x numeric\n@attribute y {a,b}\n@data\n1,a,{2}\n2,b, {0.5}\n3,a\n"
+    table = parse_arff(text.encode(), "t.arff")
+    assert table.columns == [("1", "2", "3"), ("a", "b", "a")]
+    assert (table.has_weights, table.lines.tolist()) == (True, [5, 6, 7])
+
+
+def test_dates_and_texts_are_text():
+    text = "@relation t\n@attribute d date 'dd.MM.yyyy'\n@attribute s string\n@data\n'01.02.2020',a\n?,'b c'\n"
+    table = parse_arff(text.encode(), "t.arff")
+    assert table.kinds == ["date", "text"]
+    assert table.columns == [("01.02.2020", None), ("a", "b c")]
+
+
+def test_sparse_rows_are_refused_with_their_line():
+    text = "@relation t\n@attribute x numeric\n@attribute y {a,b}\n@data\n{0 1, 1 b}\n"
+    with pytest.raises(DataError, match=r"t\.arff:5: is a row of a sparse ARFF file"):
+        table_of(text)

@@ -23,11 +23,11 @@ LACKS = """
 
 
 def state(folder):
-    """Return every file with its bytes and its time."""
+    """Return every file with its bytes and its time, but for the lock, which names its holder while it is held."""
     return {
         path.relative_to(folder): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.name != ".lock"
     }
 
 

@@ -9,7 +9,7 @@ from probcal.try_table.split_choice import choose_splits
 def plan_of(width=20, counts=(500, 500), learners=None, splits=10, asked=()):
     names = learners or choices.usual_learners(width, len(counts))[0]
     found = choices.learners(names, 10)
-    methods = choices.methods(asked, bool(learners), width, counts)
+    methods = choices.methods(asked, bool(learners), width, counts, choices.sample_clip(choices.bound(counts), None))
     return Plan(found, methods, choices.combinations(list(found), list(methods), asked), choose_splits(splits), 0)
 
 
@@ -38,6 +38,14 @@ def test_all_methods_have_the_same_bound():
     bounds = {name: rare[name]["params"]["clip"] for name in ("isotonic", "bagging", "probing")}
     assert set(map(tuple, bounds.values())) == {(1 / 4000, 1 - 1 / 4000)}
     assert plan_of().methods["probing"] == {}  # its own bound is .001
+
+
+def test_splits_in_time_train_once_more_on_all_rows():
+    found = choices.methods((), False, 20, (500, 500), [0.001, 0.999], in_time=True)
+    assert {name: found[name]["params"].get("ensemble") for name in ("sigmoid", "isotonic", "beta")} == {
+        "sigmoid": False, "isotonic": False, "beta": False,
+    }  # fmt: skip
+    assert "ensemble" not in plan_of().methods["sigmoid"]["params"]
 
 
 def test_wide_tables_omit_slow_learners():

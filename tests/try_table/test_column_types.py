@@ -2,20 +2,23 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from probcal.errors import DataError
-from probcal.try_table.column_types import ColumnChoices, infer_column
-from probcal.try_table.numbers_in_text import decimal_marks, read_numbers
-from tests.try_table.own_tables import shown, written
+from probcal.reading.decimal_mark import decimal_marks, read_numbers
+from probcal.reading.text_column import TextColumn
+from probcal.try_table.column_types import ColumnChoices, FileFacts, infer_column
+from tests.try_table.own_tables import customers, line_of, shown, written
 
 NOTHING = ColumnChoices()
 
 
 def column(values, wishes=NOTHING, name="c", declared=False):
     """Return the guessed column of these values as text, as in a CSV file."""
-    text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
-    return infer_column(name, text, wishes, decimal_marks({0: text})[0], declared)
+    text = pa.chunked_array([[None if value is None else str(value) for value in values]], pa.large_string())
+    marks = decimal_marks({0: TextColumn(text)})
+    return infer_column(name, text, wishes, FileFacts(marks[0], marks.undecided.get(0, ""), declared))
 
 
 def kind_and_about(values, **more):
@@ -33,22 +36,39 @@ def kind_and_about(values, **more):
         (["01234", "00501"] * 10, "category", "2 values: 01234, 00501"),
         (["1,5", "2,25"] * 10, "number", "1.5 to 2.25; decimal comma"),
         (["1,500", "2,250,000"] * 10, "number", "1,500 to 2,250,000; commas separate thousands"),
+        (["10%", "5.5 %", "-2%"] * 10, "number", "-0.02 to 0.1; per cent as parts of 1"),
+        (["$1,234.50", "-$5", "$20"] * 10, "number", "-5 to 1234; without $; commas separate thousands"),
+        (["1 234,5 €", "20 €"] * 10, "number", "20 to 1234; without €; blanks separate thousands, decimal comma"),
         (["1.500,5", "-20,25", "900"] * 10, "number", "-20.25 to 1500; points separate thousands, decimal comma"),
         (["1.500.000", "2.000", "900"] * 10, "number", "900 to 1,500,000; points separate thousands"),
         (["1.500", "2.25"] * 10, "number", "1.5 to 2.25"),
-        (["1.500", "900"] * 10, "number", "900 to 1,500; points separate thousands"),
-        (["1.500", "1"] * 10, "number", "1 to 1.5; decimal point"),
+        (["1.500", "900"] * 10, "category", "2 values: 1.500, 900"),
+        (["1.500", "1"] * 10, "category", "2 values: 1.500, 1"),
         (["1.500", "0.725"] * 10, "number", "0.725 to 1.5"),
-        ([*range(3, 60), 59, "unknown"], "number", "3 to 59; unknown read as missing"),
+        ([*range(3, 60), 59, "unknown"], "number", "3 to 59; unknown read as missing, with an indicator"),
         (["2026-01-05", "2026-02-01"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
         (["2026-01-05T10:00:00Z", "2026-02-01T00:00:00Z"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
         (["13/02/2026", "01/03/2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
         (["02/13/2026", "03/01/2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
         (["02/03/2026", "03/01/2026"] * 10, "left out", "dates, but day and month are ambiguous; write 2026-11-21"),
-        (["13.2.26", "1.3.26"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
+        (["13.2.2026", "1.3.2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
+        (["13.2.26", "1.3.26"] * 10, "category", "2 values: 13.2.26, 1.3.26"),
+        (["2022-01", "2022-11"] * 10, "date", "2022-01-01 to 2022-11-01, the first day of each as days since 1970"),
+        (["2022Q1", "2022-Q3"] * 10, "date", "2022-01-01 to 2022-07-01, the first day of each as days since 1970"),
+        (["9999-12-31", "2020-01-02"] * 10, "date", "2020-01-02 to 9999-12-31, as days since 1970"),
+        (
+            ["0000-00-00", "2020-01-02", "1492-10-12"] * 10,
+            "date",
+            "1492-10-12 to 2020-01-02, as days since 1970; 0000-00-00 read as missing",
+        ),
+        (
+            [*["2020-01-02", "2020-01-03"] * 20, "open"],
+            "date",
+            "2020-01-02 to 2020-01-03, as days since 1970; open read as missing, with an indicator",
+        ),
         (["13 Feb 2026", "1 March 2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
         (["Feb 13, 2026", "Sept. 1, 2026"] * 10, "date", "2026-02-13 to 2026-09-01, as days since 1970"),
-        (["13-FEB-26 10:30", "01-MAR-26 11:00"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
+        (["13-FEB-2026 10:30", "01-MAR-2026 11:00"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
         (["12 marbles 20", "13 marbles 20"] * 10, "category", "2 values: 12 marbles 20, 13 marbles 20"),
         (["\uff14", "\uff11\uff12"] * 10, "number", "4 to 12"),
         (["x"] * 20, "left out", "constant: x"),
@@ -95,13 +115,32 @@ def test_number_option_reads_words_as_missing():
     mixed = [*range(10), "low", "high"] * 5
     assert column(mixed).kind == "category"
     found = column(mixed, ColumnChoices(number=["c"]))
-    assert (found.kind, found.missing, found.about) == ("number", 10, "0 to 9; low, high read as missing")
-    with pytest.raises(DataError, match='--number: column "c" holds no number, but a, b'):
-        column(["a", "b"] * 20, ColumnChoices(number=["c"]))
+    about = "0 to 9; low, high read as missing, with an indicator"
+    assert (found.kind, found.missing, found.about) == ("number", 10, about)
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        (["a", "b"], "row 0: --number: column \"c\" holds 'a'"),
+        (["80-100K", "75K", "120K"], "row 0: --number: column \"c\" holds '80-100K'"),
+        (["1", "10-20", "3"], "row 1: --number: column \"c\" holds '10-20'"),
+        (["0.10", "0.2", "0.3", "10%"], "row 3: --number: column \"c\" holds '10%'"),
+    ],
+)
+def test_number_option_refuses_what_reads_in_no_single_way(values, fault):
+    with pytest.raises(DataError) as error:
+        column(values * 10, ColumnChoices(number=["c"]))
+    assert fault in str(error.value)
+
+
+def test_number_option_refuses_booleans():
+    with pytest.raises(DataError, match='--number: column "c" is of the type bool, not of numbers'):
+        infer_column("c", pa.chunked_array([[True, False]]), ColumnChoices(number=["c"]))
 
 
 def test_infinite_numbers_are_read_as_missing():
-    found = infer_column("c", pd.Series([1.0, np.inf, -np.inf, 2.0]), NOTHING)
+    found = infer_column("c", pa.chunked_array([[1.0, np.inf, -np.inf, 2.0]]), NOTHING)
     assert (found.missing, found.about) == (2, "1 to 2; 2 infinite values read as missing")
     assert np.isnan(found.values.to_numpy()).sum() == 2
 
@@ -116,7 +155,7 @@ def test_declared_text_stays_a_category():
 
 
 def test_too_large_number_is_read_as_a_word():
-    assert read_numbers(["1e999"], ".").words == ["1e999"]
+    assert read_numbers(TextColumn(pa.array(["1e999", "1"])), ".").words == ["1e999"]
 
 
 def test_note_on_words_among_numbers_names_the_option(tmp_path):
@@ -125,8 +164,69 @@ def test_note_on_words_among_numbers_names_the_option(tmp_path):
     )
     text = " ".join(shown(written(frame, tmp_path / "c.csv")).split())
     said = (
-        """note: "visits" holds numbers and 'unknown', and is read as a category; --number "visits" reads the numbers"""
+        "note: \"visits\" holds numbers such as '1' and 'unknown', and is a category; --number \"visits\" reads the "
+        "numbers and takes all else as missing"
     )
-    assert said in text and '"codes" holds' not in text
-    assert "note:" not in shown(tmp_path / "c.csv", "left", "--number", "visits")
-    assert "note:" not in shown(tmp_path / "c.csv", "left", "--category", "visits")
+    assert said in text
+    assert "\"codes\" holds '1' and '4+', which are not plain numbers written alike" in text
+    told = " ".join(shown(tmp_path / "c.csv", "left", "--number", "visits").split())
+    assert "\"visits\" holds 'unknown' between its numbers, which are missing values there with a column" in told
+    assert '"visits" holds' not in shown(tmp_path / "c.csv", "left", "--category", "visits")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["10%", "0.10", "5.5%", "0.02563"],
+        ["2 days", "3", "5 days", "1"],
+        ["5'10\"", "180", "6'1\"", "175"],
+        ["1.2B", "350M", "980K", "2.5B"],
+        ["1.5kg", "20k", "4.0kg", "7k"],
+        ["80-100K", "75K", "120K"],
+        ["$5", "€7", "$9"],
+        ["$5", "7", "$9"],
+        ["14:30", "9:15"],
+        ["1 1/2", "2"],
+        ["1,250", "1300", "1.5"],
+        ["70.5 kg", "80 kg"],
+        ["5 km", "700 m"],
+    ],
+)
+def test_text_of_other_forms_stays_text_with_a_note(tmp_path, values):
+    frame = pd.DataFrame({"v": [values[i % len(values)] for i in range(60)], "b": np.arange(60) / 7})
+    frame["left"] = np.where(np.arange(60) % 3, "yes", "no")
+    text = shown(written(frame, tmp_path / "c.csv"))
+    assert line_of("v", text).startswith("v category")
+    said = " ".join(text.split())
+    assert f"note: \"v\" holds {values[0]!r} and '" in said
+    assert '--drop "v" leaves it out' in said
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        (["3/13/52", "3/14/55"], "which are dates with years of two digits, and is a category"),
+        (["13-Mar-52", "14-Mar-55"], "which are dates with years of two digits, and is a category"),
+        (["02/03/2026", "03/01/2026"], "where day and month can be exchanged in every date, and is left out"),
+        (["2026-01-01 10:00", "2026-01-01 10:00+02:00"], "where some times have a time zone and others none"),
+    ],
+)
+def test_doubtful_dates_give_a_note(tmp_path, values, fault):
+    text = shown(written(customers(120).assign(at=values * 60), tmp_path / "c.csv"))
+    assert f"\"at\" holds {values[0]!r} and {values[1]!r}, {fault}" in " ".join(text.split())
+
+
+def test_many_texts_of_other_forms_are_left_out_with_a_note(tmp_path):
+    frame = customers(120).assign(spend=[f"{i}.5 kg" if i % 2 else f"{i} lb" for i in range(120)])
+    text = " ".join(shown(written(frame, tmp_path / "c.csv")).split())
+    assert "spend left out a different value in every row" in text
+    assert "\"spend\" holds '0 lb' and '1.5 kg', which are not plain numbers written alike, and is left out" in text
+    assert '--category "spend" keeps the texts' in text
+
+
+def test_few_texts_between_numbers_get_an_indicator(tmp_path):
+    frame = customers(200)
+    frame["lab"] = ["<10" if i % 40 == 0 else "n.a." if i % 50 == 1 else f"{i * 7 % 101}.5" for i in range(200)]
+    text = shown(written(frame, tmp_path / "c.csv"))
+    assert line_of("lab", text).startswith("lab number 1.5 to 100.5; <10, n.a. read as missing, with")
+    assert line_of("lab is <10 or n.a.", text) == "lab is <10 or n.a. number 1 in 9 rows, 0 in all others"

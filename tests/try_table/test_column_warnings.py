@@ -1,17 +1,18 @@
 """Test the warnings about columns and labels that make results too good or too bad."""
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
-from probcal.try_table.column_types import ColumnChoices, determines_label, infer_column, warnings
+from probcal.try_table.column_types import ColumnChoices, infer_column
+from probcal.try_table.column_warnings import determines_label, warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 
 
 def column(values):
     """Return the guessed column of these values as text."""
-    text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
+    text = pa.chunked_array([[None if value is None else str(value) for value in values]], pa.large_string())
     return infer_column("c", text, ColumnChoices())
 
 

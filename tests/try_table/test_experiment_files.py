@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,12 +13,13 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
 from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
+from probcal.reading.table import UserTable
+from probcal.reading.text_column import MISSING
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
-from probcal.try_table.file_reader import UserTable
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
 from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
 from probcal.try_table.target import read_target
@@ -30,9 +32,10 @@ names = st.lists(anything | st.sampled_from(["*", "a..b", "x1..x9", "no", "1e-3"
 
 def prepared_of(columns, labels):
     """Return the columns as a prepared table with all labels known and all rows used."""
-    found = [infer_column(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
+    arrays = {name: pa.chunked_array([pa.array(values, from_pandas=True)]) for name, values in columns.items()}
+    found = [infer_column(name, values, ColumnChoices(category=[name])) for name, values in arrays.items()]
     target = read_target("target", pd.Series(labels), "here")
-    table = UserTable("here", "/here", pd.DataFrame(columns))
+    table = UserTable("here", "/here", list(arrays), list(arrays.values()))
     return PreparedTable(table, target, found, target.counts, np.arange(len(labels)))
 
 
@@ -40,7 +43,8 @@ def prepared_of(columns, labels):
 @often
 @given(st.lists(st.tuples(anything, anything), min_size=5, max_size=12), names)
 def test_any_text_is_read_back_except_for_blanks(rows, name):
-    first, second = (pd.Series([" ".join(row[side].split()) or None for row in rows]) for side in (0, 1))
+    texts = [[" ".join(text.split()) for text in row] for row in rows]
+    first, second = (pd.Series([None if row[side] in MISSING else row[side] for row in texts]) for side in (0, 1))
     columns = dict(zip(card_names([*name, "a", "b"])[-2:], (first, second), strict=True))
     if any(column.nunique() < 2 for column in columns.values()):
         return
@@ -55,12 +59,13 @@ def test_any_text_is_read_back_except_for_blanks(rows, name):
 @often
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=5, max_size=12))
 def test_any_number_is_read_back_exactly(numbers):
-    column = infer_column("n", pd.Series(numbers, dtype=float), ColumnChoices())
+    raw = pa.chunked_array([pa.array(numbers, pa.float64(), from_pandas=True)])
+    column = infer_column("n", raw, ColumnChoices())
     if column.values is None:
         return
     labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
     target = read_target("target", pd.Series(labels), "here")
-    table = UserTable("here", "/here", pd.DataFrame({"n": numbers}))
+    table = UserTable("here", "/here", ["n"], [raw])
     dataset = table_files(PreparedTable(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
     assert sorted(dataset.X["n"].dropna()) == sorted(one for one in numbers if one == one)
 
@@ -128,7 +133,7 @@ def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
     prepared = prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left"))
     dataset = table_files(prepared, "c").dataset
     split = dataset.card.split
-    tests = [fold_rows(split, "c", dataset.X, dataset.y, number, 0)[1] for number in range(10)]
+    tests = [fold_rows(split, dataset.card.seed_name, dataset.X, dataset.y, number, 0)[1] for number in range(10)]
     assert all(1 <= dataset.y[test].sum() <= 2 for test in tests)
 
 
@@ -144,7 +149,7 @@ def test_imputation_and_scaling_use_only_training_rows(tmp_path):
     obtain(cell.card)
     result = execute(cell, Fingerprints().key(cell), "run").result
     X, y = found.dataset.X, found.dataset.y
-    train, test = fold_rows(cell.card.split, "c", X, y, 1, 0)
+    train, test = fold_rows(cell.card.split, cell.card.seed_name, X, y, 1, 0)
     assert len(train) == 160
     encoder = NumericEncoder().fit(X.iloc[train])
     by_hand = LogisticRegression().fit(encoder.transform(X.iloc[train]), y[train])

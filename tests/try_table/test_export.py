@@ -120,7 +120,7 @@ def test_predict_on_its_own_output_replaces_the_columns_it_added(exported, tmp_p
 def test_own_column_named_row_is_kept(exported, tmp_path):
     folder, _, _ = exported
     table = tmp_path / "own.csv"
-    table.write_text("row,since,spend,plan,age\n17,03.01.2020,9,pro,30\n", encoding="utf-8")
+    table.write_text("row,since,spend,plan,age\n17,03.01.2020,\"€ 9,00\",pro,30\n", encoding="utf-8")
     for _ in range(2):
         text, _ = with_probabilities(table, folder / "model")
         assert text.splitlines()[0] == "row.1,row,since,spend,plan,age,p(yes)"
@@ -138,24 +138,34 @@ def test_single_new_row_is_read_like_the_table(exported, monkeypatch):
     assert one.iloc[0].tolist() == whole.iloc[2].tolist()  # 03.01.2020 alone is ambiguous in day and month
 
 
-def test_unknown_values_in_new_rows_give_warnings(exported, monkeypatch):
+def test_unknown_level_in_new_rows_gives_a_warning(exported, monkeypatch):
     folder, _, _ = exported
     monkeypatch.chdir(folder)
-    (folder / "odd.csv").write_text("since;spend;plan;age\n03.01.2020;lots;gold;30\n")
+    (folder / "odd.csv").write_text('since;spend;plan;age\n03.01.2020;"€ 9,50";gold;30\n')
     text, warnings = with_probabilities("odd.csv", folder / "model")
     assert len(rows_of(text)) == 1
-    assert any("'lots' in 1 row is no number in € and counts as missing" in one for one in warnings)
     assert any("'gold' in 1 row did not occur when the model was fitted" in one for one in warnings)
 
 
-@pytest.mark.parametrize(("spend", "value"), [("€ 9,50", 9.5), ("9,50 EUR", 9.5), ("9,50", 9.5), ("$ 9,50", None)])
-def test_a_new_number_in_another_unit_is_missing(exported, tmp_path, spend, value):
+@pytest.mark.parametrize(
+    ("column", "value", "fault"),
+    [
+        ("spend", "lots", "'lots' in 1 row, and the model reads numbers written like '€ 12,5'"),
+        ("spend", "$ 9,50", "'$ 9,50' in 1 row, and the model reads numbers written like '€ 12,5'"),
+        ("spend", "9,50", "'9,50' in 1 row"),
+        ("age", "30 years", "'30 years' in 1 row"),
+        ("since", "01/03/20", "'01/03/20' in 1 row, and the model reads dates in the order day month year"),
+        ("plan", "Pro", "'Pro' in 1 row, and the training rows have 'pro'; write it as there"),
+    ],
+)
+def test_new_value_in_another_form_is_refused(exported, tmp_path, column, value, fault):
     folder, _, _ = exported
-    new = tmp_path / "units.csv"
-    new.write_text(f'since;spend;plan;age\n03.01.2020;"{spend}";pro;30\n', encoding="utf-8")
-    found = read_new_rows(new, folder / "model" / "columns.json")
-    assert found.X["spend"].tolist() == [value if value else pytest.approx(np.nan, nan_ok=True)]
-    assert any("'$ 9,50' in 1 row is no number in €" in one for one in found.warnings) == (value is None)
+    row = {"since": "03.01.2020", "spend": "€ 9,50", "plan": "pro", "age": "30"} | {column: value}
+    new = tmp_path / "new.csv"
+    new.write_text(f"{';'.join(row)}\n{';'.join(row.values())}\n", encoding="utf-8")
+    with pytest.raises(DataError) as refusal:
+        read_new_rows(new, folder / "model" / "columns.json")
+    assert f'new.csv:2: column "{column}" holds {fault}' in str(refusal.value)
 
 
 def test_rows_without_a_needed_column_are_rejected(exported):
@@ -188,14 +198,6 @@ def test_predictions_of_a_sample_have_correcting_weights(tmp_path, monkeypatch):
     assert np.average(rows["left"] == "yes", weights=rows["weight"]) == pytest.approx(60 / 3_000, rel=0.05)
 
 
-def test_numbers_with_the_other_decimal_mark_give_a_warning(exported):
-    folder, frame, _ = exported
-    rows = frame.drop(columns="left").assign(spend="170.5")
-    rows.head(3).to_csv(folder / "points.csv", sep=";", index=False)
-    found = read_new_rows(folder / "points.csv", folder / "model" / "columns.json")
-    assert any("the model reads a decimal comma" in one for one in found.warnings)
-
-
 @pytest.mark.slow
 def test_model_from_standard_input_can_be_trained_again(exported, tmp_path, monkeypatch):
     _, frame, _ = exported
@@ -222,7 +224,7 @@ def test_model_with_a_missing_package_names_the_module(exported, tmp_path):
         with_probabilities(str(tmp_path / "new.csv"), model)
 
 
-def test_card_states_the_bounds_of_measures_and_predict(tmp_path, monkeypatch):
+def test_card_states_one_bound_for_measures_and_predict(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(600)
     frame["left"] = ["yes" if one < 20 else "no" for one in range(600)]
@@ -232,7 +234,9 @@ def test_card_states_the_bounds_of_measures_and_predict(tmp_path, monkeypatch):
     result = probcal(*call, "--export", "model")
     assert result.exit_code == 0, result.output
     card = (tmp_path / "model" / "model-card.md").read_text()
-    assert "for the log loss here, and within 0.00017 and 0.999829 in `predict.py`" in card
+    assert "within 0.00017 and 0.999829, for the log loss here and in `predict.py`" in card
+    assert "measure them with `--weight weight`" in card
+    assert "kept within 0.00017 and 0.999829" in " ".join(result.output.split())
 
 
 def test_an_existing_export_is_never_overwritten(exported):
@@ -255,14 +259,15 @@ def test_different_learners_can_be_exported(tmp_path, monkeypatch, learner):
     assert [name for name in rows[0] if name.startswith("p(")] == names
 
 
-def test_export_states_that_calibration_ignores_groups(tmp_path, monkeypatch):
+def test_export_calibrates_on_other_groups_and_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = customers(120)
     frame.insert(0, "family", [f"F{one // 3}" for one in range(120)])
     words = ("-l", "logistic", "-m", "isotonic", "--splits", 2, "--group", "family", "--export", "model")
     result = probcal("try", written(frame, tmp_path / "c.csv"), "-t", "left", *words)
     assert result.exit_code == 0, result.output
-    said = 'Rows of one "family" stay together in these splits, but not in the folds'
+    said = 'A method calibrates on rows of another "family" than those from which it learned'
+    assert "isotonicclassifier__groups=groups" in result.stdout
     for text in (result.stdout, *((tmp_path / "model" / one).read_text() for one in ("train.py", "model-card.md"))):
         assert said in " ".join(text.replace("\n#", "\n").split())
     runpy.run_path(str(tmp_path / "model" / "train.py"))

@@ -10,6 +10,7 @@ from sklearn.metrics import log_loss
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
 from probcal.metrics.registry import Prediction, find_metric
+from probcal.try_table.choices import bound, sample_clip
 from probcal.try_table.measures import LOSS, MEASURES, MeasureScale, measure_named, measure_predictions, read_costs
 
 Y = np.array([0, 1, 1, 0, 1], dtype=np.int8)
@@ -40,6 +41,30 @@ def test_enriched_sample_is_measured_at_the_tables_base_rate():
     rate = 0.01
     assert found.values["log-loss"] == pytest.approx(-rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate))
     assert found.values["rms"] == pytest.approx(math.sqrt(rate * (1 - rate)))
+
+
+def test_bound_holds_for_the_table_and_not_for_its_sample():
+    # Of 60,000 rows, 114 are positive. The sample of 10,000 has them all.
+    y = np.array([1] * 114 + [0] * 9886)
+    p = np.where(y == 1, 0.01, 0.0004)
+    weight = 59_886 / 9886
+    found = measure_predictions(y, p, MeasureScale(bound((59_886, 114)), (weight, 1.0)), [LOSS])
+    odds = p / (1 - p) / weight
+    by_hand = log_loss(y, odds / (1 + odds), sample_weight=np.where(y == 1, 1, weight)) / math.log(2)
+    assert found.values["log-loss"] == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_clip_of_a_sample_gives_the_bound_of_the_table():
+    eps = bound((59_886, 114))
+    assert eps == 1 / 120_000
+    weights = (59_886 / 9886, 1.0)
+    low, high = sample_clip(eps, weights)
+    ends = np.array([[1 - low, low], [1 - high, high]])
+    assert MeasureScale(eps, weights).reweight(ends)[:, 1] == pytest.approx([eps, 1 - eps], rel=1e-9)
+    assert sample_clip(eps, None) == [eps, 1 - eps]
+    several = sample_clip(0.001, (8.0, 1.0, 2.0))
+    lowest = MeasureScale(0.001, (8.0, 1.0, 2.0)).reweight(np.array([[several[0], 1 - several[0], 0.0]]))
+    assert lowest[0, 0] <= 0.001
 
 
 def test_costs_define_a_threshold_and_a_measure():

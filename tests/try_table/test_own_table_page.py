@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from probcal.reading.text_column import MISSING
 from probcal.try_table.choices import TRIAL_LEARNERS
 from probcal.try_table.column_types import MOST_LEVELS
-from probcal.try_table.file_reader import MISSING
 from probcal.try_table.split_choice import MOST_ROWS
 from probcal.try_table.target import FEWEST_ROWS
 from tests.commands import probcal

@@ -106,7 +106,28 @@ def test_group_is_no_input_and_stays_in_one_fold(tmp_path):
 
 def test_time_orders_the_splits(tmp_path):
     text = shown(written(customers(200), tmp_path / "c.csv"), "left", "--time", "since", "--splits", 4)
-    assert '4 splits in order of "since": each tests 40 rows' in text
+    assert '4 splits in order of "since": each tests about 40 rows' in text
+
+
+def test_too_few_rows_of_a_class_in_time_are_refused_before_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = customers(200).assign(day=np.arange(200) // 2)
+    frame["left"] = ["yes" if one > 90 and one % 3 else "no" for one in range(200)]
+    path = written(frame, tmp_path / "c.csv")
+    text = refused("try", path, "-t", "left", "-l", "logistic", "--time", "day")
+    assert '--time "day": split 1 of 10 trains on 20 rows, none of "yes"; give more rows, or another column' in text
+    late = frame.assign(left=["yes" if one > 40 and one % 3 else "no" for one in range(200)])
+    text = refused("try", written(late, tmp_path / "d.csv"), "-t", "left", "-l", "logistic", "--time", "day")
+    assert 'none of "yes"; give --splits 3' in text
+    assert not (tmp_path / "results").exists()
+
+
+def test_class_in_one_group_is_refused_before_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = customers(200)
+    frame["house"] = ["A" if left == "yes" else f"B{one % 30}" for one, left in enumerate(frame["left"])]
+    text = refused("try", written(frame, tmp_path / "c.csv"), "-t", "left", "-l", "logistic", "--group", "house")
+    assert '--group "house": split' in text and not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import lzma
 import pandas as pd
 import pytest
 
-from probcal.try_table.file_reader import read_delimited_text, read_table
+from probcal.reading.delimited import read_delimited_text
+from probcal.reading.table import read_table
 from tests.commands import refused
 from tests.try_table.own_tables import customers, line_of, shown, written
 
@@ -73,7 +74,7 @@ def test_types_of_parquet_columns_are_used(tmp_path):
     assert line_of("since", text) == "since date 2020-01-01 to 2020-04-29, as days since 1970"
     assert line_of("paid", text).startswith("paid category 2 values: ")
     assert "missing)" in line_of("small", text)
-    assert line_of("tags", text) == "tags left out lists or other nested values"
+    assert line_of("tags", text) == "tags left out values of a type that is not read, such as lists"
 
 
 def test_arff_declares_its_categories(tmp_path):
@@ -152,6 +153,6 @@ def test_values_are_those_of_the_file(tmp_path):
 
 
 def test_blanks_separate_fields_only_if_all_lines_agree(tmp_path):
-    notes = read_delimited_text(b"a b\n1  2\n3 4\n", tmp_path)[1]
+    notes = read_delimited_text(b"a b\n1  2\n3 4\n", tmp_path).notes
     assert notes == ["separated by blanks"]
-    assert read_delimited_text(b"a\nsome words here\nand there\n", tmp_path)[1] == ["one column"]
+    assert read_delimited_text(b"a\nsome words here\nand there\n", tmp_path).notes == ["one column"]

@@ -1,4 +1,4 @@
-"""Readers of packed files: delimited text, dense ARFF, Parquet and MATLAB. None reads more than a limit of bytes."""
+"""Readers of packed files: delimited text, dense ARFF and MATLAB. None reads more than a limit of bytes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-import arff
 import numpy as np
 import pandas as pd
 
 from probcal.data.dataset import stacked, text_column
+from probcal.data.sources.arff_file import parse_arff
 from probcal.data.sources.specifications import FileSource
-from probcal.errors import DataError, require
+from probcal.errors import DataError
 
 OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
 """Ending of a packed file -> function that opens it."""
@@ -194,46 +194,15 @@ def read_arff(content: bytes, path: object) -> pd.DataFrame:
 
     ``path`` is for messages. Raises DataError when the file is not sound ARFF, with the line where it is known.
     """
-    try:
-        table = arff.loads(content.decode("utf-8", "backslashreplace"))
-    except arff.ArffException as error:
-        # str(error) fails where the file holds a percent sign
-        fault = error.message.replace("%d", str(error.line), 1).partition(", at line")[0].rstrip(".")
-        raise DataError(f"{path}:{max(error.line, 1)}: is not sound ARFF: {fault}") from None
-    except Exception as error:  # some faults make the parser raise other errors
-        raise DataError(f"{path}: is not sound ARFF: {error}") from None
-    if not table["data"]:
-        raise DataError(f"{path}: holds no data")
-    columns = zip(*table["data"], strict=True)
+    table = parse_arff(content, path)
     return pd.DataFrame(
-        {name: _column(kind, values) for (name, kind), values in zip(table["attributes"], columns, strict=True)}
+        {
+            name: pd.Series(np.array([np.nan if text is None else float(text) for text in values]))
+            if kind == "numeric"
+            else text_column(values)
+            for name, kind, values in zip(table.names, table.kinds, table.columns, strict=True)
+        }
     )
-
-
-def _column(kind: str | list[str], values: tuple[object, ...]) -> pd.Series:
-    if isinstance(kind, str) and kind in ("NUMERIC", "REAL", "INTEGER"):
-        return pd.Series(np.array(values, dtype=np.float64))
-    return text_column(values)
-
-
-def read_parquet(content: bytes, path: object) -> pd.DataFrame:
-    """Read a Parquet file. A named index becomes a column.
-
-    Raises DataError for one that is damaged or too large, and MissingPackage where pyarrow is not installed.
-    """
-    require("pyarrow", f"{path}: a Parquet file")
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_metadata
-
-    try:
-        metadata = read_metadata(io.BytesIO(content))
-        if metadata.num_rows * metadata.num_columns * 8 > largest_data():  # a few bytes can stand for many values
-            raise DataError(f"{path}: has {metadata.num_rows:,} rows, too many; PROBCAL_LARGEST_MB allows larger files")
-        frame = pd.read_parquet(io.BytesIO(content))
-    except (ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path}: is not a sound Parquet file: {str(error).splitlines()[0]}") from None
-    names = [name for name in frame.index.names if name is not None]
-    return frame.reset_index() if names else frame.reset_index(drop=True)
 
 
 def read_mat(content: bytes, path: object, missing: Collection[str]) -> pd.DataFrame:

@@ -205,7 +205,7 @@ def _incomplete_lines(report: Report) -> list[str]:
         f"  {title}: {len(names)} missing, the first is {names[0]}" for title, names in report.census.incomplete.items()
     ]
     advice = "probcal run with the experiment's config runs them"
-    return [f"INCOMPLETE, some cells of these data sets were not run; {advice}:", *_first_lines(lines)] if lines else []
+    return [f"INCOMPLETE, some repetitions were not run; {advice}:", *_first_lines(lines)] if lines else []
 
 
 def _failure_text(result: CellResult) -> str:

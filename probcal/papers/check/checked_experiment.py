@@ -85,7 +85,7 @@ class Report:
     def ok(self) -> bool:
         """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell.
 
-        No data set may be incomplete. One of which no cell was ever run may be absent, since its data may be.
+        No column may lack some of its repetitions. Columns and data sets of which no cell was ever run may be absent.
         """
         has_drift = self.drift is not None and not self.drift.ok
         is_new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)

@@ -122,11 +122,9 @@ def test_unsupported_claim_is_new_unless_it_is_known(as_printed):
     assert [one.claim.label for one in unknown.claims if one.new] == ["sigmoid-keeps-the-auc"]
 
 
-def test_failed_and_missing_cells_give_exit_code_1(small, cxe):
-    store = small(datasets={"adult": 1, "sick": 1}, paper=NAME, columns=("nb.direct",))
-    assert probcal("check", store.write({("adult", "nb.direct"): cxe(0.949)}).folder).exit_code == 0  # no cell of sick
+def test_only_failed_cells_give_exit_code_1(small, cxe):
     store = small(paper=NAME, columns=COLUMNS).write({("adult", "nb.direct"): cxe(0.949)})
-    assert probcal("check", store.folder).exit_code == 1
+    assert probcal("check", store.folder).exit_code == 0
     assert "1 in band, 0 known deviations, 0 new, 5 not run (of 6)" in probcal("check", store.folder).stdout
     store = small(paper=NAME, columns=COLUMNS).write({("adult", "nb.sigmoid"): ["out of memory"]})
     result = probcal("check", store.folder)

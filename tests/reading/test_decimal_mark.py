@@ -8,14 +8,17 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
+from probcal.reading.decimal_mark import decimal_marks, read_numbers
+from probcal.reading.number_form import plain_values
+from probcal.reading.text_column import TextColumn
 from probcal.try_table.experiment_files import rows_text
-from probcal.try_table.numbers_in_text import decimal_marks, number, read_numbers
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import line_of, shown
@@ -39,8 +42,15 @@ def read(path, **asked):
 
 
 def marks_of(columns, separator=None, asked=None):
-    raw = {place: pd.Series(texts, dtype=object) for place, texts in enumerate(columns)}
-    return decimal_marks(raw, separator, asked)
+    return decimal_marks({place: text_column(texts) for place, texts in enumerate(columns)}, separator, asked)
+
+
+def text_column(texts):
+    return TextColumn(pa.array(texts, pa.large_string()))
+
+
+def number(text, mark):
+    return plain_values([text], mark)[0]
 
 
 # --- one number
@@ -112,8 +122,8 @@ def test_swapped_marks_give_the_same_number(text):
 
 
 def test_words_are_texts_that_are_no_numbers():
-    assert read_numbers(["1,5", "2.5", "x"], ".").words == ["1,5", "x"]
-    assert read_numbers(["1,5", "2.5", "x"], ",").words == ["2.5", "x"]
+    assert read_numbers(text_column(["1,5", "2.5", "x"]), ".").words == ["1,5", "x"]
+    assert read_numbers(text_column(["1,5", "2.5", "x"]), ",").words == ["2.5", "x"]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +131,14 @@ def test_words_are_texts_that_are_no_numbers():
     [
         (["1 250", "3"], ".", "; blanks separate thousands"),
         (["1'250,5", "3"], ",", "; apostrophes separate thousands, decimal comma"),
-        (["1.250,5", "1 250"], ",", "; points and blanks separate thousands, decimal comma"),
+        (["1.250,5", "1250,5"], ",", "; decimal comma"),
+        (["10%", "5,5%"], ",", "; per cent as parts of 1; decimal comma"),
+        (["$1,250", "$3"], ".", "; without $; commas separate thousands"),
         (["1.5", "3"], ".", ""),
     ],
 )
 def test_description_names_the_marks(texts, mark, said):
-    assert read_numbers(texts, mark).description == said
+    assert read_numbers(text_column(texts), mark).description == said
 
 
 # --- one column
@@ -143,16 +155,8 @@ def test_description_names_the_marks(texts, mark, said):
         (["1.250", "2.500,5"], ","),
         (["1 250", "3,125"], ","),
         (["1'250", "3.125"], "."),
-        (["1,250", "900", "45", "12,500"], "."),
-        (["1.250", "900", "45", "12.500"], ","),
-        (["1,250", "1", "2", "3,125"], ","),
-        (["1.250", "1", "2", "3.125"], "."),
-        (["125,250", "340", "500"], ","),
         (["1,250", "2500"], ","),
-        (["12.500", "2500", "1800"], ","),
-        (["1,250", "2,500"], ","),
-        (["1.250", "2.500"], "."),
-        (["1,250", "0", "2,500"], ","),
+        (["12.500", "2500", "1800"], "."),
         (["1,5e3", "2"], ","),
         (["3", "4"], "."),
         (["x", "y"], "."),
@@ -160,6 +164,16 @@ def test_description_names_the_marks(texts, mark, said):
 )
 def test_values_of_a_single_column_decide_its_mark(texts, mark):
     assert marks_of([texts * 5])[0] == mark
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["1,250", "900", "45"], ["1.250", "1", "2"], ["125,250", "340"], ["1,250", "2,500"], ["€ 1.250", "€ 900"]],
+)
+def test_column_with_two_readings_is_undecided(texts):
+    marks = marks_of([texts * 5])
+    assert marks.undecided == {0: texts[0]}
+    assert marks_of([texts * 5], ";").undecided == marks_of([texts * 5], None, ".").undecided == {}
 
 
 # --- the columns of a file together
@@ -205,27 +219,22 @@ def test_separator_decides_ambiguous_marks_with_a_note(tmp_path, separator, text
     assert forced[1] == []
 
 
-def test_ambiguous_marks_between_tabs_give_a_note(tmp_path):
-    path = table(tmp_path / "t.tsv", {"x": ["1,250", "2,500", "900", "40"]}, "\t")
-    assert read(path) == (
-        {"x": [1250, 2500, 900, 40]},
-        [
-            'column "x": "1,250" is read as 1250, because that fits the other numbers of the column; if it is 1.25, '
-            "add --decimal ,"
-        ],
+def test_ambiguous_marks_between_tabs_stay_text_with_a_note(tmp_path):
+    path = table(tmp_path / "t.tsv", {"x": ["1,250", "2,500", "900", "40"], "w": ["1", "2", "3", "4"]}, "\t")
+    prepared = prepare(TableRequest(str(path), "left"))
+    assert [column.kind for column in prepared.columns] == ["category", "number"]
+    [note] = prepared.notes
+    assert note == (
+        "\"x\" holds '1,250' and '2,500', and nothing says whether the mark is a decimal mark or groups thousands, so "
+        "it is a category; --decimal . or --decimal , says which"
     )
-    alone = table(tmp_path / "u.tsv", {"x": ["1,250", "2,500", "4,125", "3,000"]}, "\t")
-    [note] = read(alone)[1]
-    assert "is read as 1.25, because nothing says otherwise; if it is 1250, add --decimal ." in note
+    assert read(path, decimal=",")[0]["x"] == [1.25, 2.5, 900, 40]
+    assert 'column "x" holds "1,250"' in refused("try", path, "-t", "left", "--number", "x")
 
 
-def test_numbers_of_very_different_size_give_a_note(tmp_path):
+def test_other_columns_decide_without_a_note(tmp_path):
     columns = {"x": ["1,250", "2,500", "1", "2"], "w": ["3.5", "12.25", "7", "1.5"]}
-    numbers, notes = read(table(tmp_path / "t.csv", columns, ","))
-    assert numbers["x"] == [1250, 2500, 1, 2]
-    assert notes == [
-        'column "x": "1,250" is read as 1250, like the other columns of the file; if it is 1.25, add --decimal ,'
-    ]
+    assert read(table(tmp_path / "t.csv", columns, "\t")) == ({"x": [1250, 2500, 1, 2], "w": [3.5, 12.25, 7, 1.5]}, [])
 
 
 def test_column_that_contradicts_the_file_gives_a_note(tmp_path):
@@ -305,7 +314,8 @@ def test_dates_beside_decimal_commas_stay_dates(tmp_path):
 def test_missing_words_among_numbers_stay_missing(tmp_path):
     columns = {"x": ["0,5", "NA", "2", "3,25"] * 20, "w": ["1,250"] * 79 + ["unknown"]}
     prepared = prepare(TableRequest(str(table(tmp_path / "t.csv", columns, left=LEFT * 20, times=1)), "left"))
-    assert [(column.kind, column.missing) for column in prepared.columns] == [("number", 20), ("left out", 1)]
+    assert [column.kind for column in prepared.columns] == ["number", "number", "number"]
+    assert [column.missing for column in prepared.columns] == [20, 1, 0]
 
 
 def test_numeric_types_are_read_without_doubt(tmp_path):

@@ -1,0 +1,187 @@
+"""Which decimal mark a file uses: decided by the values of its columns, then by the separator of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from probcal._io import join_first
+from probcal.reading.number_form import OTHER_MARK, Mark, ReadNumbers, normalised, parse_numbers
+from probcal.reading.number_form import read_numbers as _read_numbers
+from probcal.reading.text_column import TEXT, TextColumn
+
+_AMBIGUOUS = "[1-9][0-9]{0,2}[.,][0-9]{3}"
+"""A number that has another value with a decimal comma than with a decimal point, like ``1,250``."""
+_MARK_OF_SEPARATOR: Mapping[str | None, Mark] = {";": ",", ",": "."}
+"""Programs that write decimal commas separate fields by semicolons."""
+_MOST_NAMES = 5
+_FIRST = 1_000
+"""Number of texts that are looked at first. They nearly always decide."""
+_MARK_NAMES: Mapping[Mark, str] = {".": "a decimal point", ",": "a decimal comma"}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Hold the evidence of one column for a decimal mark."""
+
+    forced_mark: Mark | None
+    """The mark without which some texts are no numbers."""
+    example: str
+    """A text that forces the mark, or that can be read both ways."""
+    readings: Mapping[Mark, float]
+    """Mark -> the value of the example."""
+
+
+class MarkDoubt(NamedTuple):
+    """Describe how a doubtful column is read. Columns of the same ``kind`` share one line."""
+
+    kind: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Hold the decimal marks of a table: ``column_marks`` by the place of a column, ``file_mark`` for all others."""
+
+    file_mark: Mark
+    column_marks: Mapping[int, Mark] = field(default_factory=dict)
+    doubts: Mapping[int, MarkDoubt] = field(default_factory=dict)
+    """Place of a doubtful column -> how it is read, and why."""
+    undecided: Mapping[int, str] = field(default_factory=dict)
+    """Place of a column that nothing decides -> a text of it that can be read both ways."""
+
+    def __getitem__(self, place: int) -> Mark:
+        return self.column_marks.get(place, self.file_mark)
+
+    def notes(self, names: Mapping[int, str]) -> Iterator[str]:
+        """Yield how the doubtful columns among ``names`` are read, one line for each kind."""
+        groups: dict[str, list[int]] = {}
+        for place, doubt in self.doubts.items():
+            if place in names:
+                groups.setdefault(doubt.kind, []).append(place)
+        for places in groups.values():
+            column_names = join_first((f'"{names[place]}"' for place in places), _MOST_NAMES)
+            yield f"column{'s' * (len(places) > 1)} {column_names}: {self.doubts[places[0]].description}"
+
+
+def decimal_marks(
+    columns: Mapping[int, TextColumn],
+    separator: str | None = None,
+    decimal: Mark | None = None,
+    numbers: Collection[int] = (),
+) -> Marks:
+    """Return the decimal mark of each of ``columns`` of text, by their places.
+
+    What the values of the columns force counts first, then the ``separator`` of the fields. A column differs from the
+    file only where its own values force that. Where nothing decides, ``undecided`` names the columns. ``decimal`` is
+    the mark of the file that the user names. ``numbers`` holds the places of columns that the user declares as numbers.
+    """
+    all_clues = {place: evidence(column, place in numbers) for place, column in columns.items()}
+    clues = {place: clue for place, clue in all_clues.items() if clue is not None}
+    forced = {place: clue.forced_mark for place, clue in clues.items() if clue.forced_mark}
+    ambiguous = {place: clue for place, clue in clues.items() if not clue.forced_mark}
+    mark, reason = decimal or _majority(forced.values()), "like the other columns of the file"
+    if mark is None:
+        mark, reason = _MARK_OF_SEPARATOR.get(separator), f"because '{separator}' separates the fields"
+    if mark is None:
+        return Marks(".", forced, {}, {place: clue.example for place, clue in ambiguous.items()})
+    doubts = {
+        place: _forced_doubt(clues[place], own_mark, decimal) for place, own_mark in forced.items() if own_mark != mark
+    }
+    if not decimal and set(forced.values()) != {mark}:
+        doubts |= {place: _ambiguous_doubt(clue, mark, reason) for place, clue in ambiguous.items()}
+    return Marks(mark, forced, doubts)
+
+
+def read_numbers(texts: TextColumn, mark: Mark) -> ReadNumbers | None:
+    """Return the numbers of a column that the user declares as numbers, with the decimal ``mark``."""
+    return _read_numbers(texts, mark, asked=True)
+
+
+def evidence(column: TextColumn, asked: bool = False) -> Evidence | None:
+    """Return the evidence of a column, or None where its texts are no numbers or have no mark.
+
+    With ``asked``, the column holds numbers, even with many words among them.
+    """
+    if column.point_numbers is not None:
+        return _point_evidence(column.distinct.slice(0, _FIRST)) or _point_evidence(column.distinct)
+    texts = normalised(pa.array(list(column.counts), TEXT))
+    if _first(texts, "[.,]") is None:
+        return None
+    found = {mark: _read_numbers(column, mark, asked) for mark in OTHER_MARK}
+    lost = {mark: _lost_rows(column, read) for mark, read in found.items()}
+    if found["."] is None and found[","] is None:
+        return None
+    best: Mark = "," if lost[","] < lost["."] else "."
+    read = found[best]
+    assert read is not None
+    if lost["."] != lost[","]:
+        other = found[OTHER_MARK[best]]
+        refused = set(column.counts) if other is None else set(other.words)
+        marked_texts = [text for text in column.counts if text in refused - set(read.words)]
+        example = next((text for text in marked_texts if "." in text or "," in text), marked_texts[0])
+        return Evidence(best, example, {})
+    example = _first(texts, f"(?:^|[^0-9.,]){_AMBIGUOUS}(?:$|[^0-9.,])") or ""
+    readings = _readings(example, read)
+    return Evidence(None, example, readings) if example and len(set(readings.values())) > 1 else None
+
+
+def _point_evidence(texts: pa.Array) -> Evidence | None:
+    """Return the evidence of plain numbers with a decimal point, or None where no number has one."""
+    marked = texts.filter(pc.match_substring(texts, ".").fill_null(False))
+    if not len(marked):
+        return None
+    forcing = _first(marked, f"^[-+]?{_AMBIGUOUS}$", is_match=False)
+    if forcing is None and len(texts) == _FIRST:
+        return None  # perhaps a later one decides
+    if forcing is not None:
+        return Evidence(".", forcing, {})
+    example = str(marked[0].as_py())
+    return Evidence(None, example, _readings(example))
+
+
+def _lost_rows(column: TextColumn, read: ReadNumbers | None) -> int:
+    words = column.counts if read is None else read.words
+    return sum(column.counts[word] for word in words)
+
+
+def _first(texts: pa.Array, pattern: str, is_match: bool = True) -> str | None:
+    matches = pc.match_substring_regex(texts, pattern).fill_null(not is_match)
+    found = texts.filter(matches if is_match else pc.invert(matches)).drop_null()
+    return str(found[0].as_py()) if len(found) else None
+
+
+def _readings(example: str, read: ReadNumbers | None = None) -> dict[Mark, float]:
+    """Return the value of a text with either decimal mark. ``read`` has its currency or per-cent sign."""
+    column = TextColumn(pa.array([example], TEXT))
+    readings: dict[Mark, float] = {}
+    for mark in OTHER_MARK:
+        if (numbers := _read_numbers(column, mark)) is not None:
+            readings[mark] = float(parse_numbers(pa.array([example], TEXT), numbers.form)[0])
+    return readings
+
+
+def _majority(marks: Iterable[Mark]) -> Mark | None:
+    """Return the more frequent mark, or None for a tie."""
+    votes = list(marks)
+    points, commas = votes.count("."), votes.count(",")
+    return None if points == commas else "." if points > commas else ","
+
+
+def _ambiguous_doubt(clue: Evidence, mark: Mark, reason: str) -> MarkDoubt:
+    value, alternative = (f"{clue.readings[sign]:.15g}" for sign in (mark, OTHER_MARK[mark]))
+    remedy = f"if it is {alternative}, add --decimal {OTHER_MARK[mark]}"
+    decimal = "decimal" if mark in clue.example else "thousands"
+    return MarkDoubt(f"{decimal}, {reason}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
+
+
+def _forced_doubt(clue: Evidence, mark: Mark, decimal: Mark | None) -> MarkDoubt:
+    contrast = f"not as --decimal {decimal} says" if decimal else "unlike the rest of the file"
+    remedy = "if that is wrong, correct such values, or name the column with --category"
+    return MarkDoubt(
+        f"forced, {mark}", f'read with {_MARK_NAMES[mark]}, {contrast}, because of "{clue.example}"; {remedy}'
+    )

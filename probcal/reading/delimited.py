@@ -1,0 +1,180 @@
+"""Delimited text: encoding, delimiter, names, fields as text, and the line on which each row begins."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+
+from probcal._io import join_first
+from probcal.data.sources.formats import csv_rows
+from probcal.data.sources.text_encoding import decode_text
+from probcal.errors import DataError
+from probcal.reading.text_column import TEXT
+
+_COMMON_DELIMITERS = (";", "\t", "|", ",")
+"""Delimiters in order of preference for a tie.
+
+A comma comes last, because it can be a decimal mark or part of a name.
+"""
+_RARE_DELIMITERS = (" ", ":", "^", "~", "!", "#")
+"""Used only where every line agrees, because they are also part of times and prose."""
+_DELIMITER_NAMES = {"\t": "tabs", " ": "blanks"}
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
+"""The line with which Excel names the delimiter."""
+_EXAMINED_LENGTH = 1 << 20
+_EXAMINED_RECORDS = 200
+_MOST_COLUMNS = 19_000
+"""A card with more columns is rejected as too large."""
+_BLOCK = _LONGEST_HEADER = 1 << 22
+_NEWLINES = (10, 13)
+
+
+class DelimitedTable(NamedTuple):
+    """Hold ``columns`` of text under their ``names``, what was inferred in words, and the ``separator`` of fields.
+
+    It is None for one column. ``lines``, (n_rows,), are the lines on which the rows begin, counted from 1.
+    """
+
+    names: list[str]
+    columns: list[pa.ChunkedArray]
+    notes: list[str]
+    separator: str | None
+    lines: npt.NDArray[Any]
+
+
+def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
+    """Return columns of text under the names of the first line. Names are unchanged, so two may be the same.
+
+    Raises DataError, with the line, for what is no text, has no rows, or has lines with different numbers of fields.
+    """
+    text, notes = decode_text(content, path)
+    separator_line = _SEPARATOR_LINE.match(text)
+    delimiter = separator_line[1] if separator_line else _delimiter(text)
+    text = text[separator_line.end() :] if separator_line else text
+    notes.append(
+        "one column" if delimiter is None else f"separated by {_DELIMITER_NAMES.get(delimiter, repr(delimiter))}"
+    )
+    lines_before = 1 if separator_line else 0
+    head = text[:_LONGEST_HEADER]
+    _, header = next(_records(head, delimiter or ",", path, lines_before), (0, None))
+    if header is None:
+        raise DataError(f"{path}: is empty")
+    if len(header) > _MOST_COLUMNS:
+        raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
+    table = None if delimiter is None else _read_fast(text, delimiter, len(header))
+    columns = [] if table is None else [column.slice(1) for column in table.columns]
+    lines = _simple_lines(text, lines_before, 0 if table is None else len(table))
+    if table is None or lines is None:
+        records = _records(text, delimiter or ",", path, lines_before)
+        next(records)  # the names
+        columns, lines = _read_exactly(records, len(header))
+    if not len(lines):
+        raise DataError(f"{path}: has 0 rows: only a line of names ({join_first(header, 3)})")
+    return DelimitedTable([name.strip() for name in header], columns, notes, delimiter, lines)
+
+
+def _read_fast(text: str, delimiter: str, width: int) -> pa.Table | None:
+    """Return all lines, that of the names too, or None for a text that only the exact reader understands."""
+    content = text.encode("utf-8", "replace")
+    if not _has_plain_quotes(content, delimiter):
+        return None
+    names = [f"f{place}" for place in range(width)]
+    try:
+        return pa.csv.read_csv(
+            pa.BufferReader(content),
+            pa.csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK),
+            pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
+            pa.csv.ConvertOptions(column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False),
+        )
+    except (pa.ArrowException, ValueError):  # lines of different lengths: the exact reader names the line
+        return None
+
+
+def _has_plain_quotes(content: bytes, delimiter: str) -> bool:
+    """Return whether every quotation mark encloses a whole field or is doubled, so that all readers agree."""
+    if b'"' not in content:
+        return True
+    codes = np.frombuffer(content.replace(b'""', b""), dtype=np.uint8)
+    places = np.flatnonzero(codes == ord('"'))
+    if len(places) % 2 or not delimiter.isascii():
+        return False
+    ends = np.array([ord(delimiter), *_NEWLINES], dtype=np.uint8)
+    padded = np.concatenate([ends[-1:], codes, ends[-1:]])
+    return bool(np.isin(padded[places[0::2]], ends).all() and np.isin(padded[places[1::2] + 2], ends).all())
+
+
+def _simple_lines(text: str, lines_before: int, n_lines: int) -> npt.NDArray[Any] | None:
+    """Return the line of each row if every line of the text is a row, or None."""
+    if not n_lines or ("\r" in text and "\r" in text.replace("\r\n", "")):
+        return None
+    n_newlines = text.count("\n")
+    is_simple = n_newlines == n_lines - (text[-1] != "\n")
+    return np.arange(lines_before + 2, lines_before + n_lines + 1) if is_simple else None
+
+
+def _read_exactly(records: Iterator[tuple[int, list[str]]], width: int) -> tuple[list[pa.ChunkedArray], Any]:
+    """Return the columns and the lines of ``records``, which raises DataError for a faulty one."""
+    lines: list[int] = []
+    chunks: list[list[pa.Array]] = [[] for _ in range(width)]
+    while batch := list(islice(records, 20_000)):
+        lines += [line for line, _ in batch]
+        for place, values in enumerate(zip(*(record for _, record in batch), strict=True)):
+            texts = [value.encode("utf-8", "replace") for value in values]
+            chunks[place].append(pa.array(texts, pa.large_binary()).cast(TEXT))
+    return [pa.chunked_array(parts, TEXT) for parts in chunks], np.array(lines)
+
+
+def _delimiter(text: str) -> str | None:
+    """Return the delimiter by which most lines have the same number of fields, or None for one column."""
+    choices = [
+        choice for choice in map(lambda mark: (*_agreement(text, mark), mark), _COMMON_DELIMITERS) if choice[1] > 1
+    ]
+    if choices:
+        return max(choices, key=lambda choice: choice[:2])[2]
+    marks = [mark for mark in _RARE_DELIMITERS if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]
+    return marks[0] if marks else None
+
+
+def _agreement(text: str, mark: str) -> tuple[float, int]:
+    """Return the share of the first lines that have the most frequent number of fields, and that number."""
+    widths: Counter[int] = Counter()
+    with suppress(csv.Error):  # the part that is examined may end inside quotation marks
+        records = csv_rows(io.StringIO(text[:_EXAMINED_LENGTH], newline=""), mark)
+        widths.update(len(record) for record in islice(records, _EXAMINED_RECORDS) if any(record))
+    width, count = widths.most_common(1)[0] if widths else (0, 0)
+    return count / max(1, widths.total()), width
+
+
+def _records(text: str, mark: str, path: Path, lines_before: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the fields of each record that is not blank. All have the same number of fields.
+
+    ``lines_before`` counts the lines of the file before ``text``.
+    """
+    reader = csv_rows(io.StringIO(text, newline=""), mark)
+    width, end = 0, 0
+    try:
+        for record in reader:
+            line, end = lines_before + end + 1, reader.line_num
+            if not any(field.strip() for field in record) and len(record) <= 1:
+                continue
+            width = width or len(record)
+            if len(record) != width:
+                raise DataError(
+                    f"{path}:{lines_before + end}: {len(record)} fields where the first line has {width}; give every "
+                    "line as many fields as there are names"
+                )
+            yield line, record
+    except csv.Error as error:
+        raise DataError(f"{path}:{lines_before + reader.line_num}: {error}; is a quotation mark not closed?") from None

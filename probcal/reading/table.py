@@ -1,0 +1,218 @@
+"""A user's table: read from a file, standard input or OpenML to columns of text and of types."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from probcal.data.sources.arff_file import HEAD, parse_arff
+from probcal.data.sources.formats import OPENERS, hash_files, read_all, read_unpacked
+from probcal.errors import DataError
+from probcal.reading.dates import date_order, parse_dates
+from probcal.reading.delimited import read_delimited_text
+from probcal.reading.number_form import OTHER_MARK, read_numbers
+from probcal.reading.parquet_file import read_parquet_columns
+from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
+
+STANDARD_INPUT = "-"
+_OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
+
+
+@dataclass(frozen=True)
+class UserTable:
+    """Hold a table as it was read. ``columns`` are columns of text and of arrow types under ``names``."""
+
+    name: str
+    """Its name without endings."""
+    place: str
+    """Its full path, ``openml:ID`` or ``standard input``."""
+    names: Sequence[str]
+    """The names of its columns. Two may be the same."""
+    columns: Sequence[pa.ChunkedArray]
+    notes: list[str] = field(default_factory=list)
+    """What was inferred while reading, in words."""
+    declares_numbers: bool = False
+    """Whether the file itself declares numbers. Text that looks like a number is then a category."""
+    target: str | None = None
+    """The target column that the source names."""
+    separator: str | None = None
+    """The separator of the fields of delimited text."""
+    digest: str | None = None
+    """Digest of the bytes of its file, None if it is not from a file."""
+    lines: npt.NDArray[Any] | None = None
+    """The line on which each row of text begins, (n_rows,), counted from 1."""
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.columns[0])
+
+    @cached_property
+    def texts(self) -> Mapping[int, TextColumn]:
+        """Return the columns of text by their places."""
+        return {place: TextColumn(column) for place, column in enumerate(self.columns) if is_text(column.type)}
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Return the table as pandas has it: categorical text without words for missing values, numbers, booleans."""
+        columns = {place: self._pandas_column(place) for place in range(len(self.columns))}
+        return pd.DataFrame(columns).set_axis(list(self.names), axis=1)
+
+    def _pandas_column(self, place: int) -> pd.Series:
+        column = self.columns[place]
+        if pa.types.is_integer(column.type) and column.null_count:
+            return pd.Series(column.to_pylist(), dtype="UInt64" if pa.types.is_uint64(column.type) else "Int64")
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type):
+            return column.to_pandas()
+        if pa.types.is_decimal(column.type):
+            return pd.Series(column.to_pylist(), dtype=object)
+        return (self.texts[place] if place in self.texts else text_of(column)).categories()
+
+    @cached_property
+    def word_columns(self) -> Mapping[int, pd.Series]:
+        """Return place -> column with words such as NA, which are missing values in ``frame``."""
+        return {
+            place: column.with_words(column.words).categories() for place, column in self.texts.items() if column.words
+        }
+
+    def missing_words(self, target: int) -> list[str]:
+        """Return the words that are missing values in any column except the one at the place ``target``."""
+        return sorted({word for place, column in self.texts.items() if place != target for word in column.words})
+
+    def where(self, row: int) -> str:
+        """Return the place of a row, counted from 0, for a message: file and line, or the number of the row."""
+        name = self.place if self.place.startswith("openml:") else Path(self.place).name
+        return f"{name}, row {row + 1}" if self.lines is None else f"{name}:{self.lines[row]}"
+
+    def header_hint(self) -> str:
+        """Return a hint for messages about a missing column, empty unless the names of delimited text hold a number."""
+        if self.lines is None or self.declares_numbers or not any(map(_is_number, self.names)):
+            return ""
+        return "; the first line must hold the names of the columns"
+
+    def has_changed(self) -> bool:
+        """Return whether the content of its file has changed. A removed file has not changed."""
+        try:
+            return self.digest is not None and hash_files([Path(self.place)])[Path(self.place)] != self.digest
+        except DataError:
+            return Path(self.place).is_file()
+
+
+def read_table(source: str) -> UserTable:
+    """Return the table at ``source``: a path, ``-`` for standard input, ``openml:31`` or ``31``.
+
+    Raises DataError, or MissingDataError for OpenML, when there is no table or it is too large (see
+    ``probcal.data.sources.formats``).
+    """
+    if (match := _OPENML.fullmatch(source)) and not Path(source).exists():
+        return _read_openml(int(match[1]))
+    if source == STANDARD_INPUT:
+        path, place, content, digest = Path("standard input"), "standard input", _read_standard_input(), None
+    else:
+        path = Path(source)
+        _refuse_missing_file(path, source)
+        place = str(path.resolve())
+        content, digest = read_unpacked(path)
+    stem = Path(path.stem) if path.suffix in OPENERS else path
+    name = "stdin" if source == STANDARD_INPUT else stem.stem
+    if not content.strip():
+        raise DataError(f"{path}: is empty")
+    if content.startswith(b"PAR1"):
+        names, columns = read_parquet_columns(content, path)
+        table = UserTable(name, place, names, columns, ["a Parquet file"], digest=digest)
+    elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):
+        table = _read_arff(content, path, name, place, digest)
+    else:
+        names, columns, notes, separator, lines = read_delimited_text(content, path)
+        table = UserTable(name, place, names, columns, notes, separator=separator, digest=digest, lines=lines)
+    if not table.columns or not table.n_rows:
+        raise DataError(f"{path}: has 0 rows")
+    return table
+
+
+def _read_arff(content: bytes, path: Path, name: str, place: str, digest: str | None) -> UserTable:
+    arff = parse_arff(content, path)
+    columns = []
+    for kind, values in zip(arff.kinds, arff.columns, strict=True):
+        text = pa.chunked_array([pa.array(values, TEXT)])
+        columns.append(_typed_arff(kind, text))
+    notes = ["an ARFF file"]
+    if arff.has_weights:
+        notes.append("the weights of its rows in braces are not used")
+    return UserTable(name, place, arff.names, columns, notes, declares_numbers=True, digest=digest, lines=arff.lines)
+
+
+def _typed_arff(kind: str, text: pa.ChunkedArray) -> pa.ChunkedArray:
+    if kind == "numeric":
+        numbers = text.cast(pa.float64())
+        try:  # integers beyond 2^53 are ids, which must not become equal
+            return text.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return numbers
+    if kind == "date":
+        array = text.combine_chunks()
+        counts = array.value_counts()
+        order = date_order(counts.field("values"), counts.field("counts").to_numpy(zero_copy_only=False))
+        if order in ("year month day", "day month year", "month day year"):
+            days = parse_dates(array, order)  # type: ignore[arg-type]  # one of three literals
+            ticks = pa.array((days * 86_400e6).round(), from_pandas=True).cast(pa.int64())
+            return pa.chunked_array([ticks.cast(pa.timestamp("us"))])
+    return text
+
+
+def _read_standard_input() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise DataError(
+            "standard input: no table comes from there; give a path, or pipe a table into the command, as in"
+            "  probcal try - --target left < customers.csv"
+        )
+    return read_all(sys.stdin.buffer, "standard input")
+
+
+def _refuse_missing_file(path: Path, source: str) -> None:
+    if source.startswith("openml:"):
+        raise DataError(f"{source}: an OpenML id is a number, such as openml:31")
+    if re.match(r"[a-z]+://", source):
+        raise DataError(f"{source}: is an address; download the file first, and give its path")
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; give one file of it")
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise DataError(f"{path}: is not a regular file; for a pipe, give - and redirect it to standard input")
+
+
+def _read_openml(number: int) -> UserTable:
+    from probcal.data.sources.openml import fetch_openml_table
+
+    table = fetch_openml_table(number)
+    notes = [f"OpenML data set {number}, {table.name} version {table.version}"]
+    names, columns = columns_of(table.frame)
+    return UserTable(table.name, f"openml:{number}", names, columns, notes, declares_numbers=True, target=table.target)
+
+
+def columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Return the names and the columns of a frame, (n_rows, n_columns), of numbers and text."""
+    columns = []
+    for place in range(frame.shape[1]):
+        values = frame.iloc[:, place]
+        is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        if not is_number and not pd.api.types.is_datetime64_any_dtype(values):
+            values = values.astype(object).where(values.notna(), None)
+        array = pa.array(values, from_pandas=True)
+        columns.append(pa.chunked_array([array.cast(TEXT) if is_text(array.type) else array]))
+    return list(map(str, frame.columns)), columns
+
+
+def _is_number(text: str) -> bool:
+    column = TextColumn(pa.array([text], TEXT), MISSING)
+    return any(read_numbers(column, mark, asked=True) is not None for mark in OTHER_MARK)

@@ -1,0 +1,179 @@
+"""Columns as text: trimmed, without the words that mean missing, and with one text for each typed value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from probcal.data.dataset import as_text
+
+MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"))
+"""Texts that programs write for a missing value. The word "none" is not one, because it is often an answer."""
+TEXT = pa.large_string()
+_NO_NUMBER = "^[-+]?(?:0[0-9]+$|[a-zA-Z])|^[-+][-+]"
+"""Codes such as 007, and words such as inf that a cast to numbers takes."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether a column of this type holds text, encoded as levels or not."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+class TextColumn:
+    """Hold a column of text. ``words`` are its texts that mean a missing value."""
+
+    def __init__(self, column: pa.ChunkedArray | pa.Array, missing: Iterable[str] = MISSING) -> None:
+        values, self._codes = _one_array(column), None
+        if pa.types.is_dictionary(values.type):
+            self._codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+            values = values.dictionary
+        missing_words = set(missing) | {""}
+        self._texts = pc.utf8_trim_whitespace(values.cast(TEXT)) if _has_blanks(values) else values.cast(TEXT)
+        is_word = pc.is_in(self._texts, value_set=pa.array(sorted(missing_words), TEXT))
+        found = pc.unique(self._texts.filter(is_word)).to_pylist() if pc.any(is_word).as_py() else []
+        self.words = sorted({word for word in found if word})
+        self._values = pc.if_else(is_word, pa.scalar(None, TEXT), self._texts) if found else self._texts
+
+    def __len__(self) -> int:
+        return len(self._values) if self._codes is None else len(self._codes)
+
+    def with_words(self, words: Iterable[str]) -> TextColumn:
+        """Return the column in which the given ``words`` are ordinary texts."""
+        kept = TextColumn(self._texts, MISSING - set(words))
+        kept._codes = self._codes
+        return kept
+
+    @property
+    def distinct(self) -> pa.Array:
+        """Return texts that contain every text of the column. Few of them are repeated or missing, or none."""
+        return self._values
+
+    def spread(self, values: npt.NDArray[Any], absent: Any) -> npt.NDArray[Any]:
+        """Return (n_rows,) the entry of ``values`` for each row, in the order of ``distinct``."""
+        return values if self._codes is None else np.append(values, absent)[self._codes]
+
+    @cached_property
+    def point_numbers(self) -> npt.NDArray[np.float64] | None:
+        """Return the values of ``distinct`` if all are plain numbers with a decimal point, or else None.
+
+        Whole numbers with a leading 0 are codes. This is the fast way for most columns.
+        """
+        texts = self.distinct
+        if texts.null_count == len(texts):
+            return None
+        try:
+            values = np.array(pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+        except pa.ArrowInvalid:
+            return None
+        is_sound = (
+            np.isfinite(values) if not texts.null_count else np.isfinite(values) | texts.is_null().to_numpy(False)
+        )
+        if not is_sound.all() or pc.any(pc.match_substring_regex(texts, _NO_NUMBER)).as_py():
+            return None
+        return values
+
+    @cached_property
+    def encoded(self) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return (n_rows,) codes, -1 for missing, and the texts that they stand for, in order of appearance.
+
+        A run of blanks or line breaks inside a text counts as one blank.
+        """
+        encoded = self._values.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        levels = [" ".join(text.split()) for text in encoded.dictionary.to_pylist()]
+        places: dict[str, int] = {}
+        level_codes = [places.setdefault(level, len(places)) if level else -1 for level in levels]
+        codes = np.array([*level_codes, -1], dtype=np.int64)[codes]
+        if self._codes is not None:
+            codes = np.append(codes, -1)[self._codes]
+            used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(places)))
+            if len(used) < len(places):
+                new_codes = np.full(len(places) + 1, -1)
+                new_codes[used] = np.arange(len(used))
+                names = list(places)
+                return new_codes[codes], [names[place] for place in used]
+        return codes, list(places)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Return text -> number of rows that have it."""
+        codes, levels = self.encoded
+        rows = np.bincount(codes[codes >= 0], minlength=len(levels))
+        return {level: int(count) for level, count in zip(levels, rows, strict=True)}
+
+    @property
+    def n_missing(self) -> int:
+        """Return the number of rows without a value."""
+        if self._codes is None:
+            return int(self._values.null_count)
+        is_missing = np.append(self._values.is_null().to_numpy(zero_copy_only=False), True)
+        return int(is_missing[self._codes].sum())
+
+    def categories(self) -> pd.Series:
+        """Return (n_rows,) the texts as a categorical column."""
+        codes, levels = self.encoded
+        return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(levels, dtype=object)))
+
+    def first_row(self, text: str) -> int:
+        """Return the number of the first row that has this text, counted from 0."""
+        codes, levels = self.encoded
+        return int(np.argmax(codes == levels.index(text)))
+
+
+def text_of(column: pa.ChunkedArray) -> TextColumn:
+    """Return a column of any type as text: 1.0 as ``1``, True as ``true``, a decimal 1.250 as ``1.25``."""
+    if is_text(column.type):
+        return TextColumn(column)
+    encoded = _one_array(column).dictionary_encode()
+    if pa.types.is_dictionary(encoded.type) and pa.types.is_dictionary(encoded.type.value_type):
+        encoded = encoded.cast(encoded.type.value_type)
+    texts = pa.array([None if value is None else _typed_text(value) for value in _values(encoded.dictionary)], TEXT)
+    return TextColumn(pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), texts))
+
+
+def _values(array: pa.Array) -> list[Any]:
+    if pa.types.is_timestamp(array.type) or pa.types.is_date(array.type):
+        unit = "us" if pa.types.is_timestamp(array.type) else "D"
+        whole = array.cast(pa.timestamp(unit, array.type.tz), safe=False) if unit == "us" else array.cast(pa.date32())
+        days = whole.cast(pa.int64() if unit == "us" else pa.int32())
+        return list(np.array(days.to_pylist(), dtype=f"datetime64[{unit}]"))
+    if pa.types.is_float16(array.type) or pa.types.is_float32(array.type):
+        return list(array.to_numpy(zero_copy_only=False))
+    return list(array.to_pylist())
+
+
+def _typed_text(value: Any) -> str | None:
+    if isinstance(value, np.datetime64):
+        if np.isnat(value):
+            return None
+        text = str(value).replace("T", " ").removesuffix(".000000")
+        return text.removesuffix(" 00:00:00")
+    if isinstance(value, float | np.floating):
+        return as_text(value) if np.isfinite(value) else None
+    if hasattr(value, "normalize") and hasattr(value, "as_tuple"):
+        text = format(value, "f")
+        return (text.rstrip("0").rstrip(".") or "0") if "." in text else text
+    return as_text(value)
+
+
+def _one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    elif is_text(column.type):
+        column = column.cast(TEXT)
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _has_blanks(values: pa.Array) -> bool:
+    """Return whether a text begins or ends with what may be a blank. Most files have none, and trimming is slow."""
+    return bool(pc.any(pc.match_substring_regex(values, r"^[^!-~]|[^!-~]$")).as_py())

@@ -1,0 +1,48 @@
+"""The instruction set that computes: environment variables that give every x86-64 processor the same numbers.
+
+Libraries choose their code by the processor that they find, and other code rounds in another way. These variables make
+them choose as on a processor of a declared level. Most are read when a library is loaded, so they must be set before
+the process that computes starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+LEVEL: Final = "x86-64-v3"
+"""The level of AVX2 and FMA. Every x86-64 server since 2015 has it, and most laptops."""
+_NEEDED_FLAGS = frozenset(("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"))
+_NUMPY_GROUPS = "X86_V4 AVX512_ICL AVX512_SPR"
+"""Groups of instructions above the level, as numpy 2.4 and newer name them."""
+_OLD_NUMPY_GROUPS = "AVX512F AVX512CD AVX512_KNL AVX512_KNM AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+_FIRST_NUMPY_WITH_LEVELS = (2, 4)
+
+
+def level_environment() -> dict[str, str]:
+    """Return the variables under which libraries compute as on a processor of ``LEVEL``."""
+    numpy_version = tuple(int(part) for part in version("numpy").split(".")[:2])
+    has_levels = numpy_version >= _FIRST_NUMPY_WITH_LEVELS
+    return {
+        "OPENBLAS_CORETYPE": "Haswell",  # numpy and scipy bring an OpenBLAS each
+        "NPY_DISABLE_CPU_FEATURES": _NUMPY_GROUPS if has_levels else _OLD_NUMPY_GROUPS,
+        "NUMBA_CPU_NAME": "haswell",
+        "NUMBA_CPU_FEATURES": "",  # those of the named processor, not those of this one
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD",
+    }
+
+
+def lacking_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
+    """Return the instructions of ``LEVEL`` that this processor lacks. None are known to be lacking without a list."""
+    if not cpuinfo.is_file():
+        return frozenset()
+    lines = (line for line in cpuinfo.read_text(encoding="utf-8").splitlines() if line.startswith("flags"))
+    flags = next(lines, "").partition(":")[2].split()
+    return _NEEDED_FLAGS - frozenset(flags) if flags else frozenset()
+
+
+def has_level_environment(environment: Mapping[str, str]) -> bool:
+    """Return whether a process with this ``environment`` computes as on a processor of ``LEVEL``."""
+    return all(environment.get(name) == value for name, value in level_environment().items())

@@ -1,0 +1,216 @@
+"""The cells that witnesses stand for, and their computation in new processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from probcal.config.components import import_class, parameter_names
+from probcal.config.experiment import Component, Experiment
+from probcal.data.card import Card, find_card, read_card
+from probcal.errors import ProbcalError
+from probcal.runner.data_step import current_data
+from probcal.runner.execute import execute
+from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
+from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
+from probcal.runner.processor import level_environment
+from probcal.runner.witness.record import Witness, short_digest, witness_name
+
+FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
+"""Parameter -> its largest value in the set ``embedded``. Settings that differ in a number only are one setting."""
+EMBEDDED_CARDS = {"binary": "wine-first", "multiclass": "wine"}
+"""Task -> the small data set of a setting whose experiment has none that comes with the packages."""
+
+
+@dataclass(frozen=True)
+class WitnessCell:
+    """Hold a cell and the experiment that it stands for."""
+
+    experiment: str
+    cell: Cell
+
+    @property
+    def name(self) -> str:
+        return witness_name(self.experiment, self.cell.id, self.setting)
+
+    @property
+    def setting(self) -> str:
+        """Return a digest of the setting. Overrides give columns of the same names several settings."""
+        return short_digest(setting_of(self.cell).encode())
+
+
+def setting_of(cell: Cell) -> str:
+    """Return the text of a cell's setting. Cells whose parameters differ in a number only have the same text."""
+    learner, method = cell.column.learner, cell.column.method
+    parts = (
+        learner.path, _without_numbers(learner.params), learner.encoding, learner.shared_seed,
+        method.path, _without_numbers(method.params), method.shared_seed, cell.card.task,
+    )  # fmt: skip
+    return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, Mapping):
+        return {name: _without_numbers(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_numbers(item) for item in value]
+    return value
+
+
+def embedded_cells(experiments: Iterable[Experiment]) -> Iterator[WitnessCell]:
+    """Yield a cell for each setting, on data that come with the packages or are generated.
+
+    A setting whose experiment reads files only runs on one of ``EMBEDDED_CARDS``.
+    """
+    seen: set[str] = set()
+    for experiment in experiments:
+        for cell in _column_cells(experiment):
+            setting = setting_of(cell)
+            if setting not in seen:
+                seen.add(setting)
+                yield WitnessCell(experiment.name, cell)
+
+
+def _column_cells(experiment: Experiment) -> list[Cell]:
+    """Return an embedded cell for each column and task of an experiment."""
+    cells = cells_of(experiment)
+    own_cells = [cell for cell in cells if cell.card.bundled or cell.card.generator]
+    first: dict[tuple[str, str, str], Cell] = {}
+    settings: dict[tuple[int, str], str] = {}  # an override makes a column object for each data set
+    for cell in sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells:
+        key = (id(cell.column), cell.card.task)
+        setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
+        first.setdefault((cell.column.learner.name, cell.column.method.name, setting), cell)
+    return [_on_embedded_data(cell) for cell in first.values()]
+
+
+def _on_embedded_data(cell: Cell) -> Cell:
+    """Return the cell with few fits, with data that need no file, and with the first split."""
+    column = cell.column
+    cheap = replace(column, learner=_with_few_fits(column.learner), method=_with_few_fits(column.method))
+    cell = replace(cell, repetition=0, column=cheap)
+    if cell.card.bundled or cell.card.generator:
+        return cell
+    card = _embedded_card(cell.card.task)
+    return replace(cell, dataset=card.name, card=card, split=None)
+
+
+def _with_few_fits(component: Component) -> Component:
+    names = FEW_FITS.keys() & parameter_names(import_class(component.path))
+    fewer = {name: min(FEW_FITS[name], component.params.get(name, FEW_FITS[name])) for name in names}
+    return replace(component, params={**component.params, **fewer}) if fewer else component
+
+
+@cache
+def _embedded_card(task: str) -> Card:
+    return read_card(find_card(EMBEDDED_CARDS[task]))
+
+
+def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[WitnessCell]:
+    """Yield the cell of each setting that took the fewest seconds, of those that read files and have a result."""
+    cheapest: dict[str, tuple[float, WitnessCell]] = {}
+    for experiment in experiments:
+        seconds = _stored_seconds(results / experiment.name / "cells.jsonl")
+        settings: dict[tuple[int, str], str] = {}
+        for cell in cells_of(experiment):
+            cost = seconds.get((cell.dataset, cell.repetition, cell.column.learner.name, cell.column.method.name))
+            if cost is None or cell.card.bundled or cell.card.generator:
+                continue
+            key = (id(cell.column), cell.card.task)
+            setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
+            if setting not in cheapest or cost < cheapest[setting][0]:
+                cheapest[setting] = cost, WitnessCell(experiment.name, cell)
+    yield from (witness_cell for _, witness_cell in cheapest.values())
+
+
+def _stored_seconds(path: Path) -> dict[tuple[str, int, str, str], float]:
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines if line.strip()]
+    return {
+        (row["dataset"], row["repetition"], row["learner"], row["method"]): float(row["seconds"])
+        for row in rows
+        if row.get("status") == "done"
+    }
+
+
+def find_cells(
+    witnesses: Iterable[Witness], experiments: Iterable[Experiment], embedded: bool
+) -> dict[str, WitnessCell]:
+    """Return witness name -> its cell. A witness that no experiment plans any more has none."""
+    names = {witness.name for witness in witnesses}
+    by_experiment = {experiment.name: experiment for experiment in experiments}
+    cells = (
+        WitnessCell(name, cell)
+        for name in sorted({witness.experiment for witness in witnesses} & by_experiment.keys())
+        for cell in (_column_cells if embedded else cells_of)(by_experiment[name])
+    )
+    return {item.name: item for item in cells if item.name in names}
+
+
+def compute(
+    witness_cells: Sequence[WitnessCell],
+    data_folder: Path | None,
+    jobs: int,
+    seconds: Mapping[str, float],
+    say: Callable[[str], None] = print,
+) -> dict[str, Witness | str]:
+    """Return cell name -> its witness, or the reason why it has none.
+
+    New processes compute, with the declared instruction set. A process gets the cells of one learner and data set
+    together, which share their fits. Groups that took the most ``seconds`` (cell name -> seconds) begin.
+    """
+    os.environ.update(level_environment())
+    groups: dict[tuple[str, str, int, str], list[WitnessCell]] = defaultdict(list)
+    for item in witness_cells:
+        cell = item.cell
+        groups[item.experiment, cell.dataset, cell.repetition, cell.column.learner.name].append(item)
+    results: dict[str, Witness | str] = {}
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool:
+        ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
+        futures = [pool.submit(_compute_group, group, data_folder) for group in ordered]
+        for done, future in enumerate(as_completed(futures), 1):
+            results |= future.result()
+            if done % 20 == 0 or done == len(futures):
+                say(f"{len(results)}/{len(witness_cells)} witnesses")
+    return results
+
+
+def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
+    cards = list({item.cell.card.name: item.cell.card for item in group}.values())
+    data = current_data(cards, data_folder)
+    missing = dict(data.missing)
+    if not missing:
+        data.obtain(cards, data_folder, lambda line: None)
+        missing = dict(data.missing)
+    results: dict[str, Witness | str] = {}
+    for item in group:
+        cell = item.cell
+        if cell.card.name in missing:
+            results[item.name] = f"no data: {cell.card.name}"
+            continue
+        try:
+            refuse_unmet_requirements([cell])
+        except ProbcalError as error:
+            results[item.name] = str(error)
+            continue
+        seed_shared_generators(cell)
+        outcome = execute(replace(cell, card=data._bind_card(cell.card)), {}, "witness")
+        if outcome.p is None:
+            results[item.name] = f"{outcome.result.error_type}: {outcome.result.message}"
+        else:
+            results[item.name] = Witness.of(item.experiment, item.setting, outcome)
+    return results

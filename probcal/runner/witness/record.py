@@ -1,0 +1,177 @@
+"""One witness: what it stores, how it is compared with a new computation, and the file of a set."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from probcal._io import write_atomic
+from probcal.runner.execute import Outcome
+from probcal.runner.processor import LEVEL
+from probcal.store.cell_result import cell_id
+
+Floats = np.ndarray
+STORED_ROWS = 64
+"""Number of test rows whose predictions a witness stores. They are spread evenly over the test rows."""
+ROUNDING = 1e-9
+"""Largest difference of a probability, or relative difference of a metric, that counts as rounding."""
+State = Literal["equal", "rounding", "changed", "not computed"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Hold what a cell predicted.
+
+    ``predictions`` has shape (rows, columns): at most ``STORED_ROWS`` test rows. The digests are of all test rows.
+    """
+
+    experiment: str
+    dataset: str
+    repetition: int
+    learner: str
+    method: str
+    setting: str
+    """Digest of the setting. Overrides give columns of the same names several settings."""
+    predictions: Floats
+    digest: str
+    """First 16 hexadecimal digits of the SHA-256 of all predictions."""
+    label_digest: str
+    """The same of the most probable label of each row."""
+    metrics: dict[str, float]
+    seconds: float = 0.0
+    """Seconds that the cell took. They are not compared."""
+
+    @property
+    def name(self) -> str:
+        cell = cell_id(self.dataset, self.repetition, self.learner, self.method)
+        return witness_name(self.experiment, cell, self.setting)
+
+    @classmethod
+    def of(cls, experiment: str, setting: str, outcome: Outcome) -> Witness:
+        """Return the witness of a finished cell."""
+        assert outcome.p is not None
+        result, p = outcome.result, np.ascontiguousarray(outcome.p, dtype="<f8")
+        table = p.reshape(len(p), -1)
+        places = np.unique(np.linspace(0, len(p) - 1, min(STORED_ROWS, len(p))).round().astype(int))
+        return cls(
+            experiment, result.dataset, result.repetition, result.learner, result.method, setting, table[places],
+            short_digest(p.tobytes()), short_digest(p.argmax(axis=-1).astype("<i4").tobytes()),
+            {name: float(value) for name, value in result.metrics.items()}, round(result.seconds, 3),
+        )  # fmt: skip
+
+    def compare(self, new: Witness) -> tuple[State, float]:
+        """Return whether ``new`` is equal, differs by rounding or is changed, and the largest difference."""
+        if self.digest == new.digest and _same_metrics(self.metrics, new.metrics, 0.0):
+            return "equal", 0.0
+        if self.predictions.shape != new.predictions.shape:
+            return "changed", math.inf
+        gap = float(np.max(np.abs(self.predictions - new.predictions), initial=0.0))
+        same_labels = self.label_digest == new.label_digest
+        is_rounding = gap <= ROUNDING and same_labels and _same_metrics(self.metrics, new.metrics, ROUNDING)
+        return ("rounding" if is_rounding else "changed"), gap
+
+
+def witness_name(experiment: str, cell: str, setting: str) -> str:
+    return f"{experiment}: {cell} ({setting})"
+
+
+def short_digest(content: bytes) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _same_metrics(old: Mapping[str, float], new: Mapping[str, float], tolerance: float) -> bool:
+    """Return whether the metrics of both are equal. A metric that only one of them has is no difference."""
+    return all(
+        old[name] == new[name]
+        or (math.isnan(old[name]) and math.isnan(new[name]))
+        or abs(old[name] - new[name]) <= tolerance * max(1.0, abs(old[name]))
+        for name in old.keys() & new.keys()
+    )
+
+
+def witness_file(folder: Path, set_name: str) -> Path:
+    return folder / f"{set_name}.parquet"
+
+
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "lightgbm", "catboost", "python-weka-wrapper3")
+"""Packages that compute."""
+
+
+def package_versions() -> dict[str, str]:
+    """Return package -> installed version, and Python's. A missing package has no entry."""
+    versions = {"python": platform.python_version().rpartition(".")[0]}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
+
+
+def other_versions(path: Path) -> str:
+    """Return which versions differ from those that computed the witnesses at ``path``, or an empty text."""
+    recorded = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["versions"]
+    versions = package_versions()
+    names = sorted(recorded.keys() | versions.keys())
+    return ", ".join(
+        f"{name} {recorded.get(name, 'missing')} -> {versions.get(name, 'missing')}"
+        for name in names
+        if recorded.get(name) != versions.get(name)
+    )
+
+
+_NAMES = ("experiment", "dataset", "repetition", "learner", "method", "setting")
+
+
+def save(witnesses: Iterable[Witness], path: Path, not_computed: Mapping[str, str] | None = None) -> None:
+    """Write witnesses as a Parquet file, sorted by name. One row is one witness.
+
+    A JSON file beside it has the versions, and the reasons why cells were ``not_computed`` (cell -> reason).
+    """
+    rows = [
+        {
+            **{name: getattr(witness, name) for name in _NAMES},
+            "columns": witness.predictions.shape[1],
+            "predictions": witness.predictions.ravel(),
+            "digest": witness.digest,
+            "label_digest": witness.label_digest,
+            "metrics": json.dumps(witness.metrics, sort_keys=True),
+            "seconds": witness.seconds,
+        }
+        for witness in sorted(witnesses, key=lambda witness: witness.name)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_parquet(path, compression="zstd", index=False)
+    record = {"processor": LEVEL, "versions": package_versions(), "not computed": dict(not_computed or {})}
+    write_atomic(path.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
+
+
+def load(path: Path) -> list[Witness]:
+    """Read the witnesses of a file that ``save`` wrote."""
+    rows = pd.read_parquet(path).itertuples(index=False)
+    return [
+        Witness(
+            row.experiment,
+            row.dataset,
+            int(row.repetition),
+            row.learner,
+            row.method,
+            row.setting,
+            np.asarray(row.predictions, dtype=float).reshape(-1, int(row.columns)),
+            row.digest,
+            row.label_digest,
+            json.loads(row.metrics),
+            float(row.seconds),
+        )
+        for row in rows
+    ]

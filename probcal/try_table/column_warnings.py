@@ -1,0 +1,98 @@
+"""Warnings about columns and labels that make results too good or too bad."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probcal._io import counted, join_first
+from probcal.data.dataset import as_text
+from probcal.try_table.column_types import TableColumn
+
+_FEW_ROWS = 20
+_MOST_VALUES = 20
+"""Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
+_MISSING_CODE = re.compile(r"-9|-?9{2,}(\.9+)?")
+"""Numbers that surveys and laboratories write for a missing value."""
+_REFUSED_CODE = re.compile(r"9+[678]")
+"""Numbers beside 99 and 999 that surveys write where nobody answered."""
+_FEWEST_CODE_ROWS = 3
+_FEWEST_RANGES = 2.0
+"""Such a number lies this many times the range of all other values away from them."""
+_MOST_NAMES = 5
+_LAST_YEAR = 2_932_532
+"""The day 9999-01-01. Databases write 9999-12-31 where a period has no end."""
+_MOST_DOUBTS = 10
+
+
+def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
+    """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
+    n_doubts = 0
+    for column in columns:
+        if column.kind == "number" and (codes := _missing_codes(column)):
+            listing = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in codes)
+            yield (
+                f"{_names_text([column.name])} is {listing}, far from all others, and read as a number; if it stands "
+                "for a missing value, make those fields empty"
+            )
+        if column.kind == "date" and column.values is not None and (far := int((column.values >= _LAST_YEAR).sum())):
+            yield (
+                f"{_names_text([column.name])} is in the year 9999 in {counted(far)}, and read as a date; if it stands "
+                "for an open end, make those fields empty"
+            )
+        if column.plan is not None and column.plan.kind != "indicator" and column.plan.words:
+            listing = " and ".join(map(repr, column.plan.words))
+            yield (
+                f"{_names_text([column.name])} holds {listing} between its {column.kind}s, which are missing values "
+                "there with a column that marks their rows"
+            )
+        if column.doubt and (n_doubts := n_doubts + 1) <= _MOST_DOUBTS:
+            yield column.doubt
+    if n_doubts > _MOST_DOUBTS:
+        yield f"{counted(n_doubts - _MOST_DOUBTS, 'more column')} with text that looks like numbers or dates"
+    spellings: dict[str, list[str]] = {}
+    for label in sorted(set(labels)):
+        spellings.setdefault(label.casefold(), []).append(label)
+    for group in spellings.values():
+        if len(group) > 1:
+            yield f"labels that differ only in capitals are read as different classes: {_names_text(group)}"
+
+
+def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
+    if column.values is None or len(labels) < _FEW_ROWS:
+        return False
+    codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
+    if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
+        return False
+    return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
+
+
+def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
+    """Return the numbers of ``column`` that look like missing values, each with how many rows have it."""
+    assert column.values is not None
+    present = column.values.dropna().to_numpy(np.float64)
+    numbers, rows = np.unique(present, return_counts=True)
+    is_code, is_refusal = np.zeros((2, len(numbers)), dtype=bool)
+    for place in np.flatnonzero(rows >= _FEWEST_CODE_ROWS):
+        text = as_text(numbers[place])
+        is_code[place], is_refusal[place] = bool(_MISSING_CODE.fullmatch(text)), bool(_REFUSED_CODE.fullmatch(text))
+    plain_numbers = numbers[~is_code & ~is_refusal]
+    if not len(plain_numbers):
+        return []
+    low, high = plain_numbers.min(), plain_numbers.max()
+    distance = _FEWEST_RANGES * (high - low)
+    is_far = ((numbers < 0) & (low >= 0)) | (numbers < low - distance) | (numbers > high + distance)
+    is_missing = (is_code & is_far) | (is_refusal & is_far & (numbers > _FEWEST_RANGES * max(abs(low), abs(high))))
+    if is_missing.any():  # beside one such number, others need not be far
+        is_missing |= is_code & ((numbers < low) | (numbers > high))
+    return [(float(number), int(count)) for number, count in zip(numbers[is_missing], rows[is_missing], strict=True)]
+
+
+def _names_text(names: Sequence[str]) -> str:
+    return join_first((f'"{name}"' for name in names), _MOST_NAMES)
