@@ -95,7 +95,7 @@ bench: $(VENV)/.installed-test
 	done; $(BIN)/python benchmarks/performance_page.py; exit $$failed
 
 # An hour: runs that are killed, cells that misbehave, bad inputs, data that change; Linux, and root for what needs a full disk
-RELIABILITY := kills signals environments places cells bad_inputs weka_routes fuzz data_race changed_data staleness workers
+RELIABILITY := kills signals environments places two_hosts cells bad_inputs weka_routes fuzz data_race changed_data staleness workers
 reliability: $(VENV)/.installed-test
 	@failed=0; for script in $(RELIABILITY); do \
 	  echo "$$script"; $(BIN)/python reliability/$$script.py || failed=1; \

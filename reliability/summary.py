@@ -15,6 +15,7 @@ WHAT = {
     "signals": "Signals",
     "environments": "Environments",
     "places": "Full disks and other places",
+    "two_hosts": "Two machines on one folder",
     "cells": "Cells that misbehave",
     "bad_inputs": "Bad inputs from a list",
     "weka_routes": "Ways to a file through Weka",

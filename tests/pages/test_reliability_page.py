@@ -17,7 +17,7 @@ def test_tables_equal_their_files(file):
 
 
 SCRIPTS = [
-    "kills", "signals", "environments", "places", "cells", "bad_inputs", "weka_routes", "fuzz", "data_race",
+    "kills", "signals", "environments", "places", "two_hosts", "cells", "bad_inputs", "weka_routes", "fuzz", "data_race",
     "changed_data",
 ]  # fmt: skip
 
