@@ -17,8 +17,8 @@ def test_tables_equal_their_files(file):
 
 
 SCRIPTS = [
-    "kills", "signals", "environments", "places", "two_hosts", "cells", "bad_inputs", "weka_routes", "fuzz", "data_race",
-    "changed_data",
+    "kills", "signals", "environments", "places", "two_hosts", "cells", "bad_inputs", "weka_routes", "fuzz",
+    "data_race", "changed_data",
 ]  # fmt: skip
 
 
