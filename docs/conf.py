@@ -81,6 +81,7 @@ TITLES = {
     "results/reliability/fuzz": "Reliability: random changes of inputs",
     "results/reliability/kills": "Reliability: killed runs",
     "results/reliability/places": "Reliability: full disks and other places",
+    "results/reliability/two_hosts": "Reliability: two machines on one folder",
     "results/reliability/signals": "Reliability: signals",
     "results/reliability/staleness": "Reliability: edited modules",
     "results/reliability/weka_routes": "Reliability: ways to a file through Weka",
