@@ -171,8 +171,8 @@ def outcomes(
                 names = [worker for worker in members if worker not in faults]
                 reports |= client.sync(_version_faults, client, names, versions) if names else {}
                 silent_since = None
-            except Exception as error:  # the scheduler may end meanwhile, and each part of the client raises its own
-                if client.status == "running" and not isinstance(error, OSError):
+            except Exception as gone:  # the scheduler may end meanwhile, and each part of the client raises its own
+                if client.status == "running" and not isinstance(gone, OSError):
                     raise
                 if silent_since is None and client.status == "running":
                     say(f"the scheduler at {options.scheduler} does not answer; waiting for it")
