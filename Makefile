@@ -43,10 +43,9 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression
 
 # Whether an edit changed a number: cheap cells are computed again and compared with their stored predictions.
-# make witnesses needs no files. make witnesses DATA=DIR also computes cells of the original data files.
 .PHONY: witnesses
 witnesses: $(VENV)/.installed-test
-	$(BIN)/python -m probcal.runner.witness check embedded $(if $(DATA),files --data-dir "$(DATA)") -j 2
+	$(BIN)/python -m probcal.runner.witness check -j 2
 
 # Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes an hour.
 # Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of the extra weka.

@@ -60,14 +60,15 @@ class DataStep:
         """Return the experiment with each of its cards bound to its data set."""
         return replace(
             experiment,
-            cards=tuple(map(self._bind_card, experiment.cards)),
+            cards=tuple(map(self.bind_card, experiment.cards)),
             overrides=tuple(
-                replace(override, card=self._bind_card(override.card)) if override.card else override
+                replace(override, card=self.bind_card(override.card)) if override.card else override
                 for override in experiment.overrides
             ),
         )
 
-    def _bind_card(self, card: Card) -> Card:
+    def bind_card(self, card: Card) -> Card:
+        """Return the card bound to its data set, where that is known."""
         return card.bind(self.fingerprints.get(card, card.values))
 
 

@@ -7,7 +7,6 @@ the process that computes starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -41,8 +40,3 @@ def lacking_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
     lines = (line for line in cpuinfo.read_text(encoding="utf-8").splitlines() if line.startswith("flags"))
     flags = next(lines, "").partition(":")[2].split()
     return _NEEDED_FLAGS - frozenset(flags) if flags else frozenset()
-
-
-def has_level_environment(environment: Mapping[str, str]) -> bool:
-    """Return whether a process with this ``environment`` computes as on a processor of ``LEVEL``."""
-    return all(environment.get(name) == value for name, value in level_environment().items())

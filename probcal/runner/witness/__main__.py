@@ -1,10 +1,10 @@
-"""Build the file of a set of witnesses, or compute the sets again and say what changed.
+"""Build the file of witnesses, or compute them again and say what changed.
 
-    python -m probcal.runner.witness build embedded
-    python -m probcal.runner.witness check embedded files --data-dir DIR
+    python -m probcal.runner.witness build
+    python -m probcal.runner.witness check
 
-Beside the file of a set lies a JSON file with the package versions that computed it. With other versions a difference
-is reported, and proves nothing about the code.
+Beside the file lies a JSON file with the package versions that computed it. With other versions a difference is
+reported, and proves nothing about the code.
 """
 
 from __future__ import annotations
@@ -15,43 +15,35 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from probcal.config.experiment import Experiment, read_experiment
-from probcal.runner.witness.cells import compute, embedded_cells, file_cells, find_cells
-from probcal.runner.witness.record import State, Witness, load, other_versions, save, witness_file
+from probcal.runner.processor import lacking_flags
+from probcal.runner.witness.cells import compute, embedded_cells, find_cells
+from probcal.runner.witness.record import State, Witness, load, other_versions, save
 
-SETS = ("embedded", "files")
+FILE = "embedded.parquet"
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Build or check witnesses. Return 1 if a number changed or a witness could not be built."""
     parser = argparse.ArgumentParser(prog="python -m probcal.runner.witness", description=_summary(__doc__))
     parser.add_argument("action", choices=("build", "check"))
-    parser.add_argument("sets", nargs="*", default=["embedded"], help="(%(default)s)")
     parser.add_argument("--configs", type=Path, default=Path("configs"), help="folder of experiments (%(default)s)")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder of their results (%(default)s)")
     parser.add_argument("--witnesses", type=Path, default=Path("tests/witnesses"), help="(%(default)s)")
-    parser.add_argument("--data-dir", type=Path, help="folder of original files, for the set files")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes (%(default)s)")
     args = parser.parse_args(words)
-    if unknown := set(args.sets) - set(SETS):
-        parser.error(f"no set is named {min(unknown)}; the sets are {' and '.join(SETS)}")
-    experiments = {path.stem: read_experiment(path) for path in sorted(args.configs.glob("*.yaml"))}
+    experiments = [read_experiment(path) for path in sorted(args.configs.glob("*.yaml"))]
+    if lacking := lacking_flags():
+        print(f"this processor lacks {', '.join(sorted(lacking))}, so numbers may differ for this reason alone")
     act = _build if args.action == "build" else _check
-    return max(act(set_name, experiments, args) for set_name in args.sets)
+    return act(experiments, args.witnesses / FILE, args.jobs)
 
 
 def _summary(text: str | None) -> str:
     return (text or "").partition("\n\n")[0]
 
 
-def _build(set_name: str, experiments: Mapping[str, Experiment], args: argparse.Namespace) -> int:
-    cells = list(
-        embedded_cells(experiments.values())
-        if set_name == "embedded"
-        else file_cells(experiments.values(), args.results)
-    )
-    results = compute(cells, args.data_dir, args.jobs, {})
+def _build(experiments: Sequence[Experiment], path: Path, jobs: int) -> int:
+    results = compute(list(embedded_cells(experiments)), jobs, {})
     witnesses = [result for result in results.values() if isinstance(result, Witness)]
-    path = witness_file(args.witnesses, set_name)
     reasons = {name: result for name, result in sorted(results.items()) if isinstance(result, str)}
     save(witnesses, path, reasons)
     print(f"{path}: {len(witnesses)} witnesses")
@@ -59,12 +51,11 @@ def _build(set_name: str, experiments: Mapping[str, Experiment], args: argparse.
     return 0
 
 
-def _check(set_name: str, experiments: Mapping[str, Experiment], args: argparse.Namespace) -> int:
-    path = witness_file(args.witnesses, set_name)
+def _check(experiments: Sequence[Experiment], path: Path, jobs: int) -> int:
     stored = load(path)
-    cells = find_cells(stored, experiments.values(), embedded=set_name == "embedded")
+    cells = find_cells(stored, experiments)
     seconds = {witness.name: witness.seconds for witness in stored}
-    results = compute(list(cells.values()), args.data_dir, args.jobs, seconds)
+    results = compute(list(cells.values()), jobs, seconds)
     counts: Counter[State] = Counter()
     for witness in stored:
         result = results.get(witness.name, "no experiment plans this cell any more")
@@ -73,15 +64,15 @@ def _check(set_name: str, experiments: Mapping[str, Experiment], args: argparse.
         if state == "rounding" or state == "changed":
             print(f"{state}: {witness.name} (largest difference {gap:.2g})")
     _print_reasons(results)
-    print(f"{set_name}: {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))}")
+    print(f"witnesses: {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))}")
     if not counts["changed"]:
         return 0
     if versions := other_versions(path):
-        print(f"{set_name}: computed with other package versions ({versions}), so this proves nothing about the code")
+        print(f"computed with other package versions ({versions}), so this proves nothing about the code")
         return 0
     print(
-        f"{set_name}: the code computes other numbers than before. If this is meant, build the set anew "
-        f"(python -m probcal.runner.witness build {set_name}), and say in the commit which numbers changed and why."
+        "The code computes other numbers than before. If this is meant, build the witnesses anew "
+        "(python -m probcal.runner.witness build), and say in the commit which numbers changed and why."
     )
     return 1
 

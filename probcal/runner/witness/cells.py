@@ -10,14 +10,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 from probcal.config.components import import_class, parameter_names
 from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import ProbcalError
-from probcal.runner.data_step import current_data
+from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
 from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
@@ -118,55 +117,20 @@ def _embedded_card(task: str) -> Card:
     return read_card(find_card(EMBEDDED_CARDS[task]))
 
 
-def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[WitnessCell]:
-    """Yield the cell of each setting that took the fewest seconds, of those that read files and have a result."""
-    cheapest: dict[str, tuple[float, WitnessCell]] = {}
-    for experiment in experiments:
-        seconds = _stored_seconds(results / experiment.name / "cells.jsonl")
-        settings: dict[tuple[int, str], str] = {}
-        for cell in cells_of(experiment):
-            cost = seconds.get((cell.dataset, cell.repetition, cell.column.learner.name, cell.column.method.name))
-            if cost is None or cell.card.bundled or cell.card.generator:
-                continue
-            key = (id(cell.column), cell.card.task)
-            setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
-            if setting not in cheapest or cost < cheapest[setting][0]:
-                cheapest[setting] = cost, WitnessCell(experiment.name, cell)
-    yield from (witness_cell for _, witness_cell in cheapest.values())
-
-
-def _stored_seconds(path: Path) -> dict[tuple[str, int, str, str], float]:
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines if line.strip()]
-    return {
-        (row["dataset"], row["repetition"], row["learner"], row["method"]): float(row["seconds"])
-        for row in rows
-        if row.get("status") == "done"
-    }
-
-
-def find_cells(
-    witnesses: Iterable[Witness], experiments: Iterable[Experiment], embedded: bool
-) -> dict[str, WitnessCell]:
+def find_cells(witnesses: Sequence[Witness], experiments: Iterable[Experiment]) -> dict[str, WitnessCell]:
     """Return witness name -> its cell. A witness that no experiment plans any more has none."""
     names = {witness.name for witness in witnesses}
     by_experiment = {experiment.name: experiment for experiment in experiments}
     cells = (
         WitnessCell(name, cell)
         for name in sorted({witness.experiment for witness in witnesses} & by_experiment.keys())
-        for cell in (_column_cells if embedded else cells_of)(by_experiment[name])
+        for cell in _column_cells(by_experiment[name])
     )
     return {item.name: item for item in cells if item.name in names}
 
 
 def compute(
-    witness_cells: Sequence[WitnessCell],
-    data_folder: Path | None,
-    jobs: int,
-    seconds: Mapping[str, float],
-    say: Callable[[str], None] = print,
+    witness_cells: Sequence[WitnessCell], jobs: int, seconds: Mapping[str, float], say: Callable[[str], None] = print
 ) -> dict[str, Witness | str]:
     """Return cell name -> its witness, or the reason why it has none.
 
@@ -181,7 +145,7 @@ def compute(
     results: dict[str, Witness | str] = {}
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool:
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
-        futures = [pool.submit(_compute_group, group, data_folder) for group in ordered]
+        futures = [pool.submit(_compute_group, group) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):
             results |= future.result()
             if done % 20 == 0 or done == len(futures):
@@ -189,26 +153,18 @@ def compute(
     return results
 
 
-def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
+def _compute_group(group: Sequence[WitnessCell]) -> dict[str, Witness | str]:
     cards = list({item.cell.card.name: item.cell.card for item in group}.values())
-    data = current_data(cards, data_folder)
-    missing = dict(data.missing)
-    if not missing:
-        data.obtain(cards, data_folder, lambda line: None)
-        missing = dict(data.missing)
+    data = obtain_all(cards, None, lambda line: None)
     results: dict[str, Witness | str] = {}
     for item in group:
-        cell = item.cell
-        if cell.card.name in missing:
-            results[item.name] = f"no data: {cell.card.name}"
-            continue
         try:
-            refuse_unmet_requirements([cell])
+            refuse_unmet_requirements([item.cell])
         except ProbcalError as error:
             results[item.name] = str(error)
             continue
-        seed_shared_generators(cell)
-        outcome = execute(replace(cell, card=data._bind_card(cell.card)), {}, "witness")
+        seed_shared_generators(item.cell)
+        outcome = execute(replace(item.cell, card=data.bind_card(item.cell.card)), {}, "witness")
         if outcome.p is None:
             results[item.name] = f"{outcome.result.error_type}: {outcome.result.message}"
         else:

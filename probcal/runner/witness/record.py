@@ -1,4 +1,4 @@
-"""One witness: what it stores, how it is compared with a new computation, and the file of a set."""
+"""One witness: what it stores, how it is compared with a new computation, and their file."""
 
 from __future__ import annotations
 
@@ -99,10 +99,6 @@ def _same_metrics(old: Mapping[str, float], new: Mapping[str, float], tolerance:
         or abs(old[name] - new[name]) <= tolerance * max(1.0, abs(old[name]))
         for name in old.keys() & new.keys()
     )
-
-
-def witness_file(folder: Path, set_name: str) -> Path:
-    return folder / f"{set_name}.parquet"
 
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "lightgbm", "catboost", "python-weka-wrapper3")

@@ -40,7 +40,7 @@ def command(tmp_path_factory):
             path.write_text(text.replace(old, new), encoding="utf-8")
         try:
             return subprocess.run(
-                [sys.executable, "-m", "probcal.runner.witness", action, "embedded", "--witnesses", "w", "-j", "1"],
+                [sys.executable, "-m", "probcal.runner.witness", action, "--witnesses", "w", "-j", "1"],
                 cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)}, text=True, capture_output=True, timeout=300,
             )  # fmt: skip
         finally:
@@ -55,7 +55,7 @@ def command(tmp_path_factory):
 @pytest.mark.slow  # each check starts processes that import everything
 def test_an_edit_that_changes_no_number_leaves_witnesses_equal(command):
     done = command("check", "methods/calibrators/_regression.py", "(n1 + 1) / (n1 + 2)", "(1 + n1) / (2 + n1)")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "embedded: 6 equal"), done.stderr
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "witnesses: 6 equal"), done.stderr
 
 
 @pytest.mark.slow  # each check starts processes that import everything
@@ -65,7 +65,7 @@ def test_another_prior_changes_only_the_sigmoid(command):
     changed = [line for line in done.stdout.splitlines() if line.startswith("changed: ")]
     assert len(changed) == 2
     assert all("/sigmoid" in line for line in changed)
-    assert "build the set anew" in done.stdout.splitlines()[-1]
+    assert "build the witnesses anew" in done.stdout.splitlines()[-1]
 
 
 @pytest.mark.slow  # it reads the plans of all experiments
