@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -34,6 +35,8 @@ class Evidence:
     """A text that forces the mark, or that can be read both ways."""
     readings: Mapping[Mark, float]
     """Mark -> the value of the example."""
+    plain_thousands: str = ""
+    """The text without separated thousands that alone forces the mark, such as ``2500`` beside ``1,250``."""
 
 
 class MarkDoubt(NamedTuple):
@@ -51,6 +54,8 @@ class Marks:
     column_marks: Mapping[int, Mark] = field(default_factory=dict)
     doubts: Mapping[int, MarkDoubt] = field(default_factory=dict)
     """Place of a doubtful column -> how it is read, and why."""
+    uneven: Collection[int] = ()
+    """Places of columns whose mark is doubtful, because thousands are separated in some of their values or in none."""
     undecided: Mapping[int, str] = field(default_factory=dict)
     """Place of a column that nothing decides -> a text of it that can be read both ways."""
 
@@ -88,13 +93,17 @@ def decimal_marks(
     if mark is None:
         mark, reason = _MARK_OF_SEPARATOR.get(separator), f"because '{separator}' separates the fields"
     if mark is None:
-        return Marks(".", forced, {}, {place: clue.example for place, clue in ambiguous.items()})
+        return Marks(".", forced, undecided={place: clue.example for place, clue in ambiguous.items()})
+    firm = {decimal, _MARK_OF_SEPARATOR.get(separator)}
+    firm |= {clue.forced_mark for clue in clues.values() if not clue.plain_thousands}
+    uneven = {place for place in forced if clues[place].plain_thousands and forced[place] not in firm}
     doubts = {
         place: _forced_doubt(clues[place], own_mark, decimal) for place, own_mark in forced.items() if own_mark != mark
     }
-    if not decimal and set(forced.values()) != {mark}:
+    doubts |= {place: _uneven_doubt(clues[place], forced[place]) for place in uneven if not decimal}
+    if not decimal and (uneven or set(forced.values()) != {mark}):
         doubts |= {place: _ambiguous_doubt(clue, mark, reason) for place, clue in ambiguous.items()}
-    return Marks(mark, forced, doubts)
+    return Marks(mark, forced, doubts, uneven)
 
 
 def read_numbers(texts: TextColumn, mark: Mark) -> ReadNumbers | None:
@@ -124,10 +133,24 @@ def evidence(column: TextColumn, asked: bool = False) -> Evidence | None:
         refused = set(column.counts) if other is None else set(other.words)
         marked_texts = [text for text in column.counts if text in refused - set(read.words)]
         example = next((text for text in marked_texts if "." in text or "," in text), marked_texts[0])
-        return Evidence(best, example, {})
+        return _uneven_evidence(column, read, best) or Evidence(best, example, {})
     example = _first(texts, f"(?:^|[^0-9.,]){_AMBIGUOUS}(?:$|[^0-9.,])") or ""
     readings = _readings(example, read)
     return Evidence(None, example, readings) if example and len(set(readings.values())) > 1 else None
+
+
+def _uneven_evidence(column: TextColumn, read: ReadNumbers, mark: Mark) -> Evidence | None:
+    """Return the evidence of a column with two readings of each value, of which only ``mark`` is written alike."""
+    texts = pa.array([text for text in column.counts if text not in read.words], TEXT)
+    other = OTHER_MARK[mark]
+    forms = [replace(read.form, mark=other, group=group) for group in ("", mark, " ", "'")]
+    values = np.array([parse_numbers(texts, form) for form in forms])
+    grouped = values[1]
+    if np.isnan(values).all(axis=0).any() or np.isnan(grouped).all():
+        return None
+    example = str(texts[int(np.argmin(np.isnan(grouped)))].as_py())
+    rest = [text for text, value in zip(texts.to_pylist(), grouped.tolist(), strict=True) if np.isnan(value)]
+    return Evidence(mark, example, _readings(example), rest[0]) if rest else None
 
 
 def _point_evidence(texts: pa.Array) -> Evidence | None:
@@ -177,6 +200,13 @@ def _ambiguous_doubt(clue: Evidence, mark: Mark, reason: str) -> MarkDoubt:
     remedy = f"if it is {alternative}, add --decimal {OTHER_MARK[mark]}"
     decimal = "decimal" if mark in clue.example else "thousands"
     return MarkDoubt(f"{decimal}, {reason}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
+
+
+def _uneven_doubt(clue: Evidence, mark: Mark) -> MarkDoubt:
+    value, alternative = (f"{clue.readings[sign]:.15g}" for sign in (mark, OTHER_MARK[mark]))
+    reason = f'because "{clue.plain_thousands}" does not separate its thousands so'
+    remedy = f"if it is {alternative}, write all numbers of the column alike"
+    return MarkDoubt(f"uneven, {mark}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
 
 
 def _forced_doubt(clue: Evidence, mark: Mark, decimal: Mark | None) -> MarkDoubt:

@@ -111,7 +111,8 @@ def _plans_in_dialect(table: UserTable, names: list[str], plans: Sequence[Column
     forms = {}
     for place in texts:
         plan = numbers[place]
-        if place in marks.doubts and marks[place] != plan.form.mark and place not in marks.column_marks:
+        is_forced = place in marks.column_marks and place not in marks.uneven
+        if place in marks.doubts and marks[place] != plan.form.mark and not is_forced:
             reading, _, _ = marks.doubts[place].description.partition(";")
             raise DataError(
                 f'{table.place}: column "{plan.name}": {reading}, and the model '

@@ -176,6 +176,34 @@ def test_column_with_two_readings_is_undecided(texts):
     assert marks_of([texts * 5], ";").undecided == marks_of([texts * 5], None, ".").undecided == {}
 
 
+@pytest.mark.parametrize(
+    ("separator", "texts", "value", "plain"),
+    [
+        (",", ["1,250", "2500"], 1.25, "2500"),
+        (",", ["$1,250", "$2500"], 1.25, "$2500"),
+        ("\t", ["1,250", "2500"], 1.25, "2500"),
+        (",", ["1,250", "2 500"], 1.25, "2 500"),
+        (";", ["1.250 €", "2500 €"], 1.25, "2500 €"),
+    ],
+)
+def test_thousands_that_only_some_values_separate_are_doubtful(tmp_path, separator, texts, value, plain):
+    path = table(tmp_path / "t.csv", {"x": [*texts, *texts]}, separator)
+    numbers, notes = read(path)
+    assert numbers["x"][0] == value
+    assert notes == [
+        f'column "x": "{texts[0]}" is read as 1.25, because "{plain}" does not separate its thousands so; if it is '
+        "1250, write all numbers of the column alike"
+    ]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"x": ["1,250", "2500", "3", "4"]}, {"x": ["1,250", "2500", "3", "4"], "w": ["1,5", "2,5", "3", "4"]}],
+)
+def test_decimal_commas_need_no_note_where_separator_or_columns_agree(tmp_path, columns):
+    assert read(table(tmp_path / "t.csv", columns, ";"))[1] == []
+
+
 # --- the columns of a file together
 
 
