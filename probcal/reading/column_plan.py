@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from probcal._io import counted, join_first
 from probcal.errors import DataError
-from probcal.reading.dates import ZERO_DATES, DateOrder, parse_dates, typed_days
+from probcal.reading.dates import MIXED_ZONES, ZERO_DATES, DateOrder, mixes_zones, parse_dates, typed_days
 from probcal.reading.levels import match_levels
 from probcal.reading.number_form import Floats, NumberForm, parse_numbers
 from probcal.reading.text_column import MISSING, TextColumn, is_text, text_of
@@ -84,7 +84,7 @@ class NewColumn:
         Levels that did not occur among the training rows give a warning. They are missing values where ``native``.
         Raises DataError for a value that is not written as in the training rows.
         """
-        kind, column = self.plan.kind, self._column
+        plan, kind, column = self.plan, self.plan.kind, self._column
         if pa.types.is_null(column.type):
             raise DataError(f'column "{self.plan.name}" holds values of a type that is not read, such as lists')
         if kind == "indicator":
@@ -99,6 +99,12 @@ class NewColumn:
             return pd.Series(typed_days(column))
         if kind == "number" and is_number(column.type):
             values = typed_numbers(column)
+            if plan.form.percent and (values > 1).any():
+                row = int(np.argmax(values > 1))
+                raise DataError(
+                    f'{self._where(row)}: column "{plan.name}" holds {values[row]:g}, and {self._expected()}; '
+                    "write parts of 1, or texts with the sign"
+                )
             return pd.Series(np.where(np.isfinite(values), values, np.nan))
         if kind == "number" and pa.types.is_boolean(column.type) and self.plan.is_flag:
             return pd.Series(typed_numbers(column.cast(pa.int8())))
@@ -110,6 +116,8 @@ class NewColumn:
         plan, levels = self.plan, text.distinct
         if plan.kind == "date":
             values = parse_dates(levels, plan.dates)
+            if mixes_zones(levels):
+                raise DataError(f'{self._where(0)}: column "{plan.name}": {MIXED_ZONES}; write such values alike')
         else:
             values = parse_numbers(levels, plan.form)
             if plan.is_flag:

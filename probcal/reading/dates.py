@@ -75,7 +75,7 @@ def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> D
     best = max(dated, key=lambda order: dated[order])
     if not dated[best] or dated[best] < share * rows.sum():
         return None
-    if _mixes_zones(texts):
+    if mixes_zones(texts):
         return MIXED_ZONES
     exchanged: dict[DateOrder, DateOrder] = {"day month year": "month day year", "month day year": "day month year"}
     if (other := exchanged.get(best)) is not None and dated[other] == dated[best]:
@@ -83,7 +83,7 @@ def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> D
     return best
 
 
-def _mixes_zones(texts: pa.Array) -> bool:
+def mixes_zones(texts: pa.Array) -> bool:
     """Return whether some times have a zone and others none."""
     has_time = pc.match_substring_regex(texts, "[0-9]:[0-9]{2}").fill_null(False)
     has_zone = pc.match_substring_regex(texts, "(?i)[0-9]:[0-9]{2}.*(?:z|utc|[-+][0-9:]+)$").fill_null(False)

@@ -11,6 +11,8 @@ _WHOLE = re.compile(r"([-+]?(?:0|[1-9][0-9]*))(?:\.0+)?")
 _PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LONGEST = 100
 _BOOLEANS = ("false", "true")
+_SPELLING = ("Mn", "Cf", "Pi", "Pf")
+"""Categories of letters by which only spellings differ: accents, invisible letters and typographic quotes."""
 _TRUTHS = dict.fromkeys(("t", "yes", "y", "1.0"), "true") | dict.fromkeys(("f", "no", "n", "0.0"), "false")
 
 
@@ -38,6 +40,7 @@ def match_levels(
     loose_key = _truth_key if has_truths else _loose_key
     loose = _by_key(known, loose_key)
     aliases = _boolean_aliases(known)
+    has_words = any(not _PLAIN.fullmatch(level) for level in known)
     found, clashes = {}, []
     for level in levels:
         key = aliases.get(_key(level), _key(level))
@@ -46,6 +49,8 @@ def match_levels(
             found[level] = candidates[0]
         elif near := candidates or loose.get(loose_key(level), []):
             clashes.append((level, near[0]))
+        elif known and ({*map(_key, known)} <= {*_BOOLEANS} or (key in _BOOLEANS and not has_words)):
+            clashes.append((level, known[0]))  # there is no third boolean, and numbers have none
     return found, clashes
 
 
@@ -69,10 +74,13 @@ def _value(level: str) -> str:
 
 def _loose_key(level: str) -> str:
     """Return a text that is equal for levels of which one may be a spelling of the other."""
-    text = "".join(unicodedata.normalize("NFKC", level).casefold().split())
+    letters = unicodedata.normalize("NFKD", level).casefold()
+    dashed = ("-" if unicodedata.category(letter) == "Pd" else letter for letter in letters)
+    text = "".join(letter for letter in dashed if unicodedata.category(letter) not in _SPELLING)
+    text = "".join(text.split()).strip("\"'.") or text
     if not any(letter.isdigit() for letter in text):
         text = text.replace("-", "").replace("_", "") or text
-    return _value(text)
+    return _value(re.sub(r"(?<=[0-9]),(?=[0-9]+$)", ".", text))
 
 
 def _truth_key(level: str) -> str:

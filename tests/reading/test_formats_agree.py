@@ -16,7 +16,7 @@ from probcal.reading.column_plan import ColumnPlan, NewColumn
 from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
 from probcal.try_table.export import reading_of
-from probcal.try_table.new_rows import read_new_rows, with_probabilities, write_reading
+from probcal.try_table.new_rows import TableReading, read_new_rows, with_probabilities, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
@@ -194,6 +194,37 @@ def test_flags_are_numbers_and_booleans_alike(tmp_path, training, new):
     plan = prepare(TableRequest(str(tmp_path / "t.csv"), "left")).inputs[0].plan
     column = NewColumn(plan, pa.chunked_array([new]), "row {}".format)
     assert [str(value) for value in column.read(False, [])] in (["1.0", "0.0"], ["true", "false"])
+
+
+def plan_of(path, values):
+    """Return the plan of a column ``x`` of these texts."""
+    rows = "".join(f"{values[i % len(values)]},{'yes' if i % 3 else 'no'}\n" for i in range(60))
+    path.write_text("x,left\n" + rows)
+    return prepare(TableRequest(str(path), "left")).inputs[0].plan
+
+
+def test_per_cent_numbers_without_the_sign_are_refused(tmp_path):
+    plan = plan_of(tmp_path / "t.csv", ["10%", "5.5%", "80%"])
+    shares, per_cent = (NewColumn(plan, pa.chunked_array([new]), "row {}".format) for new in ([0.1, 0.8], [0.1, 80.0]))
+    assert shares.read(False, []).tolist() == [0.1, 0.8]
+    with pytest.raises(DataError, match=r"row 1: column \"x\" holds 80, .* written like '12.5%'"):
+        per_cent.read(False, [])
+
+
+def test_new_dates_of_which_some_have_a_zone_are_refused(tmp_path):
+    plan = plan_of(tmp_path / "t.csv", ["2026-01-01 10:00", "2026-01-02 10:00", "2026-01-20 10:00"])
+    new = pa.chunked_array([["2026-01-01 10:00", "2026-01-01 10:00+02:00"]])
+    with pytest.raises(DataError, match="some times have a time zone and others none"):
+        NewColumn(plan, new, "row {}".format).read(False, [])
+
+
+def test_new_thousands_that_only_some_values_separate_are_refused(tmp_path):
+    plan = plan_of(tmp_path / "t.csv", ["1250.5", "3.5", "2500"])
+    reading = TableReading((plan,), "left", ("no", "yes"), {"no": 0, "yes": 1}, ".", False, 0.001)
+    write_reading(reading, tmp_path / "columns.json")
+    (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n2500,2\n')
+    with pytest.raises(DataError, match=r'"1,250" is read as 1.25, .*the model reads numbers written like'):
+        read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
 
 
 def test_ambiguous_numbers_of_another_separator_are_refused(tmp_path):
