@@ -14,7 +14,7 @@ from probcal.errors import DataError
 from probcal.reading.number_form import NumberForm, normalised, parse_numbers
 from probcal.reading.text_column import TEXT, TextColumn
 
-_LIKE_NUMBER = r"^[<>~≈≤≥=(]*\s*[-+]?\s*(?:[A-Z]{3}|US\$|[$€£¥₹₽₩])?\s*[-+]?[.,]?[0-9]"
+_LIKE_NUMBER = r"^[<>~≈≤≥=(]*\s*[-+]?\s*(?:[A-Z]{3}|[A-Z]{1,2}\$|(?:Rs|kr|Fr)\.?|\p{Sc}|%)?\s*[-+]?[.,]?[0-9]"
 """The beginning of a number, perhaps with a sign, a currency or a limit before it."""
 _CODE = r"^[-+]?0[0-9]+$"
 _SHORT_DATE = re.compile(r"[0-9]{1,2}[-/. ](?:[0-9]{1,2}|[A-Za-z]{3,9}\.?)[-/. ][0-9]{2}(?![0-9])")
@@ -51,7 +51,7 @@ def doubt_of(name: str, text: TextColumn, left_out: bool, undecided: str = "") -
             f'"{name}" holds numbers such as {plain[0]!r} and {join_first(map(repr, words), 5)}, and {treatment}; '
             f'--number "{name}" reads the numbers and takes all else as missing'
         )
-    first, second = alike[0], _of_another_shape(alike)
+    first, second = alike[0], words[0] if words else _of_another_shape(alike)
     if _is_like_date(first):
         fault, advice = "dates with years of two digits", "write years of four digits"
     else:
@@ -71,7 +71,7 @@ def _of_another_shape(levels: Sequence[str]) -> str:
     """Return the first text that is written in another way than the first one, or else the second text."""
 
     def shape(level: str) -> str:
-        return "".join("0" if letter.isdigit() else letter for letter in level[:50]).replace("00", "0")
+        return re.sub("[0-9]+", "0", level[:50])
 
     return next((level for level in levels if shape(level) != shape(levels[0])), levels[min(1, len(levels) - 1)])
 

@@ -216,6 +216,23 @@ def test_doubtful_dates_give_a_note(tmp_path, values, fault):
     assert f"\"at\" holds {values[0]!r} and {values[1]!r}, {fault}" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("values", "first", "odd"),
+    [
+        (["\u20135", "3", "4"], "3", "\u20135"),
+        (["inf", "1", "2"], "1", "inf"),
+        (["unknown", "2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-01", "unknown"),
+        (["0.5", "100.5", "5%"], "0.5", "5%"),
+        (["R$12", "R$13"], "R$12", "R$13"),
+        (["%5", "%7"], "%5", "%7"),
+        (["kr 12", "12 kr"], "kr 12", "12 kr"),
+    ],
+)
+def test_note_names_the_value_that_is_written_otherwise(tmp_path, values, first, odd):
+    text = " ".join(shown(written(customers(120).assign(v=values * (120 // len(values))), tmp_path / "c.csv")).split())
+    assert f'"v" holds {first!r} and {odd!r}, which are not plain numbers written alike' in text
+
+
 def test_many_texts_of_other_forms_are_left_out_with_a_note(tmp_path):
     frame = customers(120).assign(spend=[f"{i}.5 kg" if i % 2 else f"{i} lb" for i in range(120)])
     text = " ".join(shown(written(frame, tmp_path / "c.csv")).split())
