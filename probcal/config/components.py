@@ -43,13 +43,13 @@ def import_class(path: str) -> type:
         raise ProbcalError(f'"{path}" is not an import path, such as sklearn.ensemble.RandomForestClassifier')
     try:
         module = import_module(module_path)
+        component = getattr(module, name, None)
     except (Exception, SystemExit) as error:  # a user's module may raise anything
         advice = "; a module of your own must be in this folder or on PYTHONPATH"
         kind = f" ({type(error).__name__})"
         hint = advice if isinstance(error, ModuleNotFoundError) else kind
         fault = _fault_of_plugin(path, f"{error}{kind}") or f'"{path}" cannot be imported: {error}{hint}'
         raise ProbcalError(fault) from None
-    component = getattr(module, name, None)
     if not inspect.isclass(component):
         classes = [attribute for attribute, value in vars(module).items() if inspect.isclass(value)]
         fault = f'there is no class "{name}" in {module_path}{did_you_mean(name, classes)}'

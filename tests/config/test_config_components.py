@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from probcal.config.components import import_class
+from probcal.errors import ProbcalError
 from tests.small_config import experiment, faults, the_fault
 
 
@@ -139,3 +141,8 @@ def test_a_misspelt_method_gives_only_one_message(tmp_path):
     methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_swep]")
     line, said = the_fault(tmp_path, methods, more="curves: [scores]\n")
     assert line == 6 and 'did you mean "weight_sweep"' in said
+
+
+def test_class_that_a_module_refuses_on_access_is_a_fault_and_no_traceback():
+    with pytest.raises(ProbcalError, match="HalvingGridSearchCV is experimental"):
+        import_class("sklearn.model_selection.HalvingGridSearchCV")
