@@ -144,7 +144,8 @@ def test_a_misspelt_method_gives_only_one_message(tmp_path):
 
 
 def test_class_that_a_module_refuses_on_access_is_a_fault_and_no_traceback(tmp_path, monkeypatch):
-    (tmp_path / "experimental.py").write_text("def __getattr__(name):\n    raise ImportError(f'{name} is experimental')\n")
+    source = "def __getattr__(name):\n    raise ImportError(f'{name} is experimental')\n"
+    (tmp_path / "experimental.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ProbcalError, match="Search is experimental"):
         import_class("experimental.Search")
