@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     help="Small run: one repetition, 1,000 rows, 10 probes or bags; results in results/NAME-quick.",
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
+@click.option("--strict", is_flag=True, help="Run cells again that other versions of packages made.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--timeout", type=options.Seconds(), help="Stop a cell after this time: 90s, 10m, 2h.")
 @options.trusted_imports
@@ -72,6 +73,7 @@ def run(
     dry_run: bool,
     in_small: bool,
     retry_failed: bool,
+    strict: bool,
     fail_fast: bool,
     timeout: float | None,
 ) -> None:
@@ -103,7 +105,7 @@ def run(
         store = Store(folder)
         store.refuse_other_results(experiment.name)
         data = current_data(subset.used_cards(), originals)
-        plan = make_plan(subset, store, data, retry_failed=retry_failed)
+        plan = make_plan(subset, store, data, retry_failed=retry_failed, strict=strict)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
         plan = mark_missing_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
@@ -111,7 +113,7 @@ def run(
     _refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
     command = shlex.join(["probcal", *sys.argv[1:]])
     run_options = RunOptions(
-        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command
+        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict
     )
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
 

@@ -23,26 +23,30 @@ if TYPE_CHECKING:
 )
 @options.folder_argument
 @click.option("--cells", is_flag=True, help="Print one line for each cell.")
+@click.option("--strict", is_flag=True, help="Count results as stale that other versions of packages made.")
 @options.selection
 @options.data_dir_option
 @options.trusted_imports
 def status(
     folder: Path,
     cells: bool,
+    strict: bool,
     selection: Selection,
     data_dir: str | None,
 ) -> None:
     """Show which cells in a FOLDER of results are done, failed, stale or still to run, and which run now.
 
     If FOLDER holds several experiments, each is shown as it was last run. A note says if an experiment file has changed
-    since. A cell is stale when its data, settings, code or packages have changed, and the reason is shown. probcal run
-    runs stale cells again. Data files are hashed, so no edit is missed. probcal run keeps exactly the cells shown as
-    done.
+    since. A cell is stale when its data, its settings, your own code or the numbers of a component have changed. The
+    reason is shown. probcal run runs stale cells again. Data files are hashed, so no edit is missed. Other versions of
+    packages are shown, and make a cell stale only with --strict. probcal run keeps exactly the cells shown as done.
     """
     from probcal.data.load import data_folder
     from probcal.runner.status import status_lines
 
     originals = data_folder(data_dir)
     for store in selection.select_stores(options.stores_at(folder)):
-        for line in status_lines(store, every_cell=cells, takes=selection.includes, originals=originals):
+        for line in status_lines(
+            store, every_cell=cells, takes=selection.includes, originals=originals, strict=strict
+        ):
             click.echo(printable(line))

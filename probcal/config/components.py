@@ -19,6 +19,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from probcal.config.numerics import numerics
 from probcal.distribution import name_packages
 from probcal.errors import ProbcalError, did_you_mean
 
@@ -37,8 +38,11 @@ class Builtin:
 
 
 def import_class(path: str) -> type:
-    """Return the class at ``package.module.Class``. Raise ProbcalError that says what is missing."""
-    module_path, _, name = path.rpartition(".")
+    """Return the class at ``package.module.Class``, or where it was moved to.
+
+    Raises ProbcalError that says what is missing.
+    """
+    module_path, _, name = numerics().moved.get(path, path).rpartition(".")
     if not module_path.strip(".") or module_path.startswith("."):
         raise ProbcalError(f'"{path}" is not an import path, such as sklearn.ensemble.RandomForestClassifier')
     try:

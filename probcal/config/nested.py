@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from probcal.config.components import build, import_class, takes_parameter, unknown_parameters, value_fault
+from probcal.config.numerics import numerics
 from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.trust import text_faults, trusted_class
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
@@ -57,6 +58,17 @@ def paths(value: Any) -> list[str]:
         return []
     types = dict.fromkeys(component["type"] for _, component in _components((), value))
     return list(types)
+
+
+def canonical(value: Any) -> Any:
+    """Return a resolved value with the first import path of every class, which identities name for ever."""
+    if not value or not numerics().first_path:
+        return value
+    if is_component(value):
+        return {"type": numerics().canonical(value["type"]), "params": canonical(value.get("params"))}
+    if isinstance(value, dict):
+        return {name: canonical(item) for name, item in value.items()}
+    return [canonical(item) for item in value] if isinstance(value, list) else value
 
 
 def instances(value: Any) -> Any:

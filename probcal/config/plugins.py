@@ -103,6 +103,12 @@ def is_declared(path: str) -> bool:
     return _declaration_of(path) is not None
 
 
+def plugin_package(path: str) -> str | None:
+    """Return name and version of the package that declares the class at this import path, or None."""
+    plugin = _declaration_of(path)
+    return None if plugin is None else plugin.package
+
+
 def _declaration_of(path: str) -> Declaration | None:
     """Return what declares the class at this path, rather under a name that is not built in, or None."""
     matches = [

@@ -23,7 +23,7 @@ from probcal import __version__
 from probcal.data.cache import cache_folder
 from probcal.data.load import obtain_once
 from probcal.errors import ProbcalError
-from probcal.runner import fingerprint
+from probcal.runner import identity
 from probcal.runner.execute import Outcome, exit_reason, failed_outcome
 from probcal.runner.plan import PlannedCell
 from probcal.runner.pool import Worker, WorkerDied, worker_outcome
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
 ANSWER_SECONDS = 15.0  # a scheduler that is stopped keeps its connections, and a slow import can take this long
 LOSSES = 3  # times that a cell may lose all workers that it could run on
-_fingerprints, _obtain_once = cache(fingerprint.Fingerprints), cache(obtain_once)
+_identities, _obtain_once = cache(identity.Identities), cache(obtain_once)
 _pool: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
 Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)  # multiprocessing would wait for them
 
@@ -75,13 +75,12 @@ def find_fault(
             os.environ[name] = str(modules / folder)
     sys.path.extend({str(modules)} - {*sys.path})  # last, to hide no module
     try:
-        digests = {**fingerprint.code_of(*fingerprint.modules_of(entry.cell)), **fingerprint.code_of_metrics()}
-        key = _fingerprints().key(entry.cell)
+        digests = identity.user_code_of(entry.cell)
+        key = _identities(entry.key.get("weka")).key(entry.cell)
         _obtain_once(entry.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
-    names = sorted({*digests, *fingerprint.modules_of(entry.cell)})
-    differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
+    differences = [f"code of {name}" for name in digests if code.get(name) != digests.get(name)]
     differences = differences or [part for part, digest in entry.key.items() if key.get(part) != digest]
     return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True
 
@@ -128,7 +127,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
 async def _version_faults(client: Client, names: list[str], versions: dict[str, str]) -> dict[str, Any]:
     """Ask each worker by itself, so that one that is stopped does not keep the answers of others."""
     async def ask(name: str) -> Any:
-        answer = client._run(fingerprint.version_differences, versions, workers=[name], on_error="return")
+        answer = client._run(identity.version_differences, versions, workers=[name], on_error="return")
         try:
             return (await asyncio.wait_for(answer, CONNECT_SECONDS)).get(name, OSError())
         except Exception as error:
@@ -146,9 +145,10 @@ def outcomes(
     from distributed import CancelledError, as_completed
     from distributed.client import ClosedClientError
     from distributed.scheduler import KilledWorker
-    modules = sorted({module for item in plan for module in fingerprint.modules_of(item.cell)})
-    versions = {"probcal": __version__, **fingerprint.versions_of(*modules)}
-    code = {**fingerprint.code_of(*modules), **fingerprint.code_of_metrics()}
+    cells = list({id(item.cell.column): item.cell for item in plan}.values())
+    packages = {name: text for cell in cells for name, text in identity.packages_of(cell).items()}
+    versions = {"probcal": __version__, **packages}
+    code = {name: digest for cell in cells for name, digest in identity.user_code_of(cell).items()}
     folders = {"PROBCAL_DATA_DIR": options.data_folder, "PROBCAL_CACHE_DIR": cache_folder()}
     task = partial(run_in_process, partial(find_fault, code, folders, Path.cwd()))
     queue, losses, check_time, is_empty = deque(plan), Counter[str](), -math.inf, False

@@ -1,7 +1,7 @@
 """Fit one cell's method on its training rows and predict its test rows.
 
-This is the code behind every prediction: a change here makes the results stale (``probcal.runner.fingerprint``). The
-code that measures, records and times a cell is in ``probcal.runner.execute`` and makes nothing stale.
+This is the code behind every prediction. The code that measures, records and times a cell is in
+``probcal.runner.execute``.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from typing import Any
 from probcal._io import join_first, lines_of
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import ProbcalError, StoreError
-from probcal.runner.fingerprint import NUMERIC_PACKAGES, code_of, code_of_metrics
-from probcal.store.cell_result import CellResult, key_digest
+from probcal.store.cell_result import CellResult, has_digest, key_digest
+from probcal.store.first_keys import present_key
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.summary import Results, planned_ids
@@ -26,7 +26,7 @@ _FOLDER_PARTS = ("keys", "config", "config_path")
 _MOST_NAMES = 4
 """Most modules or packages that a message names."""
 _MEASURED_PARTS = ("metrics", "stages", "curves", "n_train", "n_test")
-"""Parts of a result that follow from its fingerprint, besides its predictions."""
+"""Parts of a result that follow from its identity, besides its predictions."""
 
 
 class MergeError(ProbcalError):
@@ -105,14 +105,6 @@ class _Side:
 
     def place(self, cell: str) -> str:
         return f"{self.folder / 'cells.jsonl'}:{self.lines.get(cell, 0)}"
-
-    def place_of_run(self) -> str:
-        """Return the file and line of ``last_run``."""
-        path, last_number = self.folder / "runs.jsonl", 0
-        for number, line in lines_of(path):
-            if f'"{self.last_run.get("run")}"' in (line or ""):
-                last_number = number
-        return f"{path}:{last_number}"
 
     def place_of(self, part: str) -> str:
         """Return the file and line of a part of the experiment."""
@@ -200,9 +192,9 @@ def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _refuse_other_code(first: _Side, second: _Side) -> None:
-    """Raise MergeError where the folders would not give the same fingerprint to a cell.
+    """Raise MergeError where the folders would not give the same identity to a cell.
 
-    Packages and modules that only the learners of one folder use may differ.
+    Versions of packages may differ. Each run records its own.
     """
     columns = first.columns & second.columns
     for cell in first.keys.keys() & second.keys.keys() if columns else ():
@@ -210,49 +202,40 @@ def _refuse_other_code(first: _Side, second: _Side) -> None:
             continue
         for part, opposite in ((second, first), (first, second)):
             result = part.results.get(cell)
-            if result and result.status == "done" and (result.learner, result.method) in columns:
-                reason = _differences(opposite, part, None) or "the data, the split or the settings differ"
+            is_used = result and result.status == "done" and (result.learner, result.method) in columns
+            if result and is_used and not has_digest(result.key, opposite.keys[cell]):
+                reason = _differences(opposite, part) or "the data, the split or the settings differ"
                 raise MergeError(
-                    f"{part.place(cell)}: {cell} would have another fingerprint in {opposite.folder}: {reason}; run the"
-                    " parts with the same data, code and versions (probcal run makes stale cells again)"
+                    f"{part.place(cell)}: {cell} would have another identity in {opposite.folder}: {reason}; run the"
+                    " parts with the same data, code and version of probcal (probcal run makes stale cells again)"
                 )
-    names = {"python", *NUMERIC_PACKAGES, *code_of(), *code_of_metrics()}
-    if reason := _differences(first, second, names):
-        raise MergeError(
-            f"{second.place_of_run()}: the folders were not made alike: {reason}, compared with {first.place_of_run()};"
-            " run the parts with the same code and versions (probcal run makes stale cells again)"
-        )
 
 
-def _differences(first: _Side, second: _Side, names: set[str] | None) -> str:
-    """Return how versions, code and data of the latest runs differ. ``names`` restricts packages and modules."""
+def _differences(first: _Side, second: _Side) -> str:
+    """Return how numerics versions, user's code and data of the latest runs differ."""
     differences = []
-    versions, second_versions = (_mapping(part.last_run.get("versions")) for part in (first, second))
+    versions, second_versions = (_mapping(part.last_run.get("numerics")) for part in (first, second))
     changes = [
-        f"{name} {second_versions[name]}, not {versions[name]}"
-        for name in _changed_names(versions, second_versions, names)
+        f"{name} {second_versions[name]}, not {versions[name]}" for name in _changed_names(versions, second_versions)
     ]
-    differences += [join_first(changes, _MOST_NAMES)] if changes else []
-    code, second_code = (_mapping(part.last_run.get("code")) for part in (first, second))
-    changes = _changed_names(code, second_code, names)
+    differences += [f"numerics version {join_first(changes, _MOST_NAMES)}"] if changes else []
+    code, second_code = (_mapping(part.last_run.get("user_code")) for part in (first, second))
+    changes = _changed_names(code, second_code)
     differences += [f"other code in {join_first(changes, _MOST_NAMES)}"] if changes else []
-    if names is None:
-        data, second_data = (_mapping(part.last_run.get("data")) for part in (first, second))
-        changes = [
-            name
-            for name in sorted(data.keys() & second_data.keys())
-            if any(
-                _mapping(data[name]).get(part) != _mapping(second_data[name]).get(part)
-                for part in ("fingerprint", "card")
-            )
-        ]
-        differences += [f"other data or another card of {join_first(changes, _MOST_NAMES)}"] if changes else []
+    data, second_data = (_mapping(part.last_run.get("data")) for part in (first, second))
+    changes = [
+        name
+        for name in sorted(data.keys() & second_data.keys())
+        if any(
+            _mapping(data[name]).get(part) != _mapping(second_data[name]).get(part) for part in ("fingerprint", "card")
+        )
+    ]
+    differences += [f"other data or another card of {join_first(changes, _MOST_NAMES)}"] if changes else []
     return "; ".join(differences)
 
 
-def _changed_names(first: Mapping[str, Any], second: Mapping[str, Any], names: set[str] | None) -> list[str]:
-    common_names = first.keys() & second.keys() if names is None else first.keys() & second.keys() & names
-    return [name for name in sorted(common_names) if first[name] != second[name]]
+def _changed_names(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    return [name for name in sorted(first.keys() & second.keys()) if first[name] != second[name]]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -279,7 +262,7 @@ def _columns(outline: Outline, row: Any) -> list[Any]:
 def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, CellResult]]:
     """Return the result of a cell that counts, first, and then its equals in other folders.
 
-    Raises MergeError for two different results, unless all but one fingerprint are stale.
+    Raises MergeError for two different results, unless all but one identity are stale.
     """
     pairs = [(part, part.results[cell]) for part in parts if cell in part.results]
     done_pairs = [pair for pair in pairs if pair[1].status == "done"]
@@ -287,23 +270,19 @@ def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, Cel
         return sorted(pairs, key=lambda pair: pair[1].run, reverse=True)[:1]
     if len({key_digest(result.key) for _, result in done_pairs}) > 1:
         current_keys = {part.keys[cell] for part in parts if cell in part.keys}
-        done_pairs = [pair for pair in done_pairs if key_digest(pair[1].key) in current_keys] or done_pairs
+        current = [pair for pair in done_pairs if any(has_digest(pair[1].key, key) for key in current_keys)]
+        done_pairs = current or done_pairs
     done_pairs.sort(key=lambda pair: (not pair[0].store.has_predictions(pair[1]), pair[1].run))
     (part, result), *copies = done_pairs
     for second_part, second_result in copies:
         message = f"{second_part.place(cell)}: {cell} has another result than in {part.place(cell)}"
         if key_digest(second_result.key) != key_digest(result.key):
-            names = sorted(
-                name
-                for name in {*result.key, *second_result.key}
-                if result.key.get(name) != second_result.key.get(name)
-            )
-            raise MergeError(
-                f"{message}, with another fingerprint ({', '.join(names)}); remove the line that is stale"
-            )
+            key, second_key = present_key(result.key), present_key(second_result.key)
+            names = sorted(name for name in {*key, *second_key} if key.get(name) != second_key.get(name))
+            raise MergeError(f"{message}, with another identity ({', '.join(names)}); remove the line that is stale")
         if faults := _differing_parts(result, second_result):
             raise MergeError(
-                f"{message} for the same fingerprint: {faults}; one of the machines computes otherwise. Remove one of"
+                f"{message} for the same identity: {faults}; one of the machines computes otherwise. Remove one of"
                 " the lines, or run the cell again"
             )
     return done_pairs
@@ -372,7 +351,7 @@ def _add(store: Store, pairs: list[tuple[_Side, CellResult]]) -> bool:
 def _experiment(
     parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResult]]], out: Path
 ) -> dict[str, Any]:
-    """Return the description of the joined folder, with the fingerprints that all parts know."""
+    """Return the description of the joined folder, with the digests of identities that all parts know."""
     first = next((part for part in parts if part.config.is_file()), parts[0])
     keys: dict[str, str] = {}
     for part in reversed(parts):

@@ -19,8 +19,15 @@ from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA_PACKAGE
 from probcal.metrics.registry import METRICS
 from probcal.runner.data_step import DataStep, current_data
-from probcal.runner.fingerprint import Fingerprints, changed_parts, has_same_metrics, stored_reading
 from probcal.runner.heartbeat import TimeEstimates, duration
+from probcal.runner.identity import (
+    Identities,
+    changed_parts,
+    has_same_metrics,
+    other_versions,
+    packages_of,
+    stored_reading,
+)
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
 
@@ -127,23 +134,28 @@ class PlannedCell:
 
 
 def make_plan(
-    experiment: Experiment, store: Store, data: DataStep | None = None, *, retry_failed: bool = False
+    experiment: Experiment,
+    store: Store,
+    data: DataStep | None = None,
+    *,
+    retry_failed: bool = False,
+    strict: bool = False,
 ) -> list[PlannedCell]:
     """Return the state of every cell, from the stored results and the present data sets.
 
     ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
+    ``strict`` makes results stale that other versions of packages made.
     Raises DataError when they cannot be used.
     """
     data = current_data(experiment.used_cards(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
-    fingerprints = Fingerprints(experiment.weka)
+    identities = Identities(experiment.weka)
     seconds = {_timing_key(result): result.seconds for result in results.values() if result.status == "done"}
     plan = []
     for cell in cells_of(data.bind_cards(experiment)):
         result = results.get(cell.id)
         run = {} if result is None else runs.get(result.run, {})
-        absent_weka = fingerprints.absent_weka(cell, run)
-        key = fingerprints.key(cell, absent_weka)
+        key = identities.key(cell)
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
         is_local = result is None or cell.card.bind(None) in data.local_cards
@@ -151,7 +163,7 @@ def make_plan(
         if result is not None and state == "failed":
             reason = _failure_text(result)
         elif result is not None and state == "stale":
-            reason = fingerprints.staleness_reason(cell, key, result, run)
+            reason = identities.staleness_reason(cell, key, result, run)
             reason = reason or f"{result.status} before and runs again"
         elif result is not None and state == "done" and not has_same_metrics(key, result):
             missing_metrics = find_missing_metrics(cell, key, result)
@@ -164,14 +176,25 @@ def make_plan(
                 )
             else:
                 reason = "measured by an earlier version of the metrics; its predictions are not stored"
-        elif state == "done" and absent_weka:
-            reason = f"measured with Weka {absent_weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
+        elif result is not None and state == "done":
+            is_readable_only = identities.absent_weka(cell)
+            reason = _other_versions(cell, run)
+            if reason and strict and not is_readable_only:
+                state = "stale"
+            if is_readable_only:
+                weka = run.get("versions", {}).get("weka.jar", experiment.weka)
+                reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
         if doubt == CARD_CHANGED and state != "stale":
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
             reason = doubt
         plan.append(PlannedCell(cell, key, state, reason, seconds.get(_timing_key(cell)), old_result, missing_metrics))
     return plan
+
+
+def _other_versions(cell: Cell, run: Mapping[str, Any]) -> str:
+    versions = run.get("versions", {})
+    return other_versions(packages_of(cell), versions) if isinstance(versions, dict) else ""
 
 
 CARD_CHANGED = "the card changed, and its data are not at hand"

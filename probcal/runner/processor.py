@@ -7,6 +7,7 @@ the process that computes starts.
 
 from __future__ import annotations
 
+import platform
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -40,3 +41,11 @@ def lacking_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
     lines = (line for line in cpuinfo.read_text(encoding="utf-8").splitlines() if line.startswith("flags"))
     flags = next(lines, "").partition(":")[2].split()
     return _NEEDED_FLAGS - frozenset(flags) if flags else frozenset()
+
+
+def processor_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Return the name of this processor, such as ``AMD EPYC 9R14``. It is empty where the system tells none."""
+    if not cpuinfo.is_file():
+        return platform.processor()
+    lines = (line for line in cpuinfo.read_text(encoding="utf-8").splitlines() if line.startswith("model name"))
+    return next(lines, "").partition(":")[2].strip()

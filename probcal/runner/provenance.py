@@ -1,4 +1,4 @@
-"""Provenance of a run: versions, code, data and machine, recorded once for all cells."""
+"""Provenance of a run: versions, data and machine, recorded once for all cells."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from threadpoolctl import threadpool_info
 
 import probcal
 from probcal.config.experiment import Experiment
+from probcal.config.numerics import numerics
 from probcal.data.load import known_fingerprint
-from probcal.runner.fingerprint import code_of, code_of_metrics, modules_of, versions_of
+from probcal.runner.identity import components_of, packages_of, user_code_of
 from probcal.runner.plan import PlannedCell
+from probcal.runner.processor import processor_name
 from probcal.store.cell_result import CellResult
 
 
@@ -31,12 +33,8 @@ def provenance(
 
     ``sources`` maps each data set of this run to where it came from.
     """
-    modules = {
-        component.path.rpartition(".")[0]
-        for column in experiment.columns
-        for component in (column.learner, column.method)
-    }
-    modules.update(module for entry in plan for module in modules_of(entry.cell))
+    cells = list({id(entry.cell.column): entry.cell for entry in plan}.values())
+    components = {name for entry in plan for name in components_of(entry.cell)}
     now = datetime.now(UTC)
     return {
         "run": f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
@@ -61,8 +59,10 @@ def provenance(
         "system": f"{platform.system()} {platform.machine()}",
         "processors": os.cpu_count(),
         "linear_algebra": _linear_algebra(),
-        "versions": versions_of(*sorted(modules)),
-        "code": {**code_of(*sorted(modules)), **code_of_metrics()},
+        "processor": processor_name(),
+        "versions": {name: text for cell in cells for name, text in packages_of(cell).items()},
+        "numerics": {name: numerics().components[name].version for name in sorted(components)},
+        "user_code": {name: digest for cell in cells for name, digest in user_code_of(cell).items()},
     }
 
 
@@ -95,7 +95,7 @@ class RunTimes:
 def _linear_algebra() -> list[str]:
     """Return library, version and processor type of the linear algebra.
 
-    They change last digits, but are no part of a fingerprint.
+    They change last digits, but are no part of an identity.
     """
     libraries = (
         (library["internal_api"], library["version"], library.get("architecture"))

@@ -21,8 +21,8 @@ from probcal.errors import StoreError
 from probcal.runner import dask
 from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.execute import Outcome, remeasure
-from probcal.runner.fingerprint import Fingerprints, changed_parts
 from probcal.runner.heartbeat import useful_worker_count
+from probcal.runner.identity import Identities, changed_parts
 from probcal.runner.plan import (
     PlannedCell,
     cells_of,
@@ -38,7 +38,7 @@ from probcal.runner.plan import (
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
-from probcal.store.cell_result import key_digest
+from probcal.store.cell_result import has_digest, key_digest
 from probcal.store.folder import Store
 from probcal.store.summary import Results
 
@@ -63,6 +63,8 @@ class RunOptions:
     """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
     command: str = "the same command"
     """The command that runs it once more."""
+    strict: bool = False
+    """Whether results of other package versions run again."""
 
 
 def small_experiment(experiment: Experiment) -> Experiment:
@@ -97,14 +99,13 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.used_cards()
     store.refuse_other_results(experiment.name)
+    planned = partial(make_plan, selection, store, retry_failed=options.retry_failed, strict=options.strict)
     data = current_data(cards, options.data_folder, say)
     if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible
-        refuse_unmet_requirements(
-            cells_to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka
-        )
-        data.obtain(new_cards, options.data_folder, say)  # their values are part of the fingerprints
+        refuse_unmet_requirements(cells_to_fit(planned(data)), experiment.weka)
+        data.obtain(new_cards, options.data_folder, say)  # their values are part of the identities
     old_state = store.state()
-    plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
+    plan = planned(data)
     refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
     needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.needs_run)
     data.obtain((card for card in needed_cards if card.name not in data.missing), options.data_folder, say)
@@ -113,7 +114,7 @@ def run_experiment(
     if any(entry.needs_run for entry in plan):
         with store.writing(experiment.name):
             if store.state() != old_state:  # another run has ended meanwhile
-                plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
+                plan = planned(data)
                 plan = mark_missing_data(plan, data.missing)
             _print_plan(plan, say)
             sources = {card.name: data.sources[card.name] for card in needed_cards if card.name in data.sources}
@@ -150,14 +151,13 @@ _FILE_PARTS = ("config", "config_path")
 
 
 def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
-    """Return the description to store. Cells whose data are not at hand keep their earlier fingerprints."""
+    """Return the description to store. Cells whose data are not at hand keep their earlier identities."""
     description: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
     stored_keys = store.experiment().get("keys") if store.exists() else None
     cell_ids = {cell.id for cell in cells_of(experiment)}
     old_keys = stored_keys if isinstance(stored_keys, dict) else {}
     description["keys"] = {cell: key for cell, key in old_keys.items() if cell in cell_ids} | description["keys"]
     results = store.results() if store.exists() else {}
-    description["keys"] |= _keys_of_absent_weka(experiment, store, results)
     description["keys"] |= _keys_of_earlier_metrics(experiment, store, results, description["keys"])
     return description
 
@@ -245,22 +245,9 @@ def _is_calibrator(method: Component) -> bool:
 
 
 def _keys(experiment: Experiment) -> dict[str, str]:
-    """Return cell -> digest of its present fingerprint, by which tables recognise stale results."""
-    fingerprints = Fingerprints()
-    keys = {cell.id: fingerprints.key(cell) for cell in cells_of(experiment)}
-    return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
-
-
-def _keys_of_absent_weka(experiment: Experiment, store: Store, results: Results) -> dict[str, str]:
-    """Return cell -> digest where a result is of the release that the experiment names, and which is not at hand."""
-    if experiment.weka is None or not results:
-        return {}
-    fingerprints, runs = Fingerprints(experiment.weka), store.runs()
-    keys = {}
-    for cell in cells_of(experiment):
-        run = runs.get(results[cell.id].run, {}) if cell.id in results else {}
-        if weka := fingerprints.absent_weka(cell, run):
-            keys[cell.id] = fingerprints.key(cell, weka)
+    """Return cell -> digest of its present identity, by which tables recognise stale results."""
+    identities = Identities(experiment.weka)
+    keys = {cell.id: identities.key(cell) for cell in cells_of(experiment)}
     return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
 
 
@@ -271,12 +258,12 @@ def _keys_of_earlier_metrics(
 
     A run cannot measure these results again, and keeps them. So tables do not count them as stale.
     """
-    fingerprints, old_keys = Fingerprints(experiment.weka), {}
+    identities, old_keys = Identities(experiment.weka), {}
     for cell in cells_of(experiment):
         result = results.get(cell.id)
-        if result is None or result.status != "done" or key_digest(result.key) == keys.get(cell.id):
+        if result is None or result.status != "done" or has_digest(result.key, keys.get(cell.id)):
             continue
-        key = fingerprints.key(cell)
+        key = identities.key(cell)
         if "data" not in key or changed_parts(key, result) or store.has_predictions(result):
             continue
         if not find_missing_metrics(cell, key, result):

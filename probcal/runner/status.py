@@ -16,8 +16,8 @@ from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, ProbcalError
 from probcal.runner.data_step import current_data
-from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
+from probcal.runner.identity import data_change
 from probcal.runner.plan import CARD_CHANGED, cells_text, make_plan, mark_missing_data, plan_lines, staleness_doubt
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
@@ -30,6 +30,7 @@ def status_lines(
     every_cell: bool,
     takes: Callable[[str, str, str], bool] = lambda *_: True,
     originals: Path | None = None,
+    strict: bool = False,
 ) -> Iterator[str]:
     """Yield the status line by line, the fastest first.
 
@@ -48,7 +49,7 @@ def status_lines(
         data = current_data(experiment.used_cards(), originals)
         plan = [
             entry
-            for entry in mark_missing_data(make_plan(experiment, store, data), data.missing)
+            for entry in mark_missing_data(make_plan(experiment, store, data, strict=strict), data.missing)
             if takes(entry.cell.dataset, entry.cell.column.learner.name, entry.cell.column.method.name)
         ]
     except ProbcalError:

@@ -19,7 +19,7 @@ from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
 from probcal.runner.execute import measure, truth_of
 from probcal.runner.plan import Cell, cells_of
 from probcal.runner.run import experiment_of
-from probcal.store.cell_result import CellResult, cell_id, key_digest
+from probcal.store.cell_result import CellResult, cell_id, has_digest
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
@@ -67,7 +67,7 @@ class FolderVerification:
     summary_faults: list[str] = field(default_factory=list)
     """Disagreements of summary files, such as compare.json, with what they summarise."""
     n_stale: int = 0
-    """Number of rows made with other settings, data or code than the last run had."""
+    """Number of rows made with other settings, data or numerics versions than the last run had."""
 
     @property
     def n_rows(self) -> int:
@@ -107,7 +107,7 @@ class _Verification:
         rows = [result for result in results if selection.includes(result.dataset, result.learner, result.method)]
         recomputed_ids = set()
         for row in progress(rows):
-            if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
+            if row.id in self.outline.keys and not has_digest(row.key, self.outline.keys[row.id]):
                 self.report.n_stale += 1
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
@@ -153,16 +153,16 @@ class _Verification:
         return True
 
     def _split_faults(self, row: CellResult) -> Iterator[Difference]:
-        """Yield a difference for a row of an unplanned split with the fingerprint of a planned one.
+        """Yield a difference for a row of an unplanned split with the identity of a planned one.
 
-        A row of an unplanned split with another fingerprint may belong to an earlier plan.
+        A row of an unplanned split with another identity may belong to an earlier plan.
         """
         n_splits = self.outline.repetitions.get(row.dataset)
         if n_splits is None or row.repetition < n_splits:
             return
         split = self._splits.get((row.dataset, row.key.get("split", "")))
         for number in range(n_splits) if split is None else ():
-            if self.outline.keys.get(cell_id(row.dataset, number, row.learner, row.method)) == key_digest(row.key):
+            if has_digest(row.key, self.outline.keys.get(cell_id(row.dataset, number, row.learner, row.method))):
                 split = number
         if split is not None:
             reason = f"{split}, by its key; the experiment plans no split {row.repetition}"

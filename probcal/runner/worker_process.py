@@ -21,8 +21,8 @@ import sklearn
 
 from probcal.errors import ProbcalError
 from probcal.runner.execute import Outcome, execute, failed_outcome, limit_texts, rows_of
-from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import seed_shared_generators
+from probcal.runner.identity import modules_of
 from probcal.runner.interruption import SIGNALS, block_signals, handled_signals
 from probcal.runner.plan import Cell, PlannedCell
 

@@ -19,6 +19,7 @@ from probcal._io import printable
 from probcal.config.plugins import find_metric
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import Metric, metric_named
+from probcal.store.first_keys import present_key
 
 _NO_PACKAGE_REASON = "the package that declares this metric is not installed, so no end is better"
 _DERIVED_METRICS = ("loss_ratio", "steepest_growth")
@@ -255,7 +256,16 @@ def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
 
 
 def key_digest(key: Mapping[str, str]) -> str:
-    """Return one digest for a whole fingerprint. Stages and curves change no other number, so they do not count."""
+    """Return one digest for a whole identity. Stages and curves change no other number, so they do not count."""
+    return _digest(present_key(key))
+
+
+def has_digest(key: Mapping[str, str], digest: str | None) -> bool:
+    """Return whether ``digest`` is that of ``key``, in its present form or in the form in which it was stored."""
+    return digest in (key_digest(key), _digest(key))
+
+
+def _digest(key: Mapping[str, str]) -> str:
     key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from probcal.store.cell_result import CellResult, cell_id, key_digest
+from probcal.store.cell_result import CellResult, cell_id, has_digest
 from probcal.store.outline import Outline, ResultColumn, Row
 
 Results = dict[str, CellResult]
@@ -162,11 +162,11 @@ def _missing_repetitions(outline: Outline, results: Results, row: Row) -> list[s
 
 
 def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[str]:
-    """Return the cells whose result was made with other settings, data or code than the last run has."""
+    """Return the cells whose result was made with other settings, data or numerics versions than the last run has."""
     return [
         name
         for name in planned_ids(outline, row, column)
-        if name in results and name in outline.keys and key_digest(results[name].key) != outline.keys[name]
+        if name in results and name in outline.keys and not has_digest(results[name].key, outline.keys[name])
     ]
 
 

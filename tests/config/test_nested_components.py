@@ -143,24 +143,24 @@ def test_an_edited_nested_class_makes_its_cells_stale(tmp_path, monkeypatch):
     mine.write_text("from sklearn.preprocessing import StandardScaler\nclass Mine(StandardScaler):\n    '''Scale.'''\n")
     written(tmp_path, ("sklearn.preprocessing.StandardScaler", "nested_scaler.Mine"))
     assert probcal("run", "nested.yaml", "--trust", "nested_scaler").exit_code == 0
-    from probcal.runner import fingerprint
+    from probcal.runner import identity, user_code
 
     for text, stale in (("'''Scale rows.'''", False), ("extra = 1", True)):
         mine.write_text(f"from sklearn.preprocessing import StandardScaler\nclass Mine(StandardScaler):\n    {text}\n")
-        for cached in (fingerprint._source, fingerprint.code_of, fingerprint.versions_of):
+        for cached in (user_code._source, user_code.user_imports, identity._packages):
             cached.cache_clear()
         said = probcal("status", "results/nested", "--trust", "nested_scaler").output
-        assert ("stale: 1 cell: code changed: nested_scaler" in said) is stale, said
+        assert ("stale: 1 cell: your code changed: nested_scaler" in said) is stale, said
 
 
 def test_a_nested_parameter_changes_the_key_of_its_cells(tmp_path):
-    from probcal.runner.fingerprint import Fingerprints
+    from probcal.runner.identity import Identities
     from probcal.runner.plan import cells_of
 
     keys = []
     for change in ((), (("C: 0.1", "C: 0.2"),)):
         cells = cells_of(read_experiment(written(tmp_path, *change)))
-        keys.append([Fingerprints().key(cell)["learner"] for cell in cells])
+        keys.append([Identities().key(cell)["learner"] for cell in cells])
     assert keys[0][0] != keys[1][0] and keys[0][1] == keys[1][1]
 
 

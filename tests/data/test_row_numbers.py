@@ -18,7 +18,7 @@ from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import read_original_files
 from probcal.data.splits import repetitions_of, split_rows
 from probcal.errors import DataError, FileProblems, RowError
-from probcal.runner.fingerprint import _split
+from probcal.runner.identity import _split
 from tests.data.small_cards import shipped_card
 
 CARD = """

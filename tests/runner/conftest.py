@@ -11,7 +11,7 @@ import pytest
 from run_bench import Bench, distributions, source
 
 from probcal.cli import main as cli
-from probcal.runner import fingerprint
+from probcal.runner import identity, user_code
 
 
 @pytest.fixture
@@ -24,10 +24,13 @@ def bench(tmp_path, monkeypatch) -> Iterator[Bench]:
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)
     # Each command forgets the digests of code, as a new process does. Unchanged files are not parsed again.
-    monkeypatch.setattr(fingerprint, "Source", source)
-    monkeypatch.setattr(fingerprint, "packages_distributions", distributions)
+    monkeypatch.setattr(user_code, "Source", source)
+    monkeypatch.setattr(identity, "packages_distributions", distributions)
     before = signal.getsignal(signal.SIGTERM)
     bench = Bench(tmp_path)
     bench.config()
+    bench.forget()
     yield bench
+    monkeypatch.undo()
+    bench.forget()
     signal.signal(signal.SIGTERM, before)

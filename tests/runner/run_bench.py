@@ -11,7 +11,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -20,8 +20,9 @@ import yaml
 from click.testing import CliRunner
 
 from probcal.cli import main as cli
-from probcal.runner import fingerprint as code
-from probcal.runner.source_digest import Source
+from probcal.config.numerics import numerics
+from probcal.runner import identity, user_code
+from probcal.runner.user_code import Source
 from probcal.store.folder import Store
 
 DUMMY = "sklearn.dummy.DummyClassifier"
@@ -166,7 +167,7 @@ class Bench:
 
     def probcal(self, *words: str) -> Finished:
         """Run ``probcal`` with these words, as if typed in the folder."""
-        self._forget()
+        self.forget()
         done = CliRunner().invoke(cli.main, list(words), prog_name="probcal")
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
@@ -198,14 +199,30 @@ class Bench:
         results = Store(folder or self.results).results()
         return {cell: result.metrics for cell, result in results.items() if result.status == "done"}
 
-    def _forget(self) -> None:
-        """Forget what a new process does not know: the modules of the user and the digests of code."""
+    def forget(self) -> None:
+        """Forget what a new process does not know: the modules of the user, and what was computed about them."""
         importlib.invalidate_caches()
         for name in self._modules:
             sys.modules.pop(name, None)
-        for function in vars(code).values():
-            if hasattr(function, "cache_clear"):
+        for function in (*vars(identity).values(), *vars(user_code).values()):
+            if hasattr(function, "cache_clear") and function is not numerics:
                 function.cache_clear()
+
+
+def raise_metric(monkeypatch, name: str) -> None:
+    """Declare the next version of a metric."""
+    _raise(monkeypatch, numerics().metrics, name)
+
+
+def raise_component(monkeypatch, name: str) -> None:
+    """Declare the next version of a component."""
+    _raise(monkeypatch, numerics().components, name)
+
+
+def _raise(monkeypatch, declared, name: str) -> None:
+    component = declared[name]
+    rises = (*component.rises, "a test")
+    monkeypatch.setitem(declared, name, replace(component, version=component.version + 1, rises=rises))
 
 
 def source(path: Path, package: str) -> Source:

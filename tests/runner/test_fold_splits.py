@@ -6,7 +6,7 @@ import pytest
 from probcal.config.experiment import read_experiment
 from probcal.errors import FileProblems
 from probcal.runner.execute import rows_of
-from probcal.runner.fingerprint import Fingerprints, code_of, modules_of
+from probcal.runner.identity import Identities, components_of
 from probcal.runner.plan import cells_of
 
 FOLDS = {"kind": "stratified_k_fold", "folds": 5}
@@ -89,16 +89,14 @@ def test_a_quick_run_has_rows_of_every_class(bench):
     assert [(one["n_train"], one["metrics"]["auc"] > 0.5) for one in bench.rows()] == [(1000, True)] * 5
 
 
-def test_only_cells_with_folds_count_the_code_of_folds(bench):
+def test_only_cells_with_folds_use_the_component_of_folds(bench):
     [plain] = cells(bench, repeats=1)
     folded = cells(bench, repeats=1, split=FOLDS)[0]
-    added = set(code_of(*modules_of(folded))) - set(code_of(*modules_of(plain)))
-    methods = {"probcal.methods._repetition", "probcal.methods._shared_scores"}
-    assert added == {"probcal.data.folds", "probcal.runner.fold_rows", *methods}
+    assert set(components_of(folded)) - set(components_of(plain)) == {"folds"}
 
 
 def test_other_number_of_folds_makes_results_stale(bench):
-    keys = [Fingerprints().key(cells(bench, split={**FOLDS, "folds": folds})[0]) for folds in (5, 4)]
+    keys = [Identities().key(cells(bench, split={**FOLDS, "folds": folds})[0]) for folds in (5, 4)]
     assert {part for part in keys[0] if keys[0][part] != keys[1][part]} == {"split"}
 
 

@@ -10,7 +10,7 @@ from probcal.config.experiment import read_experiment
 from probcal.data.load import fetch_into_cache
 from probcal.errors import FileProblems
 from probcal.runner.execute import execute, rows_of
-from probcal.runner.fingerprint import Fingerprints, modules_of
+from probcal.runner.identity import Identities, components_of
 from probcal.runner.plan import cells_of
 
 CARD = """
@@ -104,15 +104,15 @@ def test_chronological_card_calibrates_on_its_last_training_rows(bench, scored):
     assert list(calibrated) == list(range(120, 160)) and fitted.max() == 119 and tested.min() == 160
 
 
-def test_only_nested_cells_have_other_fingerprints(bench):
+def test_only_nested_cells_have_other_identities(bench):
     [plain, *_] = cells(bench, GROUPS.replace(", nested: true", ""))
     [same, *_] = cells(bench, GROUPS.replace("nested: true", "nested: false"))
     [nested, *_] = cells(bench, GROUPS)
-    keys = [Fingerprints().key(cell) for cell in (plain, same, nested)]
+    keys = [Identities().key(cell) for cell in (plain, same, nested)]
     assert keys[0] == keys[1]
-    assert keys[2]["split"] != keys[0]["split"] and keys[2]["code"] != keys[0]["code"]
-    assert "probcal.runner.nested_rows" in modules_of(nested)
-    assert "probcal.runner.nested_rows" not in modules_of(plain)
+    assert keys[2]["split"] != keys[0]["split"]
+    assert "nested split" in components_of(nested)
+    assert "nested split" not in components_of(plain)
 
 
 def test_other_splits_cannot_be_nested(bench):

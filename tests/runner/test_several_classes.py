@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from run_bench import raise_metric
 
 from probcal.metrics import all_metrics
 from probcal.store.folder import Store
@@ -86,7 +87,7 @@ def test_cell_stores_a_prediction_per_class_and_its_metrics(several):
 def test_changed_metrics_use_the_stored_predictions(several, monkeypatch):
     several.run()
     before = several.numbers()
-    monkeypatch.setattr("probcal.runner.fingerprint.code_of_metrics", lambda: {"probcal.metrics": "another"})
+    raise_metric(monkeypatch, "cxe")
     assert "2 cells need no fit" in several.run("--dry-run").said
     assert several.run().code == 0
     assert several.numbers() == before

@@ -105,12 +105,12 @@ def test_a_change_of_the_card_makes_its_results_stale(letters):
 
 
 @pytest.mark.slow
-def test_the_code_of_the_generator_counts_for_drawn_rows_only(letters):
+def test_the_generator_is_a_component_of_drawn_rows_only(letters):
     letters.run()
-    assert "probcal.data.sources.generated" in letters.runs()[-1]["code"]
+    assert "generated rows" in letters.runs()[-1]["numerics"]
     letters.config()
     letters.run("-o", "wine", "-l", "tree", "-m", "direct")
-    assert "probcal.data.sources.generated" not in Store(letters.folder / "wine").runs().popitem()[1]["code"]
+    assert "generated rows" not in Store(letters.folder / "wine").runs().popitem()[1]["numerics"]
 
 
 @pytest.mark.slow

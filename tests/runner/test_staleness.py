@@ -132,13 +132,13 @@ def test_changed_code_is_named_by_its_module(bench):
     bench.module("steps", "DEPTH = 2  # levels\n")
     assert "4 cells: 4 done" in bench.run().said
     bench.module("steps", "DEPTH = 2 - 1\n")
-    assert "  stale: 2 cells: code changed: steps" in bench.run().said
+    assert "  stale: 2 cells: your code changed: steps" in bench.run().said
     own = [cell for cell, metrics in bench.numbers().items() if metrics != shallow[cell]]
     assert own and all("/own/" in cell for cell in own)
 
 
 @pytest.mark.slow
-def test_other_package_version_makes_results_stale(bench, monkeypatch):
+def test_other_package_version_is_told_and_makes_results_stale_if_strict(bench, monkeypatch):
     installed = bench.folder / "site-packages"
     installed.mkdir()
     (installed / "toolbox.py").write_text("def nothing(): pass\n")
@@ -149,8 +149,8 @@ def test_other_package_version_makes_results_stale(bench, monkeypatch):
     bench.run()
     assert bench.runs()[0]["versions"]["toolbox"] == "1.0"
     version_of_toolbox(installed, "1.1")
-    said = bench.run().said
-    assert "2 done, 2 stale" in said and "stale: 2 cells: toolbox 1.0 -> 1.1" in said
+    assert "done: 2 cells: made with toolbox 1.0, here is 1.1" in bench.run().said
+    assert "4 cells: 2 done, 2 stale" in bench.run("--strict").said
 
 
 def version_of_toolbox(folder, version):

@@ -149,7 +149,7 @@ def test_tables_follow_a_changed_title_without_new_cells(done):
     assert (done.results / "cells.jsonl").read_bytes() == before
 
 
-def test_run_keeps_fingerprints_of_data_that_are_missing(done):
+def test_run_keeps_identities_of_data_that_are_missing(done):
     kept = '"coins/0/tree/direct": '
     assert kept in (done.results / "experiment.json").read_text()
     without_data(done)

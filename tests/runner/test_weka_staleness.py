@@ -11,7 +11,7 @@ from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.learners.weka.jar import named_version
 from probcal.runner import run as runs
-from probcal.runner.fingerprint import Fingerprints, _version_change, code_of, modules_of, versions_of
+from probcal.runner.identity import Identities, _packages, packages_of
 from probcal.runner.plan import cells_of, make_plan, plan_lines
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -40,10 +40,10 @@ def of(monkeypatch):
 
     def named(path: str | None) -> None:
         monkeypatch.setenv("PROBCAL_WEKA_JAR", path or "")
-        versions_of.cache_clear()
+        _packages.cache_clear()
 
     yield named
-    versions_of.cache_clear()
+    _packages.cache_clear()
 
 
 @pytest.fixture
@@ -52,14 +52,12 @@ def dated(tmp_path, of):
     pytest.importorskip("weka", reason="needs the extra weka")
     of(jar(tmp_path, "3.6.0"))
     experiment = parse_experiment(YamlFile(tmp_path / "dated.yaml", CONFIG))
-    store, fingerprints = Store(tmp_path / "results"), Fingerprints()
-    record = {"run": "one", "versions": {}, "code": {}}
+    store, identities = Store(tmp_path / "results"), Identities(experiment.weka)
+    record = {"run": "one", "versions": {}}
     with store.writing("dated"):
         for cell in cells_of(experiment):
-            modules = modules_of(cell)
-            record["versions"] |= versions_of(*modules)
-            record["code"] |= code_of(*modules)
-            store.add(CellResult(**cell.names, status="done", run="one", seconds=1.0, key=fingerprints.key(cell)))
+            record["versions"] |= packages_of(cell)
+            store.add(CellResult(**cell.names, status="done", run="one", seconds=1.0, key=identities.key(cell)))
         store.write_experiment(runs.describe(experiment, store.folder))
         store.add_run(record)
     return experiment, store, named_version()
@@ -67,14 +65,6 @@ def dated(tmp_path, of):
 
 def told(experiment, store) -> list[str]:
     return plan_lines(make_plan(experiment, store))
-
-
-def test_changed_weka_message_names_both_versions():
-    before = {"weka.jar": "3.4.1, sha256 60ce66906803", "numpy": "2.0"}
-    now = {"python-weka-wrapper3": "0.3.3", "numpy": "2.0"}
-    assert _version_change(now, before) == (
-        "Weka 3.4.1, sha256 60ce66906803 -> that of python-weka-wrapper3 0.3.3 (PROBCAL_WEKA_JAR names a jar file)"
-    )
 
 
 def test_results_of_the_named_release_are_current_without_its_jar(dated, of, tmp_path):
@@ -85,14 +75,17 @@ def test_results_of_the_named_release_are_current_without_its_jar(dated, of, tmp
         assert told(experiment, store) == ["2 cells: 2 done", f"  done: 1 cell: {NOT_HERE.format(weka)}"]
 
 
-def test_other_jar_of_the_named_release_makes_results_stale(dated, of, tmp_path):
-    experiment, store, _ = dated
+def test_other_jar_of_the_named_release_is_told_and_makes_nothing_stale(dated, of, tmp_path):
+    experiment, store, weka = dated
     (tmp_path / "other").mkdir()
     path = jar(tmp_path / "other", "3.6.0")
     with ZipFile(path, "a") as file:
         file.writestr("more", b"")
     of(path)
-    assert told(experiment, store)[0] == "2 cells: 1 done, 1 stale"
+    assert told(experiment, store) == [
+        "2 cells: 2 done",
+        f"  done: 1 cell: made with weka.jar {weka}, here is {named_version()}",
+    ]
 
 
 def test_experiment_without_release_compares_the_present_weka(dated, of):
@@ -110,7 +103,7 @@ def test_other_changes_make_results_stale_without_the_jar(dated, of):
     assert told(changed, store)[:2] == ["2 cells: 1 done, 1 stale", "  stale: 1 cell: the settings of j48 changed"]
 
 
-def test_a_run_without_the_jar_keeps_the_fingerprints(dated, of):
+def test_a_run_without_the_jar_keeps_the_identities(dated, of):
     experiment, store, _ = dated
     of(None)
     assert runs._description(experiment, store)["keys"] == store.experiment()["keys"]

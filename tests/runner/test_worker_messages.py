@@ -7,7 +7,7 @@ from planned import planned
 
 from probcal.data.card import find_card, read_card
 from probcal.runner.execute import Outcome
-from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.identity import Identities
 from probcal.store.cell_result import CellResult
 
 
@@ -41,9 +41,9 @@ def test_pickled_outcome_has_equal_arrays():
     assert sent(Outcome(result)) == Outcome(result)
 
 
-def test_shared_fingerprints_give_the_keys_of_single_cells():
+def test_shared_identities_give_the_keys_of_single_cells():
     cells = [one.cell for one in planned(1, 2, 3)]
-    together = Fingerprints()
+    together = Identities()
     keys = [together.key(cell) for cell in cells]
-    assert keys == [Fingerprints().key(cell) for cell in cells]
+    assert keys == [Identities().key(cell) for cell in cells]
     assert len({key["split"] for key in keys}) == len(cells)

@@ -134,9 +134,9 @@ def test_equality_ignores_failed_since_and_results_are_immutable():
 
 
 def test_key_digest_ignores_stages_and_curves():
-    key = {"data": "ab", "code": "cd"}
+    key = {"data": "ab", "method": "cd"}
     assert key_digest(key | {"stages": "1", "curves": "2"}) == key_digest(dict(reversed(key.items())))
-    assert key_digest(key) != key_digest(key | {"code": "ce"})
+    assert key_digest(key) != key_digest(key | {"method": "ce"})
     assert len(key_digest(key)) == 12
 
 

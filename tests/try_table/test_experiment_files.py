@@ -16,7 +16,7 @@ from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
 from probcal.reading.text_column import MISSING
 from probcal.runner.execute import execute
-from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.identity import Identities
 from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
@@ -147,7 +147,7 @@ def test_imputation_and_scaling_use_only_training_rows(tmp_path):
     from probcal.data.load import obtain
 
     obtain(cell.card)
-    result = execute(cell, Fingerprints().key(cell), "run").result
+    result = execute(cell, Identities().key(cell), "run").result
     X, y = found.dataset.X, found.dataset.y
     train, test = fold_rows(cell.card.split, cell.card.seed_name, X, y, 1, 0)
     assert len(train) == 160

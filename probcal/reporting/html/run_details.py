@@ -24,8 +24,10 @@ class Provenance:
     versions: dict[str, list[str]]
     data: list[Line]
     """Data set, source, digest of the data."""
+    numerics: dict[str, list[str]]
+    """Component -> its numerics versions."""
     code: dict[str, list[str]]
-    """Module -> digests of its code."""
+    """Module of the user -> digests of its code."""
 
 
 def provenance(runs: Mapping[str, Mapping[str, Any]], results: Results) -> Provenance:
@@ -38,7 +40,8 @@ def provenance(runs: Mapping[str, Mapping[str, Any]], results: Results) -> Prove
         unknown=sum(n for name, n in cells.items() if name not in runs),
         versions=_values_by_name(versions),
         data=_data_lines(known_runs.values()),
-        code=_values_by_name(_mapping(run.get("code")) for run in known_runs.values()),
+        numerics=_values_by_name(_mapping(run.get("numerics")) for run in known_runs.values()),
+        code=_values_by_name(_mapping(run.get("user_code")) for run in known_runs.values()),
     )
 
 
@@ -47,6 +50,7 @@ def _run_line(name: str, run: Mapping[str, Any], cells: int) -> Line:
     commit, has_changes = _text(git.get("commit")), git.get("changed") is True
     blas = run.get("linear_algebra")
     machine = [_text(run.get("system")), f"{_text(run.get('processors'))} processors" if run.get("processors") else ""]
+    machine += [_text(run.get("processor"))]
     machine += [_text(library) for library in blas] if isinstance(blas, list) else []
     return [
         name,

@@ -17,7 +17,7 @@ import pytest
 
 from probcal.learners.registry import WEKA
 from probcal.learners.weka.jar import VARIABLE, WekaMissing, jar_version, named_version, other_release, weka_jar
-from probcal.runner.fingerprint import versions_of
+from probcal.runner.identity import _packages
 
 ROOT = Path(__file__).parents[3]
 OLD = Path(os.environ.get(VARIABLE) or ROOT.parent / "shared/weka-3.4.1/weka.jar").resolve()
@@ -148,9 +148,9 @@ except jvm.WekaMissing as error:
 
 def test_versions_include_release_and_digest_of_the_jar(old_jar, monkeypatch):
     monkeypatch.setenv(VARIABLE, old_jar)
-    versions_of.cache_clear()
-    versions = versions_of(WEKA.rpartition(".")[0])
-    versions_of.cache_clear()
+    _packages.cache_clear()
+    versions = _packages((WEKA, "probcal.methods.direct.DirectClassifier"))
+    _packages.cache_clear()
     assert versions["weka.jar"] == "3.4.1, sha256 60ce66906803"
     assert "python-weka-wrapper3" not in versions
     assert old_jar not in str(versions)

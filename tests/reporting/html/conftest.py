@@ -17,7 +17,7 @@ RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-
        "command": ["probcal", "run", "small file.yaml"], "probcal": "0.1.0", "python": "3.11.7",
        "system": "Linux x86_64", "processors": 2,
        "git": {"commit": "4c5ea3194ae9bdf0d1c6427e1ccb60e644581007", "changed": True},
-       "versions": {"scikit-learn": "1.9.1"}, "code": {"probcal.metrics": "a4026a720125"},
+       "versions": {"scikit-learn": "1.9.1"}, "user_code": {"probcal.metrics": "a4026a720125"},
        "data": {"adult": {"source": "cache", "fingerprint": "1c831bff34c305ba"}}}  # fmt: skip
 TRACEBACK = 'Traceback (most recent call last):\n  File "learner.py", line 3, in fit\nValueError: singular'
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from test_code import ROOT, digests
+from test_user_code import ROOT, digests
 
 
 def write(folder, files):
@@ -80,7 +80,7 @@ def test_main_program_does_not_count_as_code(tmp_path):
     files = {
         "mine.py": "def f():\n    import __main__\n    from __main__ import g\n    import helper",
         "helper.py": "",
-        "program.py": "import box\nfrom probcal.runner.fingerprint import code_of\nprint(sorted(code_of('mine')))",
+        "program.py": "import box\nfrom probcal.runner import user_code\nprint(sorted(user_code.user_digests('mine')))",
         "box/__init__.py": "",
     }
     write(tmp_path, files)
@@ -114,20 +114,6 @@ def test_namespace_package_counts_only_outside_site_packages(tmp_path):
     write(tmp_path, files)
     found = digests("mine", folders=[tmp_path, tmp_path / "site-packages", ROOT])
     assert "space.own" in found and "space.theirs" not in found
-
-
-@pytest.mark.parametrize(
-    ("said", "counted", "not_counted"),
-    [
-        ("from probcal import ProbingClassifier", "probcal.methods.probing", "probcal.methods.bagging"),
-        ("import probcal\nP = probcal.BaggedVoteClassifier", "probcal.methods.bagging", "probcal.methods.probing"),
-        ("import probcal.methods.importance", "probcal.methods.importance", "probcal.methods.probing"),
-    ],
-)
-def test_code_includes_probcal_modules_that_a_user_imports(tmp_path, said, counted, not_counted):
-    write(tmp_path, {"mine.py": said})
-    found = digests("mine", folders=[tmp_path, ROOT])
-    assert counted in found and not_counted not in found
 
 
 PLAIN = """

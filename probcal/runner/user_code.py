@@ -1,20 +1,103 @@
-"""The imports of a source file, and a digest of what its code does."""
+"""The user's own modules that a cell may run: what they import, and a digest of what their code does.
+
+These are modules that no installed package brought. Nobody declares numerics versions for them, so their source is part
+of the identity of a result. The source of probcal is not read.
+"""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 import importlib.util
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from probcal.methods.registry import PUBLIC_CLASSES
+
 _IMPORT_FUNCTIONS = ("import_module", "__import__")
 _PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def user_digests(*modules: str) -> dict[str, str]:
+    """Return module -> digest of its code, for the user's modules among ``modules`` and those that they import.
+
+    The digest covers the syntax tree without docstrings. So a comment or reformatting changes nothing.
+    """
+    return {name: source.digest for name, source in _reachable_sources(*modules).items()}
+
+
+@cache
+def user_imports(*modules: str) -> frozenset[str]:
+    """Return the full names that the user's modules among ``modules``, and those behind them, import.
+
+    A public class of probcal has its import path: ``probcal.ProbingClassifier`` is that of its module.
+    """
+    names = {name for source in _reachable_sources(*modules).values() for name in source.imports}
+    public = (name.removeprefix("probcal.") for name in names)
+    return frozenset(names | {f"{PUBLIC_CLASSES[name]}.{name}" for name in public if name in PUBLIC_CLASSES})
+
+
+def _reachable_sources(*roots: str) -> dict[str, Source]:
+    sources: dict[str, Source] = {}
+    queue = list(roots)
+    while queue:
+        name = queue.pop()
+        if name in sources or not _is_users(name):
+            continue
+        source = _source(name)
+        if source is not None:
+            sources[name] = source
+            parents = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
+            queue += [*source.imports, *parents]
+    return dict(sorted(sources.items()))
+
+
+@cache
+def _source(name: str) -> Source | None:
+    """Return the source of the module of that name, or None where it has no file."""
+    spec = _spec(name)
+    if spec is None or not spec.origin or not Path(spec.origin).is_file():
+        return None
+    is_package = spec.submodule_search_locations is not None
+    return Source(Path(spec.origin), spec.name if is_package else spec.parent or "")
+
+
+@cache
+def _spec(name: str) -> ModuleSpec | None:
+    """Return where a module is, without importing its parent packages, or None when it is no module."""
+    parent = name.rpartition(".")[0]
+    if not parent:
+        with suppress(ValueError):  # a module that was created by hand has no spec
+            return find_spec(name)
+        return None
+    parent_spec = _spec(parent)
+    if parent_spec is None or parent_spec.submodule_search_locations is None:
+        return None
+    return PathFinder.find_spec(name, parent_spec.submodule_search_locations)
+
+
+@cache
+def _is_users(module: str) -> bool:
+    """Return whether a module is the user's: not of probcal, of Python, or of an installed package."""
+    top = _top(module)
+    # __main__ is the program that runs, which is another one on a worker
+    if top in ("probcal", "__main__", *sys.stdlib_module_names):
+        return False
+    spec = _spec(top)
+    if spec is not None and not spec.origin:  # a folder without __init__.py may lie in several places
+        spec = _spec(module)
+    if spec is None or not spec.origin:
+        return False
+    return not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)
 
 
 class Source:

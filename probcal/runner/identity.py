@@ -1,0 +1,364 @@
+"""The identity of a cell: digests of what decides its numbers, and the reasons when they differ.
+
+These are the data, the split, the settings, the seeds, and the numerics versions of the components that it uses. The
+source of the user's own modules counts, too, because nobody declares versions for them. The versions of packages are
+recorded with each run. They make a result stale only where the user asks for that (``--strict``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
+from typing import TYPE_CHECKING, Any
+
+from sklearn.pipeline import Pipeline
+
+from probcal import __version__
+from probcal.config.components import import_class
+from probcal.config.nested import canonical, paths
+from probcal.config.numerics import numerics
+from probcal.config.plugins import metric_modules, plugin_package
+from probcal.data.load import known_fingerprint
+from probcal.fast_paths.shortcut import modules_for
+from probcal.metrics.registry import METRICS
+from probcal.runner.user_code import user_digests, user_imports
+from probcal.store.first_keys import UNKNOWN, present_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from probcal.config.experiment import Component
+    from probcal.data.card import Card
+    from probcal.data.card_split import Split
+    from probcal.runner.plan import Cell
+    from probcal.store.cell_result import CellResult
+
+
+NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
+_WEKA, _JAR = "python-weka-wrapper3", "weka.jar"
+_NEUTRAL_PACKAGES = frozenset(("cloudpickle", "joblib", "loky", "pydantic", "threadpoolctl"))
+"""Packages that start, limit, transfer and check settings, but compute nothing."""
+
+
+def components_of(cell: Cell) -> tuple[str, ...]:
+    """Return the names of the components that the cell uses, as ``probcal/numerics.toml`` declares them."""
+    rows = "nested split" if cell.used_split.nested else "folds" if cell.has_fold_rows else ""
+    drawn = "generated rows" if cell.card.generator else ""
+    return _components(_paths(cell), tuple(filter(None, ("cell", rows, drawn))))
+
+
+@cache
+def _components(class_paths: tuple[str, ...], parts: tuple[str, ...]) -> tuple[str, ...]:
+    imported = (name for module in map(_module, class_paths) for name in user_imports(module))
+    return numerics().used((*class_paths, *imported), parts, any_learner=_may_have_any_learner(class_paths))
+
+
+def modules_of(cell: Cell) -> tuple[str, ...]:
+    """Return the modules of the learner's and method's classes, of nested components, and of their fast paths."""
+    return _modules(_paths(cell), "class weights" in components_of(cell))
+
+
+@cache
+def _modules(class_paths: tuple[str, ...], has_fast_paths: bool) -> tuple[str, ...]:
+    if not has_fast_paths:
+        fast_paths = []
+    elif _may_have_any_learner(class_paths):
+        fast_paths = modules_for(Pipeline)
+    else:
+        fast_paths = modules_for(import_class(class_paths[0]))
+    return (*map(_module, class_paths), *fast_paths)
+
+
+def _may_have_any_learner(class_paths: tuple[str, ...]) -> bool:
+    """Return whether a class of the user, or nested components, may pass on any learner to a fast path."""
+    return len(class_paths) > 2 or not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in class_paths}
+
+
+def _paths(cell: Cell) -> tuple[str, ...]:
+    """Return the import paths of the cell's learner, method and nested components."""
+    components = (cell.column.learner, cell.column.method)
+    return (
+        *(component.path for component in components),
+        *(path for component in components for path in paths(component.params)),
+    )
+
+
+def packages_of(cell: Cell) -> dict[str, str]:
+    """Return package -> version: Python, the numeric packages, and those that compute for the cell's components.
+
+    Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
+    """
+    return _packages(_paths(cell))
+
+
+@cache
+def _packages(class_paths: tuple[str, ...]) -> dict[str, str]:
+    names = numerics().used(class_paths)
+    packages = {package for name in names for package in numerics().components[name].packages}
+    imports = (name for module in map(_module, class_paths) for name in user_imports(module))
+    modules = {name.partition(".")[0] for name in (*class_paths, *imports)}
+    modules -= {"probcal", "sklearn", *_NEUTRAL_PACKAGES, *sys.stdlib_module_names}
+    packages.update(package for module in modules for package in _distributions_of(module))
+    versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *packages})}
+    if release := _named_weka() if _WEKA in versions else None:
+        del versions[_WEKA]  # another jar file computes
+        versions[_JAR] = release
+    return {"python": _python_version(), **versions}
+
+
+def version_differences(versions: Mapping[str, str]) -> str:
+    """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
+    local_versions = _local_versions(versions) | {"probcal": __version__}
+    return "; ".join(
+        f"{name} is {local_versions[name]} there and {value} here"
+        for name, value in versions.items()
+        if local_versions[name] != value
+    )
+
+
+def other_versions(versions: Mapping[str, str], recorded: Mapping[str, str]) -> str:
+    """Return which of the present ``versions`` a run ``recorded`` otherwise: ``made with scipy 1.16.0, here is …``."""
+    changes = [
+        f"made with {name} {recorded[name]}, here is {value}"
+        for name, value in versions.items()
+        if name in recorded and recorded[name] != value
+    ]
+    return "; ".join(changes)
+
+
+def _local_versions(names: Mapping[str, str]) -> dict[str, str]:
+    versions = {name: _version(name) for name in names} | {"python": _python_version()}
+    return versions | ({_JAR: _named_weka() or "not named by PROBCAL_WEKA_JAR"} if _JAR in names else {})
+
+
+def _named_weka() -> str | None:
+    from probcal.learners.weka.jar import named_version  # imports pandas, which most commands do not need
+
+    return named_version()
+
+
+@cache
+def _distributions_of(module: str) -> list[str]:
+    """Return the installed packages that have this module. All of them are only read if none has its name."""
+    with suppress(PackageNotFoundError):
+        package = distribution(module)
+        if any(file.parts[0] == module for file in package.files or ()):
+            return [package.metadata["Name"]]
+    return _all_distributions().get(module, [])
+
+
+@cache
+def _all_distributions() -> dict[str, list[str]]:
+    return dict(packages_distributions())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _python_version() -> str:
+    return "{}.{}".format(*sys.version_info)
+
+
+class Identities:
+    """Make the keys of many cells, and compute each shared part once.
+
+    ``weka`` is the release of Weka that the experiment is of.
+    """
+
+    def __init__(self, weka: str | None = None) -> None:
+        self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
+        self._known: dict[tuple[Any, ...], tuple[Cell, dict[str, str]]] = {}
+        self._weka = weka
+
+    def absent_weka(self, cell: Cell) -> bool:
+        """Return whether the cell needs a release of Weka that is not at hand. Its results can be read only."""
+        if not self._weka or not _uses_weka(_paths(cell)):
+            return False
+        from probcal.learners.weka.jar import other_release
+
+        return other_release(self._weka) is not None
+
+    def key(self, cell: Cell) -> dict[str, str]:
+        """Return part -> digest. ``data`` is absent while neither the card nor the cache knows the values.
+
+        ``numerics`` is a text with the components that are past version 1. It is absent if there are none.
+        """
+        # cells of one column on one card share these objects, and differ by the repetition
+        group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.extra_metrics, cell.has_fold_rows
+        if group not in self._known:
+            self._known[group] = cell, self._parts_of(cell)  # with the cell, so that no other object gets its ids
+        split = self._split(cell.card, cell.split)
+        split_digest = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_seed_name(cell))
+        return {**self._known[group][1], "split": split_digest}
+
+    def _parts_of(self, cell: Cell) -> dict[str, str]:
+        """Return the parts of ``key``, in their order, without the digest of the split."""
+        learner, method = cell.column.learner, cell.column.method
+        data = self._data(cell.card)
+        parts = {
+            "data": data[:12] if data else "",
+            "split": "of the repetition",
+            "learner": self._digest_parts(*_settings(learner), learner.encoding, *_seed_part(learner)),
+            "method": self._digest_parts(*_settings(method), *_seed_part(method)),
+            # the predictions of stages are not stored, so that nothing can measure them again
+            "stages": self._digest_parts(cell.stages, _metric_versions(cell.stages)) if _has_stages(cell) else "",
+            "curves": self._digest_parts(cell.curves, numerics().risen_metrics(["curves"])) if cell.curves else "",
+            "numerics": numerics().risen(components_of(cell)),
+            "user_code": self._user_code(_paths(cell)),
+            "plugins": ", ".join(_plugins(_paths(cell))),
+            "weka": self._weka_release(_paths(cell)),
+            "metrics": _metric_versions((*METRICS, *cell.extra_metrics)),
+            "asked": self._digest_parts(cell.extra_metrics),
+        }
+        return {part: text for part, text in parts.items() if text}
+
+    def _user_code(self, class_paths: tuple[str, ...]) -> str:
+        digests = user_digests(*map(_module, class_paths))
+        return self._digest_parts(digests) if digests else ""
+
+    def _weka_release(self, class_paths: tuple[str, ...]) -> str:
+        """Return the release of Weka that the experiment or PROBCAL_WEKA_JAR names. It is a setting of the learner."""
+        if not _uses_weka(class_paths):
+            return ""
+        return self._weka or (_named_weka() or "").partition(",")[0]
+
+    def staleness_reason(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
+        """Return in words which part changed since ``run`` (its provenance) made ``result``."""
+        old = present_key(result.key)
+        reasons: dict[str, Callable[[], str]] = {
+            "data": lambda: data_change(cell.card, run),
+            "split": lambda: "the split or the seed changed",
+            "learner": lambda: f"the settings of {cell.column.learner.name} changed",
+            "method": lambda: f"the settings of {cell.column.method.name} changed",
+            "stages": lambda: "the metrics of stages changed",
+            "curves": lambda: "the curves to store changed",
+            "numerics": lambda: _numerics_change(old.get("numerics", ""), key.get("numerics", "")),
+            "user_code": lambda: _code_change(user_digests(*map(_module, _paths(cell))), run.get("user_code", {})),
+            "plugins": lambda: f"{old.get('plugins', 'no plugin')} -> {key.get('plugins', 'no plugin')}",
+            "weka": lambda: f"Weka {old.get('weka', 'as installed')} -> {key.get('weka', 'as installed')}",
+        }
+        return "; ".join(reasons[part]() for part in changed_parts(key, result))
+
+    def _digest_parts(self, *parts: Any) -> str:
+        return self._digest(json.dumps(parts, sort_keys=True, default=str))
+
+
+_METRIC_PARTS = ("metrics", "asked")
+"""Parts about measuring predictions, which change no prediction."""
+_OPTIONAL_PARTS = ("numerics", "user_code", "plugins", "weka")
+"""Parts that a key lacks where there is nothing to say, so that a missing part differs from one that is there."""
+
+
+def changed_parts(key: Mapping[str, str], result: CellResult) -> list[str]:
+    """Return the parts of ``key`` that make the predictions of ``result`` stale.
+
+    Another part that ``key`` lacks, such as the data, is unknown and not compared.
+    """
+    old = present_key(result.key)
+    parts = dict.fromkeys((*(part for part in key if part not in _METRIC_PARTS), *_OPTIONAL_PARTS))
+    return [part for part in parts if old.get(part) != key.get(part)]
+
+
+def has_same_metrics(key: Mapping[str, str], result: CellResult) -> bool:
+    """Return whether ``result`` has the metrics that the experiment asks for, in their present versions."""
+    old = present_key(result.key)
+    return all(old.get(part) == key.get(part) for part in _METRIC_PARTS)
+
+
+def stored_reading(card: Card, run: Mapping[str, Any]) -> str | None:
+    """Return the ``reading`` of the card in ``run`` (its provenance), or None where it stored none."""
+    data = run.get("data", {})
+    record = data.get(card.name, {}) if isinstance(data, dict) else {}
+    reading = record.get("card") if isinstance(record, dict) else None
+    return reading if isinstance(reading, str) else None
+
+
+def data_change(card: Card, run: Mapping[str, Any]) -> str:
+    """Return what changed, in words, where a result of ``run`` has other data than ``card`` stands for now.
+
+    Other labels or columns on a card make other data from the same files.
+    """
+    if card.generator:
+        return "the card changed"
+    return "the data changed" if stored_reading(card, run) == card.reading else "the data or the card changed"
+
+
+def user_code_of(cell: Cell) -> dict[str, str]:
+    """Return module -> digest of the user's own modules that the cell may run."""
+    return user_digests(*map(_module, _paths(cell)))
+
+
+@cache
+def _uses_weka(class_paths: tuple[str, ...]) -> bool:
+    names = numerics().used(class_paths)
+    return any(_WEKA in numerics().components[name].packages for name in names)
+
+
+def _module(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _settings(component: Component) -> tuple[Any, ...]:
+    return numerics().canonical(component.path), canonical(component.params)
+
+
+def _seed_part(component: Component) -> tuple[str, ...]:
+    return ("shared seed",) if component.shared_seed else ()
+
+
+def _seed_name(cell: Cell) -> tuple[str, ...]:
+    """Return what seeds the splits, if it is not the name of the data set."""
+    if cell.card.seed_name is not None:
+        return (cell.card.seed_name,)
+    return (cell.card.name,) if cell.card.name != cell.dataset else ()
+
+
+def _has_stages(cell: Cell) -> bool:
+    return bool(cell.stages) and hasattr(import_class(cell.column.method.path), "staged_predict_proba")
+
+
+@cache
+def _metric_versions(names: tuple[str, ...]) -> str:
+    """Return the metrics that are past version 1, and the plugins, with their versions, that declare others."""
+    modules = metric_modules(names)
+    plugins = {f"{package} {_version(package)}" for module in modules for package in _distributions_of(_top(module))}
+    return ", ".join(filter(None, (numerics().risen_metrics(names), *sorted(plugins))))
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _plugins(class_paths: tuple[str, ...]) -> list[str]:
+    """Return name and version of each package that declares one of these classes for probcal."""
+    packages = (plugin_package(path) for path in class_paths if _top(path) not in ("probcal", "sklearn"))
+    return sorted({package for package in packages if package})
+
+
+def _split(card: Card, experiment_split: Split | None = None) -> dict[str, Any]:
+    split = experiment_split or card.split
+    return {**split.model_dump(exclude={"file"}), "n_train": split.n_train(card.expect.rows)}
+
+
+def _numerics_change(old: str, new: str) -> str:
+    if old == UNKNOWN:
+        return "made by code without numerics versions, which no witness proves"
+    return f"numbers changed: {'; '.join(numerics().reasons(old, new))}"
+
+
+def _code_change(code: Mapping[str, str], old_code: Any) -> str:
+    old = old_code if isinstance(old_code, dict) else {}
+    names = [name for name, digest in code.items() if old.get(name) != digest]
+    return f"your code changed: {', '.join(names) or 'a module is used no more'}"
+
+
+def _digest_of_json(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
