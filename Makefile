@@ -47,17 +47,11 @@ regression: $(VENV)/.installed-test
 witnesses: $(VENV)/.installed-test
 	$(BIN)/python -m probcal.runner.witness check -j 2
 
-# Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes an hour.
 # Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of the extra weka.
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 WEKA_JAR ?= $(PROBCAL_WEKA_JAR)
 ITS_WEKA = if grep -qs '^weka:' configs/$$name.yaml; then export PROBCAL_WEKA_JAR="$(WEKA_JAR)"; else unset PROBCAL_WEKA_JAR; fi
-.PHONY: stale results
-stale: $(VENV)/.installed-test
-	@for name in $(RESULTS); do $(ITS_WEKA); \
-	  echo "$$name: $$($(RUN) status results/$$name $(if $(DATA),--data-dir "$(DATA)") 2>&1 | sed -n '2p; /^  done/p')"; \
-	done
-
+.PHONY: results
 # Runs what is stale and writes tables, figures and pages anew: make results DATA=DIR [RESULTS="audit protection"] [WEKA_JAR=FILE].
 # An experiment that fails or lacks data does not stop the others, and is named at the end.
 TABLE = $(RUN) table
@@ -94,7 +88,7 @@ bench: $(VENV)/.installed-test
 	done; $(BIN)/python benchmarks/performance_page.py; exit $$failed
 
 # An hour: runs that are killed, cells that misbehave, bad inputs, data that change; Linux, and root for what needs a full disk
-RELIABILITY := kills signals environments places two_hosts cells bad_inputs weka_routes fuzz data_race changed_data staleness workers
+RELIABILITY := kills signals environments places two_hosts cells bad_inputs weka_routes fuzz data_race changed_data workers
 reliability: $(VENV)/.installed-test
 	@failed=0; for script in $(RELIABILITY); do \
 	  echo "$$script"; $(BIN)/python reliability/$$script.py || failed=1; \

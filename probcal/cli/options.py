@@ -119,6 +119,16 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     return results
 
 
+def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
+    """Warn on stderr of this repository's own results while its numeric code is unproven. Return the warnings."""
+    from probcal.runner.witness.proof import doubt_about
+
+    doubts = [f"{store.folder}: {doubt}" for store in stores if (doubt := doubt_about(store.folder))]
+    for doubt in doubts:
+        click.echo(printable(f"warning: {doubt}"), err=True)
+    return doubts
+
+
 def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
     """Return a function that shows a progress bar over a list, on a terminal. Elsewhere it shows nothing."""
 

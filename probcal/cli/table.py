@@ -46,4 +46,5 @@ def table(
     from probcal.reporting.tables import tables_text
 
     stores = options.warn_of_other_data(selection.select_stores(options.stores_at(*folders)), data_dir)
+    options.warn_of_unproven(stores)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)

@@ -2,6 +2,11 @@
 
     python -m probcal.runner.witness build
     python -m probcal.runner.witness check
+    python -m probcal.runner.witness update
+
+``check`` ends with exit code 1 if a number changed and no component that made it has a new numerics version
+(``probcal/numerics.toml``). ``update`` stores the changed witnesses of components with a new version. Where all are
+equal, or the changed ones are stored, both add the code to the file of proofs.
 
 Beside the file lies a JSON file with the package versions that computed it. With other versions a difference is
 reported, and proves nothing about the code.
@@ -15,9 +20,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from probcal.config.experiment import Experiment, read_experiment
+from probcal.runner.identity import components_of
 from probcal.runner.processor import lacking_flags
 from probcal.runner.witness.cells import compute, embedded_cells, find_cells
-from probcal.runner.witness.record import State, Witness, load, other_versions, save
+from probcal.runner.witness.explanation import explain
+from probcal.runner.witness.proof import PROOFS, add_proof
+from probcal.runner.witness.record import State, Witness, load, other_versions, reasons_not_computed, risen_since, save
 
 FILE = "embedded.parquet"
 
@@ -25,7 +33,7 @@ FILE = "embedded.parquet"
 def main(words: Sequence[str] | None = None) -> int:
     """Build or check witnesses. Return 1 if a number changed or a witness could not be built."""
     parser = argparse.ArgumentParser(prog="python -m probcal.runner.witness", description=_summary(__doc__))
-    parser.add_argument("action", choices=("build", "check"))
+    parser.add_argument("action", choices=("build", "check", "update"))
     parser.add_argument("--configs", type=Path, default=Path("configs"), help="folder of experiments (%(default)s)")
     parser.add_argument("--witnesses", type=Path, default=Path("tests/witnesses"), help="(%(default)s)")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes (%(default)s)")
@@ -33,8 +41,10 @@ def main(words: Sequence[str] | None = None) -> int:
     experiments = [read_experiment(path) for path in sorted(args.configs.glob("*.yaml"))]
     if lacking := lacking_flags():
         print(f"this processor lacks {', '.join(sorted(lacking))}, so numbers may differ for this reason alone")
-    act = _build if args.action == "build" else _check
-    return act(experiments, args.witnesses / FILE, args.jobs)
+    path = args.witnesses / FILE
+    if args.action == "build":
+        return _build(experiments, path, args.jobs)
+    return _check(experiments, path, args.jobs, stores_changed=args.action == "update")
 
 
 def _summary(text: str | None) -> str:
@@ -51,30 +61,50 @@ def _build(experiments: Sequence[Experiment], path: Path, jobs: int) -> int:
     return 0
 
 
-def _check(experiments: Sequence[Experiment], path: Path, jobs: int) -> int:
+def _check(experiments: Sequence[Experiment], path: Path, jobs: int, stores_changed: bool) -> int:
     stored = load(path)
     cells = find_cells(stored, experiments)
     seconds = {witness.name: witness.seconds for witness in stored}
     results = compute(list(cells.values()), jobs, seconds)
-    counts: Counter[State] = Counter()
+    states: dict[str, State] = {}
+    components = {name: components_of(item.cell) for name, item in cells.items()}
     for witness in stored:
         result = results.get(witness.name, "no experiment plans this cell any more")
         state, gap = witness.compare(result) if isinstance(result, Witness) else ("not computed", 0.0)
-        counts[state] += 1
+        states[witness.name] = state
+        if state == "changed" and isinstance(result, Witness):
+            components[witness.name] = tuple(witness.changed_metrics(result)) or components[witness.name]
         if state == "rounding" or state == "changed":
             print(f"{state}: {witness.name} (largest difference {gap:.2g})")
     _print_reasons(results)
+    counts = Counter(states.values())
     print(f"witnesses: {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))}")
-    if not counts["changed"]:
-        return 0
-    if versions := other_versions(path):
+    if counts["changed"] and (versions := other_versions(path)):
         print(f"computed with other package versions ({versions}), so this proves nothing about the code")
         return 0
-    print(
-        "The code computes other numbers than before. If this is meant, build the witnesses anew "
-        "(python -m probcal.runner.witness build), and say in the commit which numbers changed and why."
-    )
-    return 1
+    risen = risen_since(path)
+    undeclared = {name for name, state in states.items() if state == "changed" and not risen & {*components[name]}}
+    if undeclared:
+        equal = {name: components[name] for name, state in states.items() if state == "equal"}
+        explanation = explain({name: components[name] for name in undeclared}, equal)
+        print(f"{len(undeclared)} witnesses changed, and no component that made them has a new version:")
+        for name, n in explanation.items():
+            print(f"  {name}: explains {n}")
+        print("If this is meant, raise the version in probcal/numerics.toml, say why there, and update the witnesses.")
+        return 1
+    moved = {part for name, state in states.items() if state == "changed" for part in components[name]}
+    for name in sorted(risen - moved):
+        print(f"{name} has a new version, and no witness of it changed")
+    if counts["changed"] and not stores_changed:
+        print("All changed witnesses belong to components with a new version: python -m probcal.runner.witness update")
+        return 1
+    if stores_changed and (counts["changed"] or risen):
+        new = [results[one.name] if states[one.name] == "changed" else one for one in stored]
+        save([one for one in new if isinstance(one, Witness)], path, reasons_not_computed(path))
+        print(f"{path}: {counts['changed']} witnesses are stored anew")
+    if not other_versions(path) and add_proof(counts, path.with_name(PROOFS.name)):
+        print(f"added the proof of this code to {path.with_name(PROOFS.name)}")
+    return 0
 
 
 def _print_reasons(results: Mapping[str, Witness | str]) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from probcal._io import write_atomic
+from probcal.config.numerics import numerics
 from probcal.runner.execute import Outcome
 from probcal.runner.processor import LEVEL
 from probcal.store.cell_result import cell_id
@@ -82,6 +83,14 @@ class Witness:
         return ("rounding" if is_rounding else "changed"), gap
 
 
+    def changed_metrics(self, new: Witness) -> list[str]:
+        """Return the metrics that differ although the predictions are equal. They are empty if predictions differ."""
+        if self.digest != new.digest:
+            return []
+        other = [name for name, value in self.metrics.items() if not _same_metrics({name: value}, new.metrics, 0.0)]
+        return sorted({name.partition("(")[0] for name in other} & numerics().metrics.keys())
+
+
 def witness_name(experiment: str, cell: str, setting: str) -> str:
     return f"{experiment}: {cell} ({setting})"
 
@@ -126,7 +135,26 @@ def other_versions(path: Path) -> str:
     )
 
 
+def reasons_not_computed(path: Path) -> dict[str, str]:
+    """Return cell -> why it has no witness, as ``save`` stored it beside ``path``."""
+    reasons: dict[str, str] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["not computed"]
+    return reasons
+
+
 _NAMES = ("experiment", "dataset", "repetition", "learner", "method", "setting")
+
+
+def declared_versions() -> dict[str, int]:
+    """Return component or metric -> its present numerics version, for those past version 1."""
+    declared = (*numerics().components.values(), *numerics().metrics.values())
+    return {component.name: component.version for component in declared if component.version > 1}
+
+
+def risen_since(path: Path) -> set[str]:
+    """Return the components and metrics whose version is another one than when ``path`` was written."""
+    before = json.loads(path.with_suffix(".json").read_text(encoding="utf-8")).get("numerics", {})
+    now = declared_versions()
+    return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
 def save(witnesses: Iterable[Witness], path: Path, not_computed: Mapping[str, str] | None = None) -> None:
@@ -148,7 +176,12 @@ def save(witnesses: Iterable[Witness], path: Path, not_computed: Mapping[str, st
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).to_parquet(path, compression="zstd", index=False)
-    record = {"processor": LEVEL, "versions": package_versions(), "not computed": dict(not_computed or {})}
+    record = {
+        "processor": LEVEL,
+        "versions": package_versions(),
+        "numerics": declared_versions(),
+        "not computed": dict(not_computed or {}),
+    }
     write_atomic(path.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
 
 

@@ -1,5 +1,6 @@
 """Test that witnesses notice an edit of the code that changes numbers, and no other edit."""
 
+import ast
 import json
 import os
 import shutil
@@ -18,9 +19,15 @@ WITNESSES = ROOT / "tests" / "witnesses"
 CONFIG = """
 name: small
 datasets: [wine-first]
-learners: {logistic: , kernel_nb: }
-methods: {sigmoid: , isotonic: , probing: {params: {n_probes: 5}}}
+learners: {tree: {params: {max_depth: 3}}, kernel_nb: , logistic: }
+methods: {sigmoid: , beta: , isotonic: , histogram: , probing: {params: {n_probes: 5}}}
 """
+MOST_IMPORTED = (
+    *("_validation", "data/splits", "fast_paths/shortcut", "learners/kernel_density", "methods/_base"),
+    *("methods/_fitting", "methods/_probes", "methods/calibrators/_calibrated_classifier", "methods/importance"),
+    "methods/calibrators/_calibrator",
+)
+"""Ten numeric modules that many others import and whose code runs in these cells."""
 
 
 @pytest.fixture(scope="module")
@@ -32,19 +39,20 @@ def command(tmp_path_factory):
     for name in ("probcal", "datasets"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def command(action, module="", old="", new=""):
-        path = folder / "probcal" / module
-        text = path.read_text(encoding="utf-8") if module else ""
-        if module:
-            assert text.count(old) >= 1
-            path.write_text(text.replace(old, new), encoding="utf-8")
+    def command(action, edits=None):
+        """Run ``action`` with edited files: path -> function of the text."""
+        texts = {folder / "probcal" / name: edit for name, edit in (edits or {}).items()}
+        before = {path: path.read_text(encoding="utf-8") for path in texts}
+        for path, edit in texts.items():
+            path.write_text(edit(before[path]), encoding="utf-8")
+            assert path.read_text(encoding="utf-8") != before[path]
         try:
             return subprocess.run(
                 [sys.executable, "-m", "probcal.runner.witness", action, "--witnesses", "w", "-j", "1"],
                 cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)}, text=True, capture_output=True, timeout=300,
             )  # fmt: skip
         finally:
-            if module:
+            for path, text in before.items():
                 path.write_text(text, encoding="utf-8")
 
     built = command("build")
@@ -52,20 +60,81 @@ def command(tmp_path_factory):
     return command
 
 
-@pytest.mark.slow  # each check starts processes that import everything
-def test_an_edit_that_changes_no_number_leaves_witnesses_equal(command):
-    done = command("check", "methods/calibrators/_regression.py", "(n1 + 1) / (n1 + 2)", "(1 + n1) / (2 + n1)")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "witnesses: 6 equal"), done.stderr
+def replaced(old, new):
+    return lambda text: text.replace(old, new)
+
+
+def renamed(text):
+    """Rename a local variable of one function, wherever the function uses it."""
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef):
+            names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+            arguments = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+            stored = [node.id for node in names if isinstance(node.ctx, ast.Store) and node.id not in arguments]
+            if stored:
+                lines = text.splitlines(keepends=True)
+                places = {(node.lineno - 1, node.col_offset) for node in names if node.id == stored[0]}
+                for row, column in sorted(places, reverse=True):
+                    line = lines[row]
+                    lines[row] = f"{line[:column]}renamed_{line[column:]}"
+                return "".join(lines)
+    raise AssertionError("no function has a local variable")
 
 
 @pytest.mark.slow  # each check starts processes that import everything
-def test_another_prior_changes_only_the_sigmoid(command):
-    done = command("check", "methods/calibrators/_regression.py", "(n1 + 1) / (n1 + 2)", "(n1 + 2) / (n1 + 3)")
+def test_renamed_variables_leave_witnesses_equal(command):
+    edits = {f"{name}.py": renamed for name in MOST_IMPORTED}
+    done = command("check", edits)
+    assert (done.returncode, "witnesses: 15 equal" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert "added the proof of this code" in done.stdout
+
+
+@pytest.mark.slow  # each check starts processes that import everything
+@pytest.mark.parametrize(
+    ("module", "edit", "component", "n"),
+    [
+        (
+            "methods/calibrators/_regression.py",
+            replaced("(n1 + 1) / (n1 + 2)", "(n1 + 2) / (n1 + 3)"),
+            "regression of one score",
+            6,
+        ),
+        (
+            "metrics/ranking.py",
+            replaced("(negative[1:] + negative[:-1]) / 2", "negative[1:]"),
+            "auc",
+            2,
+        ),
+        (
+            "learners/kernel_density.py",
+            replaced("np.rint(values / precision)", "np.rint(values / precision / 4)"),
+            "kernel naive bayes",
+            5,
+        ),
+    ],
+)
+def test_changed_number_names_its_component(command, module, edit, component, n):
+    done = command("check", {module: edit})
     assert done.returncode == 1, done.stderr
+    assert f"  {component}: explains " in done.stdout
     changed = [line for line in done.stdout.splitlines() if line.startswith("changed: ")]
-    assert len(changed) == 2
-    assert all("/sigmoid" in line for line in changed)
-    assert "build the witnesses anew" in done.stdout.splitlines()[-1]
+    assert len(changed) >= n
+    assert "raise the version in probcal/numerics.toml" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.slow  # each check starts processes that import everything
+def test_a_declared_change_is_stored_by_update(command):
+    edits = {
+        "methods/calibrators/_regression.py": replaced("(n1 + 1) / (n1 + 2)", "(n1 + 2) / (n1 + 3)"),
+        "numerics.toml": replaced('one score" = { version = 1', 'one score" = { rises = ["prior"], version = 2'),
+    }
+    done = command("check", edits)
+    assert done.returncode == 1 and done.stdout.rstrip().endswith("probcal.runner.witness update"), done.stdout
+    done = command("update", edits)
+    assert (done.returncode, "6 witnesses are stored anew" in done.stdout) == (0, True), done.stdout + done.stderr
+    done = command("check", edits)
+    assert (done.returncode, "witnesses: 15 equal" in done.stdout) == (0, True), done.stdout
+    assert command("build").returncode == 0
 
 
 @pytest.mark.slow  # it reads the plans of all experiments
