@@ -20,7 +20,7 @@ from hatchling import build
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = ("plots", "parquet", "openml", "weka", "trees", "boosting", "dask")
-_KINDS = {".py", ".pyi", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".csv", ".LICENSE"}
+_KINDS = {".toml", ".py", ".pyi", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".csv", ".LICENSE"}
 
 
 @pytest.fixture(scope="module")

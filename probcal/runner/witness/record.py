@@ -82,7 +82,6 @@ class Witness:
         is_rounding = gap <= ROUNDING and same_labels and _same_metrics(self.metrics, new.metrics, ROUNDING)
         return ("rounding" if is_rounding else "changed"), gap
 
-
     def changed_metrics(self, new: Witness) -> list[str]:
         """Return the metrics that differ although the predictions are equal. They are empty if predictions differ."""
         if self.digest != new.digest:
