@@ -47,6 +47,13 @@ regression: $(VENV)/.installed-test
 witnesses: $(VENV)/.installed-test
 	$(BIN)/python -m probcal.runner.witness check -j 2
 
+# Fits K random cells of each of RESULTS again, and says how many of all cells can differ: make recompute DATA=DIR K=300 RESULTS=uci-random
+.PHONY: recompute
+K ?= 20
+recompute: $(VENV)/.installed-test
+	@test -n "$(DATA)" || { echo "make recompute DATA=DIR: DIR is the folder of original data files" >&2; exit 2; }
+	$(RUN) verify $(addprefix results/,$(RESULTS)) --recompute $(K) -j 2 --data-dir "$(DATA)"
+
 # Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of the extra weka.
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 WEKA_JAR ?= $(PROBCAL_WEKA_JAR)

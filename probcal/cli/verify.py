@@ -12,14 +12,15 @@ from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
+    from probcal.store.folder import Store
     from probcal.store.outline import Selection
 
 
 @options.command(
     "Recompute results from their stored predictions.",
     "probcal verify results/quickstart\nprobcal verify results/uci-random -d adult -l nb\n"
-    "probcal verify results/ -f json",
-    environment=options.TRUST,
+    "probcal verify results/ -f json\nprobcal verify results/uci-random --recompute 300 --seed 1 -j 2",
+    environment=(*options.DATA, *options.TRUST),
     exits={
         0: "every done row was recomputed and agrees",
         1: "a row or summary differs, a done row could not be verified, or no row is done",
@@ -28,17 +29,28 @@ if TYPE_CHECKING:
 @options.folders_argument
 @options.selection
 @options.format_option("text", "json", help="json contains every difference and count.")
+@click.option("--recompute", metavar="K", type=click.IntRange(1), help="Fit K random cells again instead.")
+@click.option("--seed", metavar="S", type=click.IntRange(0), default=0, help="Seed of the sample (default: 0).")
+@click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), default=1, help="Number of cells at a time.")
+@options.data_dir_option
 @options.trusted_imports
 def verify(
     folders: tuple[Path, ...],
     selection: Selection,
     format_: str,
+    recompute: int | None,
+    seed: int,
+    jobs: int,
+    data_dir: str | None,
 ) -> None:
     """Recompute every done row of each results FOLDER from its stored predictions, and print the differences.
 
     This finds results that were edited by hand, a predictions.bin that the run did not write, and a compare.json or
-    estimates.json that disagrees with the predictions. A row without stored
-    predictions is never counted as verified. Nothing is fitted or changed.
+    estimates.json that disagrees with the predictions. A row without stored predictions is never counted as verified.
+    Nothing is fitted or changed.
+
+    With --recompute, K random done cells are fitted again, spread over the columns, and their metrics are compared.
+    This needs no stored predictions, but the data. It says how many of all cells can differ at most.
     """
     from probcal.reporting.comparison.split_results import comparison_file_faults
     from probcal.reporting.prediction_summaries import estimates_file_faults
@@ -47,9 +59,29 @@ def verify(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
+    if recompute is not None:
+        _recompute(stores, selection, format_, recompute, seed, jobs, data_dir)
     selection.refuse_unknown_names([Outline.of(store) for store in stores])
     results = [verify_store(store, selection, options.progress_bar("rows")) for store in stores]
     for result in results:
         result.summary_faults += [*comparison_file_faults(result.store), *estimates_file_faults(result.store)]
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     sys.exit(0 if all(result.ok for result in results) else 1)
+
+
+def _recompute(
+    stores: list[Store], selection: Selection, format_: str, n_cells: int, seed: int, jobs: int, data_dir: str | None
+) -> None:
+    import json
+    from dataclasses import asdict
+
+    from probcal.data.load import data_folder
+    from probcal.runner.recompute import recompute
+
+    bar = options.progress_bar("cells")
+    found = [recompute(store, n_cells, seed, selection, data_folder(data_dir), jobs, bar) for store in stores]
+    if format_ == "json":
+        click.echo(json.dumps([asdict(one) | {"at_most": one.largest_share} for one in found], indent=1, default=str))
+    else:
+        click.echo(printable("\n".join(one.text() for one in found)))
+    sys.exit(0 if all(one.ok for one in found) else 1)

@@ -203,8 +203,11 @@ def outcomes(
     jobs: int = 1,
     timeout: float | None = None,
     notify: Callable[[PlannedCell], None] = lambda entry: None,
+    context: Any = _CONTEXT,
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends. ``timeout`` is the largest number of seconds for a cell.
+
+    ``context`` of ``multiprocessing`` starts the processes. Those of ``spawn`` begin with the present environment.
 
     ``notify`` is called with each cell that a worker gets. A cell over its time, and one whose process died, give a
     failed result. Closing the iterator ends the running cells. Raises ProbcalError when no worker process can be
@@ -214,7 +217,7 @@ def outcomes(
     workers: list[Worker] = []
     preload_modules(_shipped_modules(plan))
     try:
-        workers += [Worker(run) for _ in range(min(jobs, len(plan)))]
+        workers += [Worker(run, context=context) for _ in range(min(jobs, len(plan)))]
         while workers:
             wait(
                 [waitable for worker in workers for waitable in worker.waitables()],
@@ -236,7 +239,7 @@ def outcomes(
                 else:
                     workers.remove(worker)
                     worker.end()
-                    workers += [Worker(run) for _ in range(not is_alive and bool(queue))]
+                    workers += [Worker(run, context=context) for _ in range(not is_alive and bool(queue))]
                 if outcome is not None:
                     yield outcome
     finally:

@@ -8,21 +8,29 @@ the process that computes starts.
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 LEVEL: Final = "x86-64-v3"
 """The level of AVX2 and FMA. Every x86-64 server since 2015 has it, and most laptops."""
-_NEEDED_FLAGS = frozenset(("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"))
+WIDE_LEVEL: Final = "x86-64-v4"
+"""The level of AVX-512, on which most of the committed results were made."""
+_NEEDED_FLAGS = {
+    LEVEL: frozenset(("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe")),
+    WIDE_LEVEL: frozenset(("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")),
+}
 _NUMPY_GROUPS = "X86_V4 AVX512_ICL AVX512_SPR"
 """Groups of instructions above the level, as numpy 2.4 and newer name them."""
 _OLD_NUMPY_GROUPS = "AVX512F AVX512CD AVX512_KNL AVX512_KNM AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 _FIRST_NUMPY_WITH_LEVELS = (2, 4)
 
 
-def level_environment() -> dict[str, str]:
-    """Return the variables under which libraries compute as on a processor of ``LEVEL``."""
+def level_environment(level: str = LEVEL) -> dict[str, str]:
+    """Return the variables under which libraries compute as on a processor of ``level``."""
+    if level == WIDE_LEVEL:
+        return {"OPENBLAS_CORETYPE": "SkylakeX"}  # numpy and the C library choose by the processor
     numpy_version = tuple(int(part) for part in version("numpy").split(".")[:2])
     has_levels = numpy_version >= _FIRST_NUMPY_WITH_LEVELS
     return {
@@ -34,13 +42,20 @@ def level_environment() -> dict[str, str]:
     }
 
 
-def lacking_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
-    """Return the instructions of ``LEVEL`` that this processor lacks. None are known to be lacking without a list."""
+def recorded_level(run: Mapping[str, Any]) -> str:
+    """Return the level that made the results of a run, by the kernels of linear algebra in its provenance."""
+    libraries = run.get("linear_algebra")
+    kernels = {str(name).rpartition(" ")[2] for name in libraries} if isinstance(libraries, list) else set()
+    return WIDE_LEVEL if "SkylakeX" in kernels else LEVEL
+
+
+def lacking_flags(cpuinfo: Path = Path("/proc/cpuinfo"), level: str = LEVEL) -> frozenset[str]:
+    """Return the instructions of ``level`` that this processor lacks. None are known to be lacking without a list."""
     if not cpuinfo.is_file():
         return frozenset()
     lines = (line for line in cpuinfo.read_text(encoding="utf-8").splitlines() if line.startswith("flags"))
     flags = next(lines, "").partition(":")[2].split()
-    return _NEEDED_FLAGS - frozenset(flags) if flags else frozenset()
+    return _NEEDED_FLAGS[level] - frozenset(flags) if flags else frozenset()
 
 
 def processor_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

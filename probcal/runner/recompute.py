@@ -1,0 +1,191 @@
+"""Refit a random sample of stored cells, and say what their agreement proves about all of them."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+from scipy.stats import beta
+
+from probcal.errors import ProbcalError
+from probcal.runner.data_step import current_data
+from probcal.runner.plan import PlannedCell, make_plan, mark_missing_data, refuse_unmet_requirements
+from probcal.runner.pool import outcomes
+from probcal.runner.processor import lacking_flags, level_environment, recorded_level
+from probcal.runner.run import experiment_of
+from probcal.store.cell_result import CellResult
+from probcal.store.folder import Store
+from probcal.store.outline import Selection
+
+ROUNDING = 1e-9
+"""Largest relative difference of a metric that counts as rounding."""
+_CONFIDENCE = 0.95
+_MOST_LISTED = 20
+
+
+@dataclass
+class Recomputation:
+    """Hold what a sample of refitted cells gave."""
+
+    folder: Path
+    n_done: int
+    """Number of done cells, from which the sample was drawn."""
+    columns: int
+    """Number of columns, each a learner with a method, in the sample."""
+    equal: int = 0
+    rounding: dict[str, float] = field(default_factory=dict)
+    """Cell -> largest relative difference of a metric, at most ``ROUNDING``."""
+    changed: dict[str, float] = field(default_factory=dict)
+    """Cell -> the same, where it is larger."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Cell -> why it could not be refitted."""
+    beyond: dict[str, int] = field(default_factory=dict)
+    """Level of instructions that this processor lacks -> cells of the sample that were made with it."""
+
+    @property
+    def n(self) -> int:
+        return self.equal + len(self.rounding) + len(self.changed) + len(self.failed)
+
+    @property
+    def ok(self) -> bool:
+        return self.n > 0 and not (self.changed or self.failed or self.beyond)
+
+    @property
+    def largest_share(self) -> float:
+        """Return the upper limit of the share of cells that differ, with 95 % confidence (Clopper and Pearson)."""
+        differing = len(self.changed) + len(self.failed)
+        if differing == self.n:
+            return 1.0
+        return float(beta.ppf(_CONFIDENCE, differing + 1, self.n - differing))
+
+    def text(self) -> str:
+        """Return what was found, in lines."""
+        agreeing = self.equal + len(self.rounding)
+        lines = [
+            f"{self.folder}: {agreeing} of {self.n} refitted cells agree ({self.equal} equal, {len(self.rounding)} by "
+            f"rounding), from {self.n_done} done cells and {self.columns} columns"
+        ]
+        if self.n:
+            share = math.ceil(self.largest_share * 1000) / 10
+            lines.append(f"  fewer than {share:g} % of the cells differ, with 95 % confidence")
+        for word, cells in (("rounding", self.rounding), ("changed", self.changed)):
+            for cell, gap in sorted(cells.items(), key=lambda item: -item[1])[:_MOST_LISTED]:
+                lines.append(f"  {word}: {cell} (largest relative difference {gap:.2g})")
+        for level, n in self.beyond.items():
+            lines.append(f"  not refitted, {n} cells: made with {level}, which this processor lacks")
+        lines += [f"  failed: {cell}: {reason}" for cell, reason in [*self.failed.items()][:_MOST_LISTED]]
+        return "\n".join(lines)
+
+
+def recompute(
+    store: Store,
+    n_cells: int,
+    seed: int,
+    selection: Selection,
+    data_folder: Path | None = None,
+    jobs: int = 1,
+    progress: Callable[[list[PlannedCell]], Iterable[PlannedCell]] = iter,
+) -> Recomputation:
+    """Fit ``n_cells`` random done cells again, and compare metrics.
+
+    Each is computed in a new process with the instructions that made it. The sample is spread over the columns. Nothing
+    is stored. ``progress`` yields as many items as cells end, and may show the progress. Raises ProbcalError when the
+    experiment or its data cannot be read, or no cell is done.
+    """
+    experiment = experiment_of(store)
+    data = current_data(experiment.used_cards(), data_folder)
+    plan = [
+        entry
+        for entry in mark_missing_data(make_plan(experiment, store, data), data.missing)
+        if entry.state == "done"
+        and entry.cell.card.name not in data.missing
+        and selection.includes(entry.cell.dataset, entry.cell.column.learner.name, entry.cell.column.method.name)
+    ]
+    if not plan:
+        raise ProbcalError(f"{store.folder}: no done cell has its data here; give --data-dir, or run the experiment")
+    sample = draw(plan, n_cells, seed)
+    refuse_unmet_requirements([entry.cell for entry in sample], experiment.weka)
+    data.obtain({entry.cell.card: None for entry in sample}, data_folder, lambda line: None)
+    columns = {(entry.cell.column.learner.name, entry.cell.column.method.name) for entry in sample}
+    found, results = Recomputation(store.folder, len(plan), len(columns)), store.results()
+    runs = store.runs()
+    levels = {entry.cell.id: recorded_level(runs.get(results[entry.cell.id].run, {})) for entry in sample}
+    for _, new in zip(progress(sample), _refit(sample, levels, jobs, found), strict=True):
+        if new is not None:
+            _record(found, results[new.id], new)
+    return found
+
+
+def _refit(
+    sample: list[PlannedCell], levels: dict[str, str], jobs: int, found: Recomputation
+) -> Iterator[CellResult | None]:
+    """Yield the new result of each cell, or None where this processor lacks the instructions that made the old one."""
+    for level in sorted(set(levels.values())):
+        entries = [entry for entry in sample if levels[entry.cell.id] == level]
+        if lacking_flags(level=level):
+            found.beyond[level] = len(entries)
+            yield from [None] * len(entries)
+            continue
+        with _environment(level):
+            for outcome in outcomes(entries, "recomputed", jobs, context=get_context("spawn")):
+                yield outcome.result
+
+
+@contextmanager
+def _environment(level: str) -> Iterator[None]:
+    """Set the variables of a level, which processes read that start inside the context."""
+    changed = level_environment(level)
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCell]:
+    """Return a random sample, spread over the columns: each gives one cell before any gives its next one."""
+    source = random.Random(seed)
+    groups: defaultdict[tuple[str, str], list[PlannedCell]] = defaultdict(list)
+    for entry in plan:
+        groups[entry.cell.column.learner.name, entry.cell.column.method.name].append(entry)
+    for group in groups.values():
+        source.shuffle(group)
+    chosen: list[PlannedCell] = []
+    while len(chosen) < min(n_cells, len(plan)):
+        names = [name for name, group in groups.items() if group]
+        source.shuffle(names)
+        chosen += [groups[name].pop() for name in names]
+    counts = Counter(entry.cell.id for entry in chosen[:n_cells])
+    return [entry for entry in plan if entry.cell.id in counts]  # in the order of the plan, which shares data and fits
+
+
+def _record(found: Recomputation, stored: CellResult, new: CellResult) -> None:
+    if new.status != "done":
+        found.failed[new.id] = f"{new.error_type}: {new.message}"
+        return
+    gaps = [_gap(value, new.metrics[name]) for name, value in stored.metrics.items() if name in new.metrics]
+    gap = max(gaps, default=math.inf)
+    if gap == 0:
+        found.equal += 1
+    else:
+        (found.rounding if gap <= ROUNDING else found.changed)[new.id] = gap
+
+
+def _gap(old: float, new: float) -> float:
+    """Return the relative difference: 0 if both are equal, NaN or infinite alike."""
+    if old == new or (math.isnan(old) and math.isnan(new)):
+        return 0.0
+    gap = abs(old - new) / max(1.0, abs(old))
+    return gap if math.isfinite(gap) else math.inf
