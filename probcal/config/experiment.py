@@ -46,6 +46,8 @@ class Experiment:
     repeat_fixed_splits: bool = False
     weka: str | None = None
     """The release of Weka that the numbers are of. None means the Weka that is installed, whichever it is."""
+    processor: str | None = None
+    """The level of instructions that compute. None means all that the processor has."""
     split: Split | None = None
     """The split that replaces those of the cards."""
     max_rows: int | None = None
@@ -159,6 +161,7 @@ def parse_experiment(file: YamlFile) -> Experiment:
         curves=tuple(content.curves),
         repeat_fixed_splits=content.repeat_fixed_splits,
         weka=content.weka,
+        processor=content.processor,
         split=content.split,
         path=file.path,
         text=file.text,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -313,6 +313,9 @@ class ExperimentFile(_FilePart):
     """Whether a fixed split is also run ``repeats`` times, each time with other seeds."""
     weka: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$", coerce_numbers_to_str=True)] | None = None
     """The release of Weka that its numbers are of, such as 3.4.1 or 3.9. PROBCAL_WEKA_JAR names the jar file."""
+    processor: Literal["x86-64-v3"] | None = None
+    """The instructions that compute, so that every x86-64 processor with AVX2 gives the same numbers. The default is
+    all that the processor has, which is faster."""
     datasets: Annotated[list[str], Field(min_length=1), validator_of(_dataset_faults)]
     """Names (``probcal list datasets``), or paths of your own cards, relative to this file."""
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]

@@ -27,6 +27,7 @@ from probcal.runner import identity
 from probcal.runner.execute import Outcome, exit_reason, failed_outcome
 from probcal.runner.plan import PlannedCell
 from probcal.runner.pool import Worker, WorkerDied, worker_outcome
+from probcal.runner.processor import instructions
 from probcal.runner.worker_process import execute_alone
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
     process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
-    process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
+    with instructions(entry.cell.processor):
+        process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
     steps, reusable = [partial(check, entry), partial(execute_alone, entry)], False
     try:
         for step in steps if process.entry else [None, *steps]:  # a new process first reports its start

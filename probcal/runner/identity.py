@@ -327,10 +327,12 @@ def _has_stages(cell: Cell) -> bool:
 
 @cache
 def _metric_versions(names: tuple[str, ...]) -> str:
-    """Return the metrics that are past version 1, and the plugins, with their versions, that declare others."""
+    """Return the metrics that are past version 1, the plugins with others, and a digest of such code of the user."""
     modules = metric_modules(names)
     plugins = {f"{package} {_version(package)}" for module in modules for package in _distributions_of(_top(module))}
-    return ", ".join(filter(None, (numerics().risen_metrics(names), *sorted(plugins))))
+    digests = user_digests(*modules)
+    own = _digest_of_json(json.dumps(digests, sort_keys=True)) if digests else ""
+    return ", ".join(filter(None, (numerics().risen_metrics(names), *sorted(plugins), own)))
 
 
 def _top(module: str) -> str:

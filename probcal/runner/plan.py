@@ -28,6 +28,7 @@ from probcal.runner.identity import (
     packages_of,
     stored_reading,
 )
+from probcal.runner.processor import lacking_flags, recorded_level
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
 
@@ -52,6 +53,8 @@ class Cell:
     curves: tuple[str, ...] = ()
     split: Split | None = None
     """The split of the experiment, which replaces that of the card."""
+    processor: str | None = None
+    """The level of instructions that computes it. None means all that the processor has."""
 
     @property
     def used_split(self) -> Split:
@@ -98,6 +101,7 @@ def cells_of(experiment: Experiment) -> list[Cell]:
             extra_metrics=metrics,
             curves=() if repetition else experiment.curves,
             split=experiment.split,
+            processor=experiment.processor,
         )
         for card in experiment.cards
         for pairs in [_with_overrides(experiment, card)]
@@ -194,7 +198,10 @@ def make_plan(
 
 def _other_versions(cell: Cell, run: Mapping[str, Any]) -> str:
     versions = run.get("versions", {})
-    return other_versions(packages_of(cell), versions) if isinstance(versions, dict) else ""
+    texts = [other_versions(packages_of(cell), versions) if isinstance(versions, dict) else ""]
+    if cell.processor and run and (level := recorded_level(run)) != cell.processor:
+        texts.append(f"made with the instructions of {level}, and the experiment declares {cell.processor}")
+    return "; ".join(filter(None, texts))
 
 
 CARD_CHANGED = "the card changed, and its data are not at hand"
@@ -301,8 +308,14 @@ def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) ->
             need = other_release(weka)
         if need:
             users_by_need.setdefault(" ".join(need.split()), {}).setdefault(word, []).append(name)
+    for level in {cell.processor for cell in cells}:
+        if level and (lacking := lacking_flags(level=level)):
+            users_by_need[
+                f"this processor lacks {', '.join(sorted(lacking))} of {level}, which the experiment declares; use "
+                'another machine, or remove the key "processor"'
+            ] = {}
     if users_by_need:
-        raise RequirementError("\n".join(f"{_users_text(users)}: {need}" for need, users in users_by_need.items()))
+        raise RequirementError("\n".join(f"{_users_text(users)}{need}" for need, users in users_by_need.items()))
 
 
 def cells_to_fit(plan: list[PlannedCell]) -> list[Cell]:
@@ -311,7 +324,8 @@ def cells_to_fit(plan: list[PlannedCell]) -> list[Cell]:
 
 
 def _users_text(users: dict[str, list[str]]) -> str:
-    return ", ".join(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in users.items())
+    texts = [f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in users.items()]
+    return f"{', '.join(texts)}: " if texts else ""
 
 
 _STATES = ("done", "failed", "stale", "to run", "no data")

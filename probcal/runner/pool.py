@@ -22,6 +22,7 @@ from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.identity import modules_of
 from probcal.runner.interruption import block_signals, handled_signals
 from probcal.runner.plan import PlannedCell
+from probcal.runner.processor import instructions
 from probcal.runner.worker_process import (
     Output,
     execute_alone,
@@ -203,11 +204,11 @@ def outcomes(
     jobs: int = 1,
     timeout: float | None = None,
     notify: Callable[[PlannedCell], None] = lambda entry: None,
-    context: Any = _CONTEXT,
+    level: str | None = None,
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends. ``timeout`` is the largest number of seconds for a cell.
 
-    ``context`` of ``multiprocessing`` starts the processes. Those of ``spawn`` begin with the present environment.
+    ``level`` names the instructions that compute. The default is what the cells declare.
 
     ``notify`` is called with each cell that a worker gets. A cell over its time, and one whose process died, give a
     failed result. Closing the iterator ends the running cells. Raises ProbcalError when no worker process can be
@@ -215,9 +216,10 @@ def outcomes(
     """
     queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
+    level = level or next((entry.cell.processor for entry in plan), None)
     preload_modules(_shipped_modules(plan))
     try:
-        workers += [Worker(run, context=context) for _ in range(min(jobs, len(plan)))]
+        workers += _start_workers(run, level, min(jobs, len(plan)))
         while workers:
             wait(
                 [waitable for worker in workers for waitable in worker.waitables()],
@@ -239,7 +241,7 @@ def outcomes(
                 else:
                     workers.remove(worker)
                     worker.end()
-                    workers += [Worker(run, context=context) for _ in range(not is_alive and bool(queue))]
+                    workers += _start_workers(run, level, int(not is_alive and bool(queue)))
                 if outcome is not None:
                     yield outcome
     finally:
@@ -247,6 +249,23 @@ def outcomes(
             worker.kill()
         for worker in workers:
             worker.end()
+
+
+_server_level: list[str | None] = []
+"""The level of instructions of the server that forks workers. It is empty before the server starts."""
+
+
+def _start_workers(run: str, level: str | None, n: int) -> list[Worker]:
+    """Start workers that compute with the instructions of ``level``.
+
+    Libraries choose their code when they are loaded. The server has loaded them, so it can serve one level. Workers of
+    another one start without it.
+    """
+    if n and not _server_level:
+        _server_level.append(level)
+    context = _CONTEXT if level in _server_level else multiprocessing.get_context("spawn")
+    with instructions(level):
+        return [Worker(run, context=context) for _ in range(n)]
 
 
 _LOOKAHEAD = 200

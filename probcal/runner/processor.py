@@ -7,8 +7,10 @@ the process that computes starts.
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -42,8 +44,26 @@ def level_environment(level: str = LEVEL) -> dict[str, str]:
     }
 
 
+@contextmanager
+def instructions(level: str | None) -> Iterator[None]:
+    """Set the variables of a level, which processes read that start inside the context. None changes nothing."""
+    changed = level_environment(level) if level else {}
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
 def recorded_level(run: Mapping[str, Any]) -> str:
-    """Return the level that made the results of a run, by the kernels of linear algebra in its provenance."""
+    """Return the level that made the results of a run: the declared one, or that of its kernels of linear algebra."""
+    if run.get("instructions") in _NEEDED_FLAGS:
+        return str(run["instructions"])
     libraries = run.get("linear_algebra")
     kernels = {str(name).rpartition(" ")[2] for name in libraries} if isinstance(libraries, list) else set()
     return WIDE_LEVEL if "SkylakeX" in kernels else LEVEL

@@ -60,6 +60,7 @@ def provenance(
         "processors": os.cpu_count(),
         "linear_algebra": _linear_algebra(),
         "processor": processor_name(),
+        "instructions": experiment.processor,
         "versions": {name: text for cell in cells for name, text in packages_of(cell).items()},
         "numerics": {name: numerics().components[name].version for name in sorted(components)},
         "user_code": {name: digest for cell in cells for name, digest in user_code_of(cell).items()},

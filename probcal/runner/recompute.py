@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 
 from scipy.stats import beta
@@ -18,7 +15,7 @@ from probcal.errors import ProbcalError
 from probcal.runner.data_step import current_data
 from probcal.runner.plan import PlannedCell, make_plan, mark_missing_data, refuse_unmet_requirements
 from probcal.runner.pool import outcomes
-from probcal.runner.processor import lacking_flags, level_environment, recorded_level
+from probcal.runner.processor import lacking_flags, recorded_level
 from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -133,25 +130,8 @@ def _refit(
             found.beyond[level] = len(entries)
             yield from [None] * len(entries)
             continue
-        with _environment(level):
-            for outcome in outcomes(entries, "recomputed", jobs, context=get_context("spawn")):
-                yield outcome.result
-
-
-@contextmanager
-def _environment(level: str) -> Iterator[None]:
-    """Set the variables of a level, which processes read that start inside the context."""
-    changed = level_environment(level)
-    before = {name: os.environ.get(name) for name in changed}
-    os.environ.update(changed)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for outcome in outcomes(entries, "recomputed", jobs, level=level):
+            yield outcome.result
 
 
 def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCell]:
