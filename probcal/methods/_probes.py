@@ -16,6 +16,7 @@ from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import Shortcut, rows_of
 from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step, Workers
+from probcal.methods._learner_output import labels_of
 from probcal.methods.importance import WeightedTraining
 
 _NUMBERS_OF_A_BLOCK = 2**20
@@ -104,7 +105,7 @@ class DistinctRows:
 
     def labels(self, classifier: Any) -> np.ndarray:
         """Return the predicted labels of the original rows, (n_rows,)."""
-        labels = np.asarray(classifier.predict(self.X))
+        labels = labels_of(classifier, self.X)
         return labels if self.place is None else labels[self.place]
 
 

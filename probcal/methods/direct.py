@@ -11,6 +11,7 @@ from probcal._validation import check_choices, check_clip
 from probcal.config.components import unmet_need
 from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._learner_output import in_class_order, labels_of
 
 Kept = Literal["both", "positive", "predicted"]
 
@@ -108,7 +109,8 @@ class DirectClassifier(ProbabilityMethod):
             Probabilities, in the order of ``classes_``.
         """
         self._before_predicting(X)
-        p = clipped_rows(self.estimator_.predict_proba(X), self.clip)
+        own = in_class_order(self.estimator_, self.estimator_.predict_proba(X), self.classes_)
+        p = clipped_rows(own, self.clip)
         if self.kept == "both" or len(self.classes_) != 2:
             return p
         first = (p[:, 0] > p[:, 1]) & (self.kept == "predicted")
@@ -139,8 +141,7 @@ class DirectClassifier(ProbabilityMethod):
             Labels. Neither ``clip`` nor ``kept`` changes them.
         """
         self._before_predicting(X)
-        labels: np.ndarray = self.estimator_.predict(X)
-        return labels
+        return labels_of(self.estimator_, X)
 
 
 class RescaledClassifier(ProbabilityMethod):
@@ -233,7 +234,7 @@ class RescaledClassifier(ProbabilityMethod):
         return combine_classes(list(self._rescaled(self._scores(X)).T))
 
     def _scores(self, X: Any) -> np.ndarray:
-        return class_scores(self.estimator_, X, "auto", len(self.classes_))
+        return class_scores(self.estimator_, X, "auto", self.classes_)
 
     def _rescaled(self, scores: np.ndarray) -> np.ndarray:
         width = self.greatest_ - self.least_

@@ -17,6 +17,7 @@ import numpy as np
 from probcal._validation import count_rows
 from probcal.fast_paths.shortcut import Shortcut
 from probcal.methods._executors import InThreads, Step
+from probcal.methods._learner_output import labels_of
 from probcal.methods._probes import DistinctRows, Probe, Probes, batch_answers, batch_votes, distinct_rows
 
 Loss = Literal["log_loss", "squared_error"]
@@ -186,7 +187,7 @@ class ThresholdClassifiers:
         ndarray of shape (n_rows,), dtype bool
             True for the positive class.
         """
-        return np.asarray(self.classifiers[place].predict(X) == self.positive)
+        return np.asarray(labels_of(self.classifiers[place], X) == self.positive)
 
     def answers(self, X: Any) -> np.ndarray:
         """Return the answers of all classifiers.

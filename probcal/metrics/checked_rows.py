@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from probcal.metrics.frame_columns import match_names
+
 _UNITS = {"bits": 2.0, "nats": math.e}
 _SUM_TOLERANCE = 1e-6
 """Tolerance of the sum of a row of predictions: ten roundings of float32."""
@@ -63,6 +65,7 @@ class Rows:
 
 def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
+    y, p = match_names(y, p, pos_label)
     y = class_numbers(y, p, pos_label)
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probcal.metrics.checked_rows import checked, class_numbers
+from probcal.metrics.frame_columns import match_names
 from probcal.metrics.registry import NAMED, Prediction, find_metric
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def metrics_by_group(
         if metric is None or metric.value is None or metric.of_the_truth:
             known = [one for one in NAMED if (found := find_metric(one)) and found.value and not found.of_the_truth]
             raise ValueError(f"{name!r} is no metric of a group (there are: {', '.join(known)}, cost(p))")
+    y, p = match_names(y, p, pos_label)
     labels, p = np.asarray(class_numbers(y, p, pos_label)), np.asarray(p)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
     if np.shape(groups) != labels.shape:

@@ -21,6 +21,7 @@ from probcal.metrics.checked_rows import checked, checked_two_classes, class_num
 from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
 from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
+from probcal.metrics.frame_columns import match_names
 from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
 from probcal.metrics.recalibration import intercept_of, slope_of
@@ -639,6 +640,7 @@ def all_metrics(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
+    y, p = match_names(y, p, pos_label)
     y = class_numbers(y, p, pos_label)
     one = Prediction(y, p, sample_weight, true_p)
     wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
