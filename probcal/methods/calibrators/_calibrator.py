@@ -21,6 +21,10 @@ Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
 """From (n,) scores to (n,) probabilities p. A map that computes 1 - p with more digits has the method ``complement``.
 """
+_LARGEST = 2.0**1000
+"""Largest absolute score. Differences of such scores do not overflow."""
+_ORDINARY = 64
+"""Largest absolute binary exponent of scores that are used as they are."""
 _SUM = 1e-3
 """How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
 
@@ -48,6 +52,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     input: Input
     classes_: np.ndarray
+    is_scale_free = False
+    """Whether the map of scores times a constant predicts the same."""
+    _exponent = 0
+    """Scores are divided by 2 to this power first, without any rounding. It is 0 unless they are huge or tiny."""
 
     def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the map.
@@ -81,7 +89,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         given = self._as_matrix(scores)
         labels, self.classes_ = class_labels(given, y)
         self._check_names(scores, given, fitting=True)
+        self._exponent = 0
         matrix = self._read(given)
+        if self.is_scale_free and self.input == "score":
+            self._exponent = _exponent_of(matrix)
+            matrix = np.ldexp(matrix, -self._exponent)
         weights = row_weights(sample_weight, len(labels))
         if weights is not None:
             matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
@@ -193,7 +205,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 f"{' or '.join(map(str, expected))} columns"
             )
         if self.input == "score":
-            return given[:, 1:] - given[:, :1] if given.shape[1] == 2 else given
+            with np.errstate(over="ignore"):
+                scores = given[:, 1:] - given[:, :1] if given.shape[1] == 2 else given
+                scores = scores if self._exponent == 0 else np.ldexp(scores, -self._exponent)
+            return np.asarray(np.clip(scores, -_LARGEST, _LARGEST))
         if given.min(initial=0) < 0 or given.max(initial=1) > 1:
             raise ValueError(
                 f"scores reach from {given.min():.4g} to {given.max():.4g}, and input='probability' needs values "
@@ -241,6 +256,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False  # unless it has a column for each class
         return tags
+
+
+def _exponent_of(scores: np.ndarray) -> int:
+    """Return the binary exponent of the largest absolute score, or 0 where squares and cubes of scores are no risk."""
+    exponent = int(np.frexp(np.abs(scores).max(initial=0.0))[1])
+    return exponent if abs(exponent) > _ORDINARY else 0
 
 
 def _columns(given: np.ndarray) -> str:

@@ -17,6 +17,8 @@ _COLDEST, _HOTTEST = 1e-3, 1e3
 _MOST_STEPS = 100
 _CLOSE = 1e-7
 """Share of 1 / T. A smaller step is the last: its error is about the square of this."""
+_LARGEST_ROOT = 1e150
+"""Its square is no overflow."""
 _EVERY, _ENOUGH = 17, 2
 """A first search takes one row of so many, if there remain so many for each parameter. An odd step has no period in
 common with pairs."""
@@ -36,6 +38,13 @@ def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.
     targets = np.repeat(1 / (size + 2) / (n_classes - 1), n_classes).reshape(n_classes, n_classes)
     np.fill_diagonal(targets, (size + 1) / (size + 2))
     return targets
+
+
+def logit_unit(logits: np.ndarray) -> float:
+    """Return the root mean square of the (n_classes, n_rows) logits below the greatest of each row, or 1 if it is 0."""
+    below = logits - logits.max(axis=0)
+    most = float(np.abs(below).max(initial=0.0))
+    return most * float(np.sqrt(np.mean((below / most) ** 2))) if most else 1.0
 
 
 def fit_temperature(
@@ -86,7 +95,14 @@ def _least_loss(
 
 
 def fit_affine(
-    logits: np.ndarray, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, form: Form, penalty: Penalty
+    logits: np.ndarray,
+    codes: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    form: Form,
+    penalty: Penalty,
+    unit: float = 1.0,
+    start: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (W, b) of least penalised cross entropy of softmax(W logits + b).
 
@@ -96,6 +112,9 @@ def fit_affine(
     al. 2025). ``"dirichlet"`` leaves the diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept
     regularisation). ``"none"``: no penalty but 1e-12, which chooses among equal solutions. A class whose logit is
     constant keeps its column of the unit matrix.
+
+    ``unit``: what ``logits`` were divided by. W and its penalty are those of the logits before. Another unit than 1 is
+    for ``"dirichlet"`` and ``"none"`` with logits of any size. The search then begins at ``start`` times the identity.
     """
     k, n = len(logits), float(weights.sum())
     diagonal, intercept = np.eye(k, k + 1, dtype=bool), np.arange(k + 1) == k
@@ -106,23 +125,26 @@ def fit_affine(
         strength[diagonal] = 0.0
     if penalty == "none":
         strength[:] = 1e-12
+    elif unit != 1:
+        strength[:, :-1] /= min(unit, _LARGEST_ROOT) ** 2
+    origin = np.eye(k, k + 1) * (start if unit != 1 else 1.0)  # the diagonal has no penalty where the unit is not 1
     change = np.zeros(np.count_nonzero(free))
     if len(change) > _MOST_PARAMETERS:
-        loss = _AffineLoss(logits, codes, targets, weights, free, strength)
+        loss = _AffineLoss(logits, codes, targets, weights, free, strength, origin)
         options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
         found = loss.coefficients(minimize(loss.slope, change, jac=True, method="L-BFGS-B", options=options).x)
-        return found[:, :-1], found[:, -1]
+        return found[:, :-1] / unit, found[:, -1]
     for rows in _searches(len(codes), len(change)):
-        loss = _AffineLoss(logits[:, rows], codes[rows], targets, weights[rows], free, strength)
+        loss = _AffineLoss(logits[:, rows], codes[rows], targets, weights[rows], free, strength, origin)
         change = minimise(loss, change)
     found = loss.coefficients(change)
-    return found[:, :-1], found[:, -1]
+    return found[:, :-1] / unit, found[:, -1]
 
 
 class _AffineLoss:
     """Compute the mean cross entropy in nats plus the penalty, and its derivatives.
 
-    It is a function of the free entries' differences from (W, b) = (1, 0).
+    It is a function of the free entries' differences from ``origin``.
 
     Parameters
     ----------
@@ -137,7 +159,9 @@ class _AffineLoss:
     free : ndarray of bool of shape (n_classes, n_classes + 1)
         True for the entries of (W, b) that are parameters.
     strength : ndarray of shape (n_classes, n_classes + 1)
-        Strength of the penalty on the square of each entry.
+        Strength of the penalty on the square of each entry's difference from ``origin``.
+    origin : ndarray of shape (n_classes, n_classes + 1)
+        The (W, b) of no penalty.
     """
 
     def __init__(
@@ -148,7 +172,9 @@ class _AffineLoss:
         weights: np.ndarray,
         free: np.ndarray,
         strength: np.ndarray,
+        origin: np.ndarray,
     ) -> None:
+        self.origin = origin
         self.logits, self.roots, self.free, self.strength = logits, np.sqrt(weights), free, strength[free]
         self.total = float(weights.sum())
         sums = np.column_stack([_class_sums(logits, codes, weights, len(free)), np.bincount(codes, weights, len(free))])
@@ -157,7 +183,7 @@ class _AffineLoss:
 
     def coefficients(self, change: np.ndarray) -> np.ndarray:
         """Return (W, b), (n_classes, n_classes + 1)."""
-        found = np.eye(*self.free.shape)
+        found = self.origin.copy()
         found[self.free] += change
         return found
 

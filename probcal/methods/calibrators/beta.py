@@ -320,6 +320,8 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
         of several.
     """
 
+    is_scale_free = True
+
     def __init__(self, input: Input = "probability", *, targets: Targets = "smoothed") -> None:
         self.input = input
         self.targets = targets

@@ -108,6 +108,8 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
         and ``probabilities``, which are ndarrays of shape (n_knots,).
     """
 
+    is_scale_free = True
+
     def __init__(
         self,
         input: Input = "probability",

@@ -15,9 +15,12 @@ from probcal.methods.calibrators._softmax import (
     class_targets,
     fit_affine,
     fit_temperature,
+    logit_unit,
     scaled_probabilities,
 )
 
+_LARGE = 128.0
+"""Unit of logits beyond which the map of Dirichlet calibration is searched in units of it."""
 _MOST_POWER = 6
 """Of 1 / 2n. The log-odds of naive Bayes say something far beyond 1 / 2n, and those of most forests do not."""
 
@@ -46,15 +49,18 @@ class TemperatureCalibrator(Calibrator):
         The bound of p, 0 for scores.
     """
 
+    is_scale_free = True
+
     def __init__(self, input: Input = "probability") -> None:
         self.input = input
 
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
         codes, truth = np.searchsorted(self.classes_, labels), np.eye(len(self.classes_))
-        logits = self._log_probabilities(matrix, self.smallest_**_MOST_POWER)
+        logits = self._logits(matrix, self.smallest_**_MOST_POWER)
         if self.input == "score":
-            self.bound_, self.temperature_ = 0.0, fit_temperature(logits, codes, truth, weights)[0]
+            unit = logit_unit(logits)
+            self.bound_, self.temperature_ = 0.0, unit * fit_temperature(logits / unit, codes, truth, weights)[0]
             return
         least, temperature = np.inf, 1.0
         lowest = logits.min()
@@ -69,8 +75,15 @@ class TemperatureCalibrator(Calibrator):
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         k = len(self.classes_)
-        logits = self._log_probabilities(matrix, self.bound_)
+        logits = self._logits(matrix, self.bound_)
         return scaled_probabilities(logits, np.eye(k) / self.temperature_, np.zeros(k), self.smallest_)
+
+    def _logits(self, matrix: np.ndarray, bound: float) -> np.ndarray:
+        """Return (n_classes, n_rows) logits. Those of scores are the scores, which keep all their digits."""
+        if self.input == "probability":
+            return self._log_probabilities(matrix, bound)
+        columns = np.ascontiguousarray(matrix.T)
+        return np.vstack([np.zeros(len(matrix)), columns]) if len(columns) == 1 else columns
 
 
 class _AffineScaling(Calibrator):
@@ -97,9 +110,17 @@ class _AffineScaling(Calibrator):
         targets = class_targets(codes, len(self.classes_), weights)
         # the penalty pulls towards T, not towards 1; constant predictions tell nothing about T
         cooled = self.penalty == "structured" and self.form != "dirichlet" and bool(np.ptp(logits, axis=1).any())
-        self.temperature_ = fit_temperature(logits, codes, targets, weights)[0] if cooled else 1.0
-        logits /= self.temperature_
-        self.matrix_, self.intercept_ = fit_affine(logits, codes, targets, weights, self.form, self.penalty)
+        unit = logit_unit(logits) if self.input == "score" else 1.0
+        if self.form == "dirichlet" and unit <= _LARGE:
+            unit = 1.0
+        temperature = 1.0
+        if cooled or unit != 1:
+            temperature = unit * fit_temperature(logits / unit, codes, targets, weights)[0]
+        self.temperature_, unit = (temperature, 1.0) if cooled else (1.0, unit)
+        logits /= self.temperature_ * unit
+        self.matrix_, self.intercept_ = fit_affine(
+            logits, codes, targets, weights, self.form, self.penalty, unit, start=unit / temperature
+        )
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         logits = self._log_probabilities(matrix, self.smallest_)

@@ -86,6 +86,8 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
         ``intercept`` B. Its ``of_probability`` is True if the score is the probability itself.
     """
 
+    is_scale_free = True
+
     def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
         self.input = input
         self.clip = clip

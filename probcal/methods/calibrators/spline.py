@@ -118,6 +118,8 @@ class SplineCalibrator(OneAgainstRestCalibrator):
         Fitted maps with ``knots`` and ``coefficients``: one for the second of two classes, or one for each of several.
     """
 
+    is_scale_free = True
+
     def __init__(self, input: Input = "probability", *, penalty: float = 1.0) -> None:
         self.input = input
         self.penalty = penalty

@@ -171,6 +171,8 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
         Fitted predictors: one for the second of two classes, or one for each of several.
     """
 
+    is_scale_free = True
+
     def __init__(self, input: Input = "probability") -> None:
         self.input = input
 
