@@ -23,8 +23,8 @@ from probcal import (
 )
 from probcal._validation import relative_weights
 from probcal.config.components import import_class
-from probcal.metrics import cross_entropy
 from probcal.methods.registry import FAMILIES, METHODS
+from probcal.metrics import cross_entropy
 from tests.methods.calibrating import blobs, noisy
 
 MAPS = [import_class(path) for path, family in FAMILIES.items() if family == "maps"]
@@ -35,16 +35,20 @@ FEW = {
     "weight_sweep": {"levels": [0.2, 0.5, 0.8]},
 }
 LEARNER = LogisticRegression()  # its penalty depends on the sum of the weights
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 METHOD_CASES = [
-    *(pytest.param(import_class(one.path)(LEARNER, random_state=0, **FEW.get(name, {})), id=name) for name, one in METHODS.items()),
+    *(
+        pytest.param(import_class(one.path)(LEARNER, random_state=0, **FEW.get(name, {})), id=name)
+        for name, one in METHODS.items()
+    ),
     pytest.param(RescaledClassifier(LEARNER), id="rescaled"),
-    pytest.param(ProbingClassifier(DecisionTreeClassifier(random_state=0), 5, random_state=0), id="rejection"),
-    pytest.param(ProbingClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), 5, weighting="weight"), id="tree"),
+    pytest.param(ProbingClassifier(TREE, 5, random_state=0), id="rejection"),
+    pytest.param(ProbingClassifier(TREE, 5, weighting="weight"), id="tree"),
     pytest.param(ProbingClassifier(LEARNER, 5, total_weight="n"), id="total weight"),
     pytest.param(WeightSweepClassifier(LEARNER, [0.2, 0.5, 0.8], multiclass="pairs"), id="pairs"),
     pytest.param(SigmoidClassifier(LEARNER, calibration="holdout", random_state=0), id="holdout"),
     pytest.param(SigmoidClassifier(LEARNER, ensemble=True, random_state=0), id="ensemble"),
-]  # fmt: skip
+]
 every_map = pytest.mark.parametrize("calibrator", MAPS, ids=lambda one: one.__name__)
 every_method = pytest.mark.parametrize("method", METHOD_CASES)
 factors = st.floats(-12, 12).map(lambda power: 10.0**power) | st.integers(-40, 40).map(lambda power: 2.0**power)
