@@ -89,7 +89,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         return self._fit(scores, y, sample_weight, partial(fit_weights, frequency_weights=frequency_weights))
 
-    def fit_scaled(self, scores: Any, y: Any, weights: np.ndarray | None) -> Self:
+    def _fit_scaled(self, scores: Any, y: Any, weights: np.ndarray | None) -> Self:
         """Fit as ``fit`` does, with weights on the scale of ``fit_weights``, which a part of the rows keeps."""
         return self._fit(scores, y, weights, np.asarray)
 

@@ -47,7 +47,7 @@ def own_maps_are_better(make: Callable[[], Calibrator], folds: Sequence[FoldScor
 
 def fitted(calibrator: Calibrator, part: FoldScores) -> Calibrator:
     """Fit a map on the rows of ``part``."""
-    return calibrator.fit_scaled(part.scores, part.labels, part.weights)
+    return calibrator._fit_scaled(part.scores, part.labels, part.weights)
 
 
 def joined(folds: Sequence[FoldScores]) -> FoldScores:
