@@ -69,6 +69,54 @@ def check_flag(method: Any, name: str) -> None:
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
+_WEIGHT_DIGITS = 2.0**40
+"""Rescaled weights keep 12 digits, so that weights of any scale become the same numbers: the last digits of a quotient
+would decide ties.
+"""
+_ROUNDING = 1e-12
+
+
+def fit_weights(weights: np.ndarray, frequency_weights: Any) -> np.ndarray:
+    """Return the weights with which a fit counts, (n_rows,): the relative ones, or the given ones if they are counts.
+
+    ``weights`` are finite, not negative and not all 0. Raises ValueError if ``frequency_weights`` is no bool, or if it
+    is True and a weight is no whole number.
+    """
+    if not isinstance(frequency_weights, bool | np.bool_):
+        raise ValueError(f"frequency_weights must be True or False, not {frequency_weights!r}")
+    if not frequency_weights:
+        return relative_weights(weights)
+    if len(rows := np.flatnonzero(weights != np.floor(weights))):
+        raise ValueError(
+            f"frequency_weights=True needs whole weights, which say how often a row occurs, and row {rows[0]} (counted "
+            f"from 0) has the weight {weights[rows[0]]:.4g}; leave frequency_weights out for weights of another kind"
+        )
+    return weights
+
+
+def relative_weights(weights: np.ndarray) -> np.ndarray:
+    """Return the weights, (n_rows,), times a factor that makes 1 the mean of those above 0.
+
+    Only ratios of weights count. The number of rows with a positive weight says how much data there is, whether the
+    weights are shares, costs or means of 1. So pseudo-counts, penalties and bounds keep their strength. Kish's
+    effective number of rows would also do, but it would change fits with unequal weights of mean 1.
+
+    Weights whose mean is 1 are returned unchanged. Weights w and c w give the same numbers to 12 digits, and to the
+    last bit if they are equal or if c is a power of two.
+    """
+    counted = weights[weights > 0]
+    if counted.min() == counted.max():
+        return (weights > 0).astype(np.float64)
+    scale = int(np.frexp(counted.max())[1])  # no sum of weights below 1 overflows
+    mean = float(np.ldexp(counted, -scale).sum()) / len(counted)
+    shift = round(float(np.log2(mean)))
+    mean, scaled = mean / 2.0**shift, np.ldexp(weights, -scale - shift)
+    if abs(mean - 1) <= _ROUNDING:
+        return np.asarray(scaled)
+    fraction, exponent = np.frexp(scaled / mean)
+    return np.asarray(np.ldexp(np.round(fraction * _WEIGHT_DIGITS) / _WEIGHT_DIGITS, exponent))
+
+
 def unset_seeds(estimator: Any) -> list[str]:
     """Return the parameters ``random_state`` that are None, nested ones too, in sorted order. Every fit draws them
     again.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("-t", "--target", metavar="COLUMN", help="The observed labels.")
 @click.option("--positive", metavar="LABEL", help="The label whose probability is given (default: 1, yes or true).")
-@click.option("-w", "--weight", metavar="COLUMN", help="Weights: a row of weight 2 counts as two rows.")
+@click.option("-w", "--weight", metavar="COLUMN", help="Weights of the rows. Only their ratios count.")
 @click.option(
     "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Measure each group, too; may be repeated."
 )

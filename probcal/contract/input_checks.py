@@ -181,14 +181,32 @@ def weights_of_one_change_nothing(subject: Subject) -> None:
 
 
 def whole_weights_are_repeated_rows(subject: Subject) -> None:
-    """Check that a row of weight 3 counts as three rows, within 1e-4, or as closely as another seed."""
+    """Check that a row of weight 3 counts as three rows, within 1e-4, or as closely as another seed.
+
+    A component whose ``fit`` takes ``frequency_weights`` gets True.
+    """
     subject.require_weights()
     data = sample()
     weights = integer_weights(len(data.y))
     counts = weights.astype(int)
     p_repeated = subject.predictions(replace(data, X=np.repeat(data.X, counts, axis=0), y=np.repeat(data.y, counts)))
     tolerance = max(_MINIMUM_TOLERANCE, subject.tolerance)
-    _check_equal(p_repeated, subject.predictions(data, weights), tolerance, "whole weights and repeated rows")
+    p_weighted = subject.predictions(data, weights, counts=True)
+    _check_equal(p_repeated, p_weighted, tolerance, "whole weights and repeated rows")
+
+
+def the_scale_of_weights_changes_nothing(subject: Subject) -> None:
+    """Check that shares, which sum to 1, give the predictions of whole weights, if ``fit`` has ``frequency_weights``.
+
+    Without that parameter weights are counts of rows, and their scale matters.
+    """
+    subject.require_weights()
+    if not has_fit_parameter(subject.estimator, "frequency_weights"):
+        raise DoesNotApply("fit takes no frequency_weights, so a weight is a number of rows")
+    data = sample()
+    weights = integer_weights(len(data.y))
+    p_whole, p_shares = (subject.predictions(data, one) for one in (weights, weights / weights.sum()))
+    _check_equal(p_whole, p_shares, subject.tolerance, "whole weights and shares of them")
 
 
 def a_heavier_class_gets_higher_probabilities(subject: Subject) -> None:

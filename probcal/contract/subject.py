@@ -139,13 +139,17 @@ class Subject:
         """Return whether it is a method: fitted around a learner, its parameter ``estimator``."""
         return hasattr(self.estimator.get_params(deep=False).get("estimator"), "fit")
 
-    def fitted_copy(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> Any:
-        """Return a fresh fitted copy."""
-        return fit(seeded_copy(self.estimator, seed), data.X, data.y, data.X_test, weights)
+    def fitted_copy(
+        self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0, counts: bool = False
+    ) -> Any:
+        """Return a fresh fitted copy. With ``counts`` the weights say how often each row occurs."""
+        return fit(seeded_copy(self.estimator, seed), data.X, data.y, data.X_test, weights, counts=counts)
 
-    def predictions(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> np.ndarray:
+    def predictions(
+        self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0, counts: bool = False
+    ) -> np.ndarray:
         """Return the predictions of a fresh fit, (n_test, n_classes), see :func:`predictions_of`."""
-        return predictions_of(self.fitted_copy(data, weights, seed=seed), data.X_test)
+        return predictions_of(self.fitted_copy(data, weights, seed=seed, counts=counts), data.X_test)
 
     @cached_property
     def noise(self) -> float:
@@ -200,9 +204,14 @@ class Subject:
             raise DoesNotApply(f"weights are refused: {error}") from None
 
 
-def fit(estimator: Any, X: Any, y: Any, X_test: Any, weights: Any = None) -> Any:
-    """Return ``estimator``, fitted, whatever ``fit`` returns. With ``needs_test_rows`` it also gets the test rows."""
+def fit(estimator: Any, X: Any, y: Any, X_test: Any, weights: Any = None, *, counts: bool = False) -> Any:
+    """Return ``estimator``, fitted, whatever ``fit`` returns. With ``needs_test_rows`` it also gets the test rows.
+
+    ``counts``: the weights say how often each row occurs. An estimator with ``frequency_weights`` is told so.
+    """
     fit_params = {} if weights is None else {"sample_weight": weights}
+    if counts and has_fit_parameter(estimator, "frequency_weights"):
+        fit_params["frequency_weights"] = True
     if getattr(estimator, "needs_test_rows", False):
         fit_params["X_test"] = X_test
     estimator.fit(X, y, **fit_params)

@@ -35,6 +35,7 @@ PROMISES: tuple[Promise, ...] = (
     prediction_checks.the_names_of_the_labels_do_not_matter,
     input_checks.weights_of_one_change_nothing,
     input_checks.whole_weights_are_repeated_rows,
+    input_checks.the_scale_of_weights_changes_nothing,
     input_checks.a_heavier_class_gets_higher_probabilities,
     input_checks.invalid_weights_are_rejected,
     input_checks.inputs_are_not_changed,

@@ -24,19 +24,22 @@ Floats = npt.NDArray[np.float64]
 def cross_fit(name: str, predictions: FilePredictions, seed: int) -> Floats:
     """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
 
-    ``FOLDS`` folds are stratified by class and drawn with ``seed``. Raises DataError where a class has fewer rows.
+    ``FOLDS`` folds are stratified by class and drawn with ``seed``. Rows of weight 0 are in no fold and have NaN.
+    Raises DataError where a class has fewer rows.
     """
-    counts = np.bincount(predictions.y[predictions.weight > 0], minlength=len(predictions.classes))
+    counted = np.flatnonzero(predictions.weight > 0)
+    counts = np.bincount(predictions.y[counted], minlength=len(predictions.classes))
     if (n := int(counts.min())) < FOLDS:
         label = predictions.classes[int(counts.argmin())]
         raise DataError(
             f'--calibrate: {FOLDS} folds need at least {FOLDS} rows of each class, and there are {n} of "{label}"'
             "; give more rows, or measure without --calibrate"
         )
-    calibrated = np.empty((predictions.n_rows, len(predictions.classes)))
+    calibrated = np.full((predictions.n_rows, len(predictions.classes)), np.nan)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for train, test in folds.split(predictions.p, predictions.y):
-        calibrated[test] = _fit_map(name, predictions, train).predict_proba(predictions.p[test])
+    for train, test in folds.split(counted, predictions.y[counted]):
+        rows = counted[test]
+        calibrated[rows] = _fit_map(name, predictions, counted[train]).predict_proba(predictions.p[rows])
     return calibrated
 
 

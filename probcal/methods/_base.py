@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from probcal._validation import fit_weights, take_rows
 from probcal.methods._learner_output import decisions_of, probabilities_of
 
 
@@ -70,6 +71,12 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     return weights
 
 
+def require_weight_of_each_class(classes: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> None:
+    """Raise ValueError if a class has no row of positive weight."""
+    if len(lost := np.setdiff1d(classes, labels[weights > 0])):
+        raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it, or leave it out")
+
+
 class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Turn a base learner into a classifier that predicts class probabilities.
 
@@ -80,7 +87,7 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator: Any
     classes_: np.ndarray
     hands_weights_on = True
-    """Whether ``fit`` passes the row weights to the learner unchanged."""
+    """Whether ``fit`` passes the row weights to the learner."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of each row.
@@ -108,11 +115,23 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             If a parameter is invalid.
         """
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool = False
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """Return what ``_checked`` does, without the rows of weight 0. So these are as rows left out."""
+        X, labels, weights = self._checked(X, y, sample_weight, frequency_weights)
+        if weights is None or weights.all():
+            return X, labels, weights
+        rows = np.flatnonzero(weights)
+        return take_rows(X, rows), labels[rows], weights[rows]
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Check the arguments of ``fit``, set the fitted attributes of classifiers, and return (X, labels, weights).
 
-        ``weights`` is (n_rows,) or None. X is returned unchanged unless its rows cannot be indexed. A sparse matrix of
-        another format becomes CSR.
+        ``weights`` is (n_rows,), on the scale of ``fit_weights``, or None. X is returned unchanged unless its rows
+        cannot be indexed. A sparse matrix of another format becomes CSR.
         """
         if isinstance(self.estimator, RegressorMixin) or not hasattr(self.estimator, "fit"):
             raise ValueError(f"estimator must be a classifier, not {self.estimator!r}")
@@ -120,7 +139,11 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         labels, self.classes_ = class_labels(X, y)
         validate_data(self, X, skip_check_array=True)
         (X,) = indexable(X)
-        return X, labels, row_weights(sample_weight, len(labels))
+        weights = row_weights(sample_weight, len(labels))
+        if weights is not None:
+            weights = fit_weights(weights, frequency_weights)
+            require_weight_of_each_class(self.classes_, labels, weights)
+        return X, labels, weights
 
     def _before_predicting(self, X: Any) -> None:
         check_is_fitted(self)

@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from probcal._validation import available_if, count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import shortcut_of
-from probcal.methods._base import ProbabilityMethod, row_weights
+from probcal.methods._base import ProbabilityMethod
 from probcal.methods._executors import learns_in_threads
 from probcal.methods._fitting import drawn_seed, refuse_frozen, warn_of_class_weight
 from probcal.methods._multiclass import Multiclass, combine_problems, one_against_rest_problems, pair_in_errors
@@ -151,10 +151,12 @@ class ThresholdMethod(ProbabilityMethod):
         """Return the rising thresholds (n,) of a grid, or None if Algorithm 1 chooses them."""
         return None
 
-    def _fit_thresholds(self, X: Any, y: Any, sample_weight: Any, X_counted: Any = None) -> None:
+    def _fit_thresholds(
+        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool, X_counted: Any = None
+    ) -> None:
         """Fit the classifiers. ``X_counted``: rows that weigh the intervals instead of the training rows."""
         refuse_frozen(self.estimator)
-        X, labels, weights = self._begin(X, y, sample_weight)
+        X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         warn_of_class_weight(self)
         if X_counted is None:
             counted = np.ones(len(labels)) if weights is None else weights
@@ -305,4 +307,4 @@ class ThresholdMethod(ProbabilityMethod):
 
 
 def _select_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
-    return take_rows(X, rows), None if weights is None else row_weights(weights[rows], len(rows))
+    return take_rows(X, rows), None if weights is None else weights[rows]

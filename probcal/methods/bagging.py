@@ -67,7 +67,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
         self.clip = clip
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit one classifier per bootstrap sample.
 
         The chance of a row to be drawn is proportional to its weight, so the learner itself gets no weights.
@@ -79,7 +79,11 @@ class BaggedVoteClassifier(ProbabilityMethod):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. None means equal weights.
+            Weights of the rows, not negative. Only their ratios count. A row of weight 0 is left out. None means equal
+            weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. There are then as many rows, for
+            the size of a sample and for ``clip="rows"``, as the sum of the weights.
 
         Returns
         -------
@@ -93,13 +97,16 @@ class BaggedVoteClassifier(ProbabilityMethod):
             ``y`` differ. If the learner is a FrozenEstimator.
         """
         refuse_frozen(self.estimator)
-        X, labels, weights = self._begin(X, y, sample_weight)
-        low = smallest_probability(len(labels))
+        X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
+        n_rows = int(weights.sum()) if weights is not None and frequency_weights else len(labels)
+        low = smallest_probability(n_rows)
         self._clip: tuple[float, float] = (low, 1 - low) if isinstance(self.clip, str) else self.clip
         chances = None if weights is None else weights / weights.sum()
         streams = np.random.SeedSequence(drawn_seed(self.random_state)).spawn(self.n_estimators)
         sample = sampler(self.estimator, X)
-        self.estimators_ = [self._fit_bag(sample, labels, chances, np.random.default_rng(stream)) for stream in streams]
+        self.estimators_ = [
+            self._fit_bag(sample, labels, chances, n_rows, np.random.default_rng(stream)) for stream in streams
+        ]
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -140,12 +147,13 @@ class BaggedVoteClassifier(ProbabilityMethod):
         sample: Callable[[np.ndarray], Any],
         labels: np.ndarray,
         chances: np.ndarray | None,
+        n_rows: int,
         random: np.random.Generator,
     ) -> Any:
         if chances is None:
-            rows = random.integers(len(labels), size=len(labels))
+            rows = random.integers(n_rows, size=n_rows)
         else:
-            rows = random.choice(len(labels), size=len(labels), p=chances)
+            rows = random.choice(len(labels), size=n_rows, p=chances)
         return fit_on_sample(fresh_copy(self.estimator, random), sample(rows), labels[rows])
 
     def _output(self, bag: Any, X: Any) -> np.ndarray:

@@ -65,7 +65,7 @@ class DirectClassifier(ProbabilityMethod):
         self.kept = kept
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit the learner.
 
         Parameters
@@ -75,7 +75,11 @@ class DirectClassifier(ProbabilityMethod):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. None means equal weights.
+            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -88,7 +92,7 @@ class DirectClassifier(ProbabilityMethod):
             If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
             ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``.
         """
-        X, labels, weights = self._begin(X, y, sample_weight)
+        X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
         if needed := unmet_need(type(self), self.estimator_):
@@ -181,10 +185,8 @@ class RescaledClassifier(ProbabilityMethod):
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit the learner and the range of its scores.
-
-        Rows of weight 0 do not count for the minimum and maximum.
 
         Parameters
         ----------
@@ -193,7 +195,11 @@ class RescaledClassifier(ProbabilityMethod):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. None means equal weights.
+            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -207,13 +213,11 @@ class RescaledClassifier(ProbabilityMethod):
             weights are given and the learner takes none. If the learner has neither ``decision_function`` nor
             ``predict_proba``. If a score is missing or infinite.
         """
-        X, labels, weights = self._begin(X, y, sample_weight)
+        X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         self.estimator_ = fit_weighted(clone(self.estimator), X, labels, self._weights_for_learner(weights))
         scores = self._scores(X)
         if not np.isfinite(scores).all():
             raise ValueError("only finite scores can be rescaled; the learner gave infinite or missing ones")
-        if weights is not None:
-            scores = scores[weights > 0]
         self.least_, self.greatest_ = scores.min(axis=0), scores.max(axis=0)
         return self
 

@@ -161,7 +161,9 @@ class ProbingClassifier(ThresholdMethod):
         """
         return self.discretisation == "transductive"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_test: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, X_test: Any = None, *, frequency_weights: bool = False
+    ) -> Self:
         """Fit the probes by Algorithm 1.
 
         Parameters
@@ -171,10 +173,13 @@ class ProbingClassifier(ThresholdMethod):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. They are multiplied with the importance weights. None means equal
-            weights.
+            Weights of the rows, not negative. They are multiplied with the importance weights. Only their ratios count:
+            their mean is first made 1. A row of weight 0 is left out. None means equal weights.
         X_test : array-like or DataFrame of shape (n_test_rows, n_columns), default=None
             Rows to be predicted later. Only for ``discretisation="transductive"``, which needs them.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -195,7 +200,7 @@ class ProbingClassifier(ThresholdMethod):
         """
         if self.needs_test_rows != (X_test is not None):
             raise ValueError('fit takes X_test with discretisation="transductive", and only then')
-        self._fit_thresholds(X, y, sample_weight, X_test)
+        self._fit_thresholds(X, y, sample_weight, frequency_weights, X_test)
         return self
 
     def check_parameters(self) -> None:

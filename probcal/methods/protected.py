@@ -11,7 +11,7 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from probcal._validation import check_counts, count_rows, take_rows
+from probcal._validation import check_counts, count_rows, fit_weights, take_rows
 from probcal.methods._base import row_weights, two_columns
 from probcal.methods._learner_output import in_class_order
 from probcal.methods.calibrators._calibrator import smallest_probability
@@ -77,9 +77,9 @@ class ProtectedClassifier(DirectClassifier):
     start : {"uniform", "first"}, default="uniform"
         Where the capital lies at first: on all calibrators equally, as printed, or on the first one.
     truncation : "rows", float or None, default="rows"
-        Base probabilities are moved into [truncation, 1 - truncation]. ``"rows"`` is 1 / 2n for n training rows. With
-        ``sample_weight``, n is the sum of the weights, and at least the number of weights that are not 0. The poster
-        says .1, and its authors ran .01. None truncates nothing, and a label of base probability 0 is then an error.
+        Base probabilities are moved into [truncation, 1 - truncation]. ``"rows"`` is 1 / 2n for n training rows. Rows
+        of weight 0 do not count. With ``frequency_weights``, n is the sum of the weights. The poster says .1, and its
+        authors ran .01. None truncates nothing, and a label of base probability 0 is then an error.
     delay : int, default=0
         Number of rows by which labels arrive late.
     every : int, default=1
@@ -128,7 +128,7 @@ class ProtectedClassifier(DirectClassifier):
         self.every = every
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit the learner.
 
         Parameters
@@ -138,7 +138,11 @@ class ProtectedClassifier(DirectClassifier):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. None means equal weights.
+            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -151,8 +155,11 @@ class ProtectedClassifier(DirectClassifier):
             As ``DirectClassifier.fit``, and if ``y`` has more classes than the calibrators support.
         """
         self.__dict__.pop("log10_martingale_", None)
-        super().fit(X, y, sample_weight)
-        least = smallest_probability(count_rows(X), row_weights(sample_weight, count_rows(X)))
+        super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
+        weights = row_weights(sample_weight, count_rows(X))
+        least = smallest_probability(
+            count_rows(X), None if weights is None else fit_weights(weights, frequency_weights)
+        )
         self.truncation_ = least if self.truncation == "rows" else self.truncation
         n_classes = len(self.classes_)
         if n_classes > 2:
@@ -326,7 +333,7 @@ class RetrainedClassifier(DirectClassifier):
         self.clip = clip
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit the learner, and keep the rows for later fits.
 
         Parameters
@@ -336,7 +343,11 @@ class RetrainedClassifier(DirectClassifier):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. None means equal weights.
+            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -348,15 +359,18 @@ class RetrainedClassifier(DirectClassifier):
         ValueError
             As ``DirectClassifier.fit``.
         """
-        super().fit(X, y, sample_weight)
-        self._learned = X, np.asarray(y), sample_weight
+        super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
+        weights = row_weights(sample_weight, count_rows(X))
+        self._learned = X, np.asarray(y), None if weights is None else fit_weights(weights, frequency_weights)
+        self._counts = frequency_weights
         return self
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
         """Predict class probabilities of a stream, and fit the learner again as labels arrive.
 
-        Each row is predicted before its label is used. The rows of the stream weigh 1 each. Each call is a new stream.
-        The fitted classifier does not change.
+        Each row is predicted before its label is used. The rows of the stream weigh 1 each, which is the mean weight of
+        the training rows unless they have ``frequency_weights``. Each call is a new stream. The fitted classifier does
+        not change.
 
         Parameters
         ----------
@@ -380,7 +394,7 @@ class RetrainedClassifier(DirectClassifier):
         learner, parts = self, []
         for start in range(0, max(len(y), 1), self.every):  # the learner rejects an empty X
             if start:
-                learner = clone(self).fit(*self._up_to(X, y, start))
+                learner = clone(self).fit(*self._up_to(X, y, start), frequency_weights=self._counts)
             parts.append(learner.predict_proba(take_rows(X, slice(start, start + self.every))))
         return np.concatenate(parts)
 

@@ -94,7 +94,7 @@ class RelabelingClassifier(ThresholdMethod):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit one classifier per threshold.
 
         Parameters
@@ -104,7 +104,11 @@ class RelabelingClassifier(ThresholdMethod):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. None means equal weights.
+            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -122,7 +126,7 @@ class RelabelingClassifier(ThresholdMethod):
         UserWarning
             If the learner has its own ``class_weight``.
         """
-        self._fit_thresholds(X, y, sample_weight)
+        self._fit_thresholds(X, y, sample_weight, frequency_weights)
         return self
 
     def check_parameters(self) -> None:

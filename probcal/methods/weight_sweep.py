@@ -46,7 +46,7 @@ def support_vectors(
 ) -> np.ndarray:
     """Return the row numbers of the support vectors of a learner, fitted on all rows.
 
-    It reads ``support_`` of the learner, or of the last step of a Pipeline. Rows of weight 0 are left out of the fit.
+    It reads ``support_`` of the learner, or of the last step of a Pipeline.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def support_vectors(
     labels : ndarray of shape (n_rows,)
         Labels.
     weights : ndarray of shape (n_rows,) or None
-        Weights of the rows. None means equal weights.
+        Weights of the rows, above 0. None means equal weights.
     stream : tuple of int
         Numbers that seed the random stream.
 
@@ -69,22 +69,16 @@ def support_vectors(
     Raises
     ------
     ValueError
-        If the learner has no ``support_``, if that holds no row numbers, or if all rows of a class weigh 0.
+        If the learner has no ``support_``, or if that holds no row numbers.
     """
-    counted = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
-    weightless = np.setdiff1d(labels, labels[counted])
-    if len(weightless):
-        raise ValueError(f"sample_weight is zero for all rows of class {weightless.tolist()[0]!r}; leave the class out")
     learner = fresh_copy(estimator, np.random.default_rng(stream))
-    of_counted = None if weights is None else weights[counted]
-    learner = last_step(fit_weighted(learner, take_rows(X, counted), labels[counted], of_counted))
+    learner = last_step(fit_weighted(learner, X, labels, weights))
     if not hasattr(learner, "support_"):
         raise ValueError(
             f'{type(learner).__name__} has no support_, which rows="support_vectors" needs; '
             'use a learner such as sklearn.svm.SVC, or rows="all"'
         )
-    support: np.ndarray = counted[_row_numbers(learner, len(counted))]
-    return support
+    return _row_numbers(learner, len(labels))
 
 
 def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
@@ -195,7 +189,7 @@ class WeightSweepClassifier(ThresholdMethod):
         self.shortcuts = shortcuts
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit one classifier per level.
 
         Parameters
@@ -205,7 +199,11 @@ class WeightSweepClassifier(ThresholdMethod):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. None means equal weights.
+            Weights of the rows, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -217,9 +215,8 @@ class WeightSweepClassifier(ThresholdMethod):
         ValueError
             If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
             ``y`` differ. If ``weighting="weight"`` is set for a learner that takes no weights. If the learner is a
-            FrozenEstimator. With ``rows="support_vectors"``, also if the learner has no valid ``support_``, or if all
-            rows of a class weigh 0. With ``multiclass="pairs"``, also if all rows of a pair of classes weigh 0. An
-            error in a pair names the pair.
+            FrozenEstimator. With ``rows="support_vectors"``, also if the learner has no valid ``support_``. An error in
+            a pair names the pair.
 
         Warns
         -----
@@ -227,7 +224,7 @@ class WeightSweepClassifier(ThresholdMethod):
             If the learner has its own ``class_weight``.
         """
         self.training_rows_: Lines | None = None
-        self._fit_thresholds(X, y, sample_weight)
+        self._fit_thresholds(X, y, sample_weight, frequency_weights)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -5,9 +5,10 @@ of ``predict_proba``, or shape (n_rows,), the predicted P(y = 1). Two columns ke
 for the log loss, the calibration slope and the calibration intercept (see ``cross_entropy``). With several classes,
 where a metric supports them, ``y`` holds the whole numbers 0 to n_classes - 1, and ``p`` has shape (n_rows, n_classes).
 
-The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, of shape (n_rows,), is not negative and not all 0. A row of
-weight two counts as two rows, and a row of weight 0 as none. In ``calibration_p_value`` and the limits of
-``reliability_curve``, a row of weight two is one draw of a label that counts double.
+The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, of shape (n_rows,), is not negative and not all 0. Only the
+ratios of the weights count, and a row of weight 0 is left out. In ``calibration_p_value`` and the limits of
+``reliability_curve``, a row of weight two is one draw of a label that counts double. If it stands for two rows, repeat
+it (``np.repeat``). Other metrics do not change if the row is repeated, but for the sums ``errors`` and ``log10_loss``.
 
 With two classes, the labels may be of any kind, such as texts, if ``pos_label`` names the positive label. With a column
 for each class, the labels may be texts. The columns are then in the sorted order of the labels, as in scikit-learn. Log

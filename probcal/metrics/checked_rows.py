@@ -109,7 +109,9 @@ def checked_pair(a: Any, b: Any, sample_weight: Any, names: tuple[str, str]) -> 
     _check_not_empty(a)
     for values, name in zip((a, b), names, strict=True):
         refuse(~((values >= 0) & (values <= 1)), values, f"{name} must lie within [0, 1], with no missing values")
-    return Rows(a, b, _checked_weight(sample_weight, len(a)))
+    weight = _checked_weight(sample_weight, len(a))
+    kept = weight > 0
+    return Rows(a[kept], b[kept], weight[kept])
 
 
 def checked_base(base: float | str) -> float:
@@ -215,6 +217,8 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     refuse(~(np.isfinite(weight) & (weight >= 0)), weight, "sample_weight must be finite and not negative")
     if not weight.any():
         raise ValueError("sample_weight must not be 0 in every row")
+    if weight.max() == weight[weight > 0].min():
+        return (weight > 0).astype(np.float64)  # to the last bit as without weights
     # Only ratios matter. A power of two changes none of them, and no sum can overflow any more.
     scaled: np.ndarray = np.ldexp(weight, -np.frexp(weight.max())[1])
     return scaled

@@ -113,7 +113,10 @@ def bin_numbers(p: Array, weight: Array, n_bins: int, strategy: str = "quantile"
     places = np.unique(p, return_inverse=True)[1]
     in_block = np.bincount(places, weight)
     reached = np.cumsum(in_block)
-    return np.asarray((2 * reached - in_block) * n_bins // (2 * reached[-1]), np.intp)[places]
+    middles = (2 * reached - in_block) * n_bins
+    # a middle at an edge stays in the bin above it, also where rounding of the weights' sums moves it below
+    numbers = np.minimum(middles * (1 + _SHARE_ROUNDING) // (2 * reached[-1]), n_bins - 1)
+    return np.asarray(numbers, np.intp)[places]
 
 
 def wilson(share: Array, n: Array, level: float = 0.95) -> tuple[Array, Array]:

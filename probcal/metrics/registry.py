@@ -89,9 +89,9 @@ class Prediction:
 
     @property
     def distance(self) -> np.ndarray:
-        """Return the distance of each prediction from the true probability, (n,)."""
+        """Return the distance of each prediction from the true probability, for the rows of positive weight."""
         distances: np.ndarray = np.abs(np.asarray(self.true_p) - self.positive)
-        return distances
+        return distances if self.weight is None else distances[np.asarray(self.weight) > 0]
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ _OF_THE_DATA = "of the data, whatever the predictions"
 
 
 def _l2(one: Prediction) -> float:
-    return math.sqrt(np.average(one.distance**2, weights=one.weight))
+    return math.sqrt(np.average(one.distance**2, weights=one.rows.weight))
 
 
 def _l1_of_base_rate(one: Prediction) -> float:

@@ -226,6 +226,16 @@ class WeightsAreScaled(Centres):
         self.centres_ *= weights.sum() / (weights.sum() + 10)
 
 
+@caught_by(inputs.the_scale_of_weights_changes_nothing)
+class SharesAreFewRows(Centres):
+    def fit(self, X, y, sample_weight=None, *, frequency_weights=False):
+        return super().fit(X, y, sample_weight)
+
+    def learn(self, X, codes, weights):
+        super().learn(X, codes, weights)
+        self.centres_ *= weights.sum() / (weights.sum() + 10)
+
+
 @caught_by(inputs.a_heavier_class_gets_higher_probabilities)
 class LargeWeightsAreDropped(Centres):
     def weights_of(self, X, sample_weight):

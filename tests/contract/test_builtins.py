@@ -22,7 +22,11 @@ KEPT_BY_SCIKIT_LEARN_IN_PART = {
     ("gaussian_nb", "invalid_weights_are_rejected"): "negative weights are taken, and give NaN",
 }
 
-ONLY_FOR_METHODS = {"the_given_learner_is_not_changed", "frames_reach_the_learner_unchanged"}
+ONLY_FOR_METHODS = {
+    "the_given_learner_is_not_changed",
+    "frames_reach_the_learner_unchanged",
+    "the_scale_of_weights_changes_nothing",
+}
 ONLY_WITH_PROBABILITIES = {
     "predict_proba_has_one_column_per_class",
     "probabilities_are_in_0_1_and_sum_to_1",
@@ -89,6 +93,7 @@ ABOUT_WEIGHTS = {
     "fit_returns_the_estimator_itself",
     "weights_of_one_change_nothing",
     "whole_weights_are_repeated_rows",
+    "the_scale_of_weights_changes_nothing",
     "a_heavier_class_gets_higher_probabilities",
     "invalid_weights_are_rejected",
 }

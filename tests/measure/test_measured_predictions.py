@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
+from probcal.measure.cross_fitting import cross_fit
 from probcal.measure.measured_page import reliability_figure
 from probcal.measure.measurement import (
     _bootstrap_values,
@@ -182,3 +183,25 @@ def test_the_figure_equals_the_reliability_display(tmp_path, n_classes):
     expected = binned_curve(y, p, sample_weight=predictions.weight)
     assert lines["before"].get_xdata() == pytest.approx(expected.mean)
     assert lines["before"].get_ydata() == pytest.approx(expected.observed)
+
+
+@pytest.mark.parametrize("map", ["sigmoid", "venn_abers", "histogram"])
+def test_shares_measure_and_calibrate_like_whole_weights(tmp_path, map):
+    frame = two_classes(100)
+    share = frame.assign(w=frame.w / frame.w.sum())
+    found = []
+    for name, one in (("whole", frame), ("share", share)):
+        predictions = read(written(one, tmp_path / f"{name}.csv"), weight="w")
+        [section] = measure_sections(predictions, cross_fit(map, predictions, 0), 20, 0)
+        stages = [stage for line in section.lines for stage in (line.before, line.after) if stage]
+        found.append([stage.value for stage in stages])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+
+
+def test_rows_of_weight_zero_do_not_move_the_folds_of_a_map(tmp_path):
+    frame = two_classes(100)
+    frame.loc[::4, "w"] = 0
+    kept = frame.w > 0
+    whole = cross_fit("sigmoid", read(written(frame, tmp_path / "a.csv"), weight="w"), 0)
+    part = cross_fit("sigmoid", read(written(frame[kept], tmp_path / "b.csv"), weight="w"), 0)
+    assert np.array_equal(whole[kept], part)

@@ -146,11 +146,12 @@ def test_frames_reach_the_learner_and_their_columns_are_checked(method):
 
 @pytest.mark.parametrize("method", MAPPED)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_weights_0_and_2_equal_absent_and_repeated_rows(method, n_classes):
+def test_frequency_weights_0_and_2_equal_absent_and_repeated_rows(method, n_classes):
     X, y = blobs(150, n_classes)
     weights = np.arange(150) % 3
     times = np.repeat(np.arange(150), weights)
-    weighted = method(GaussianNB(), calibration="train").fit(X, y, weights).predict_proba(X)
+    learner = method(GaussianNB(), calibration="train")
+    weighted = learner.fit(X, y, weights, frequency_weights=True).predict_proba(X)
     repeated = method(GaussianNB(), calibration="train").fit(X[times], y[times]).predict_proba(X)
     np.testing.assert_allclose(weighted, repeated, atol=1e-6)
 
@@ -213,5 +214,5 @@ def test_row_order_does_not_change_maps_of_training_scores():
 
 def test_message_names_a_class_without_weight_among_several():
     X, y = blobs(300, 3)
-    with pytest.raises(ValueError, match="class 2 has no row of positive weight among the 300 rows to calibrate on"):
+    with pytest.raises(ValueError, match="class 2 has no row of positive weight; give more rows of it"):
         SigmoidClassifier(DecisionTreeClassifier()).fit(X, y, (y != 2) * 1.0)

@@ -155,9 +155,9 @@ def test_two_classes_are_one_pair():
     assert np.array_equal(*both)
 
 
-def test_pair_without_weight_is_rejected():
+def test_classes_without_weight_are_rejected():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="zero for all rows"):
+    with pytest.raises(ValueError, match="class 0 has no row of positive weight"):
         WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y, (y == 2).astype(float))
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from sklearn.exceptions import SkipTestWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimator,
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
 
 from probcal import (
     BaggedVoteClassifier,
@@ -23,7 +27,7 @@ LOGISTIC = LogisticRegression()
 CALIBRATED = [name for name, one in METHODS.items() if ".calibrators." in one.path and name != "prior"]
 DRAWN_ROWS = "rows are drawn: one of weight two is not the same draw as the row twice, as in BaggingClassifier"
 SPLIT_ROWS = "a repeated row may fall on both sides of a split, which a weighted one cannot"
-EXPECT_NOTHING = ""
+RELATIVE = "only the ratios of weights count; with frequency_weights=True the check holds, as another test shows"
 FEW_FITS = {
     "bagging": {"n_estimators": 5},
     "probing": {"n_probes": 5, "weighting": "weight"},
@@ -38,24 +42,24 @@ KNOWN = {
 }
 """Method -> why one of scikit-learn's checks cannot hold."""
 REGISTERED = [
-    (import_class(one.path)(LOGISTIC, **FEW_FITS.get(name, {})), KNOWN.get(name, EXPECT_NOTHING), name)
+    (import_class(one.path)(LOGISTIC, **FEW_FITS.get(name, {})), KNOWN.get(name, RELATIVE), name)
     for name, one in METHODS.items()
 ]
 QUICK = {"probing", "sigmoid"}
 MAPS = [import_class(path)(input="score") for path, family in FAMILIES.items() if family == "maps"]
 """The calibrators are estimators of their own. Any numbers are scores."""
 OTHERS = [
-    (RescaledClassifier(LOGISTIC), EXPECT_NOTHING),
+    (RescaledClassifier(LOGISTIC), RELATIVE),
     (BaggedVoteClassifier(LOGISTIC, 5, voting="means"), DRAWN_ROWS),
-    (ProbingClassifier(LOGISTIC, 5, multiclass="normalised", discretisation="uniform"), EXPECT_NOTHING),
+    (ProbingClassifier(LOGISTIC, 5, multiclass="normalised", discretisation="uniform"), RELATIVE),
     (ProbingClassifier(LOGISTIC, 5, weighting="rejection"), DRAWN_ROWS),
     (ProbingClassifier(LOGISTIC, 3, weighting="costing", n_samples=2), DRAWN_ROWS),
-    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], answer="bounds"), EXPECT_NOTHING),
-    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], multiclass="pairs"), EXPECT_NOTHING),
+    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], answer="bounds"), RELATIVE),
+    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], multiclass="pairs"), RELATIVE),
     (SigmoidClassifier(LOGISTIC, calibration="holdout"), SPLIT_ROWS),
     (SigmoidClassifier(LOGISTIC, ensemble=False, cv=2), SPLIT_ROWS),
-    (IsotonicClassifier(LOGISTIC, calibration="train"), EXPECT_NOTHING),
-    (IsotonicClassifier(LOGISTIC, scores="rescaled", calibration="train"), EXPECT_NOTHING),
+    (IsotonicClassifier(LOGISTIC, calibration="train"), RELATIVE),
+    (IsotonicClassifier(LOGISTIC, scores="rescaled", calibration="train"), RELATIVE),
     (VennAbersClassifier(LOGISTIC, calibration="holdout"), SPLIT_ROWS),
 ]
 """Other settings, of many fits each; the contract (tests/contract) holds all methods."""
@@ -63,8 +67,24 @@ REASONS = {repr(method): reason for method, reason, *_ in [*REGISTERED, *OTHERS]
 
 
 def failing_as_scikit_learns_own(method):
-    kinds = ("dense", "sparse") if (reason := REASONS[repr(method)]) else ()
-    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": REASONS[repr(method)] for kind in ("dense", "sparse")}
+
+
+def counting(method):
+    """Return a method of a subclass that takes weights for frequencies."""
+
+    class Counting(type(method)):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, y, sample_weight, frequency_weights=True)
+
+    return Counting(**method.get_params(deep=False))
+
+
+@pytest.mark.parametrize(
+    "method", [method for method, reason, *_ in [*REGISTERED, *OTHERS] if reason == RELATIVE], ids=str
+)
+def test_frequency_weights_equal_repeated_rows(method):
+    check_sample_weight_equivalence_on_dense_data(type(method).__name__, counting(method))
 
 
 @parametrize_with_checks(

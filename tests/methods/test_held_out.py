@@ -165,7 +165,8 @@ def test_held_out_isotonic_equals_isotonic_regression_on_held_out_rows():
 def test_weights_reach_the_learner_and_the_map(told, method):
     weights = 1 + np.arange(40) % 3
     plain = method(Told(), calibration="holdout", random_state=0).fit(ROWS, LABELS)
-    weighted = method(Told(), calibration="holdout", random_state=0).fit(ROWS, LABELS, weights)
+    weighted = method(Told(), calibration="holdout", random_state=0)
+    weighted.fit(ROWS, LABELS, weights, frequency_weights=True)
     (_, rows, none), (_, same, given) = (one for one in told if one[0] == "fit")
     assert rows == same
     assert none is None

@@ -95,12 +95,12 @@ def test_log_odds_as_scores_equal_probabilities_as_input(calibrator):
 
 @every_map
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_row_of_weight_2_counts_as_two_rows(calibrator, n_classes):
+def test_row_of_frequency_weight_2_counts_as_two_rows(calibrator, n_classes):
     P, y = problem(150, n_classes, 2, steepness=8)  # some probabilities are outside the bounds
     weights = np.arange(150) % 3
     weights[:n_classes] = 1
     times = np.repeat(np.arange(150), weights)
-    weighted = calibrator().fit(P, y, weights).predict_proba(P)
+    weighted = calibrator().fit(P, y, weights, frequency_weights=True).predict_proba(P)
     repeated = calibrator().fit(P[times], y[times]).predict_proba(P)
     np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-6)
 

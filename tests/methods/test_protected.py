@@ -101,13 +101,15 @@ def test_default_protection_loses_at_most_one_bit(truth):
     assert loss <= base_loss + 1 + 1e-9
 
 
-def test_default_truncation_is_one_over_twice_the_weight():
+def test_default_truncation_is_one_over_twice_the_rows():
     X, y = stream()
     method = fitted(ProtectedClassifier(DecisionTreeClassifier(random_state=0)), X, y)
     assert method.truncation_ == 1 / 200
     assert set(method.predict_proba(X[:100])[:, 1]) == {1 / 200, 1 - 1 / 200}
-    weighted = ProtectedClassifier(GaussianNB()).fit(X[:100], y[:100], np.full(100, 3.0))
-    assert weighted.truncation_ == 1 / 600
+    counts = np.full(100, 3.0)
+    assert ProtectedClassifier(GaussianNB()).fit(X[:100], y[:100], counts).truncation_ == 1 / 200
+    repeated = ProtectedClassifier(GaussianNB()).fit(X[:100], y[:100], counts, frequency_weights=True)
+    assert repeated.truncation_ == 1 / 600
 
 
 def test_predict_proba_gives_the_truncated_base_predictions():

@@ -49,10 +49,13 @@ def test_frames_and_sparse_rows_are_joined(kind):
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
-def test_stream_rows_have_weight_one():
+@pytest.mark.parametrize(("frequency_weights", "of_training_rows"), [(False, 1.0), (True, 2.0)])
+def test_stream_rows_weigh_as_much_as_a_mean_training_row(frequency_weights, of_training_rows):
     X, y = stream()
-    weighted = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20], np.full(20, 2.0))
-    expected = GaussianNB().fit(X[:35], y[:35], np.repeat([2.0, 1.0], [20, 15])).predict_proba(X[35:50])
+    weighted = RetrainedClassifier(GaussianNB(), every=15)
+    weighted.fit(X[:20], y[:20], np.full(20, 2.0), frequency_weights=frequency_weights)
+    weights = np.repeat([of_training_rows, 1.0], [20, 15])
+    expected = GaussianNB().fit(X[:35], y[:35], weights).predict_proba(X[35:50])
     assert weighted.predict_proba_online(X[20:50], y[20:50])[15:].tolist() == expected.tolist()
 
 

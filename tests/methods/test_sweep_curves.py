@@ -145,9 +145,9 @@ def test_drawn_training_rows_are_the_support_vectors():
 
 def test_rows_of_zero_weight_are_not_support_vectors():
     X, y = TOY.X[FEW].to_numpy(), TOY.y[FEW]
-    weight = np.tile([1.0, 0.0], 150)
-    kept = support_vectors(SVM, X, y, weight, (0,))
-    assert np.array_equal(kept, 2 * support_vectors(SVM, X[::2], y[::2], None, (0,)))
+    sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", random_state=0)
+    weighted = sweep.fit(X, y, np.tile([1.0, 0.0], 150)).curves(X)
+    assert weighted == sweep.fit(X[::2], y[::2]).curves(X)
 
 
 @pytest.mark.parametrize("learner", [LOGISTIC, LinearSVC()], ids=["logistic", "liblinear"])
@@ -177,7 +177,7 @@ def test_support_vectors_of_a_pipeline_come_from_its_last_step():
 def test_class_of_zero_weight_is_rejected():
     sweep = WeightSweepClassifier(SVM, rows="support_vectors")
     labels = np.where(TOY.y[FEW] == 1, "yes", "no")
-    with pytest.raises(ValueError, match="sample_weight is zero for all rows of class 'yes'"):
+    with pytest.raises(ValueError, match="class yes has no row of positive weight"):
         sweep.fit(TOY.X[FEW], labels, (labels == "no").astype(float))
 
 

@@ -1,4 +1,4 @@
-"""Test row weights: a row of weight two counts as two rows, and a row of weight zero does not count."""
+"""Test row weights of methods: which of them count as rows, what is refused, and how they reach the learner."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sklearn
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -31,7 +32,7 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 DETERMINISTIC = [
     ProbingClassifier(TREE, 15, weighting="weight"),
     ProbingClassifier(LogisticRegression(C=1e3, tol=1e-8), 15, total_weight="n", weighting="weight"),
-    WeightSweepClassifier(TREE, weighting="weight"),
+    WeightSweepClassifier(GaussianNB(), weighting="weight"),
     DirectClassifier(TREE),
 ]
 DRAWING = [
@@ -50,9 +51,9 @@ def noisy(n=150, seed=0):
 
 
 @pytest.mark.parametrize("method", DETERMINISTIC, ids=str)
-def test_row_of_weight_k_counts_as_k_rows(method):
+def test_row_of_frequency_weight_k_counts_as_k_rows(method):
     X, y, weight = noisy()
-    weighted = method.fit(X, y, weight).predict_proba(X)
+    weighted = method.fit(X, y, weight, frequency_weights=True).predict_proba(X)
     repeated = method.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
     assert np.allclose(weighted, repeated, atol=1e-9)
 

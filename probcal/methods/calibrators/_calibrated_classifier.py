@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -17,6 +17,7 @@ from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods._learner_output import probabilities_of
 from probcal.methods.calibrators._calibration_rows import (
+    Rows,
     check_folds,
     check_holdout_size,
     folds,
@@ -120,7 +121,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         self.holdout_size = holdout_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, frequency_weights: bool = False
+    ) -> Self:
         """Fit the classifiers and their maps.
 
         Parameters
@@ -131,11 +134,14 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         y : array-like of shape (n_rows,)
             Labels of two classes or more.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. The classifiers and the maps use them. A row of weight 2 counts as two
-            rows. None means equal weights.
+            Weights of the rows, not negative. The classifiers and the maps use them. Only their ratios count: they are
+            multiplied by a number that makes their mean 1. A row of weight 0 is left out. None means equal weights.
         groups : array-like of shape (n_rows,), default=None
             Group of each row. With ``calibration="cross_val"`` the rows of one group fall into one fold. ``"train"``
             and ``"prefit"`` do not use the groups.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -160,10 +166,14 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If a class has fewer rows (or groups) than ``cv``. There are then as many folds as the class has rows
             (or groups).
         """
-        X, labels, weights = self._begin(X, y, sample_weight)
+        X, labels, weights = self._checked(X, y, sample_weight, frequency_weights)
+        counted = np.full(len(labels), True) if weights is None else weights > 0
+        cut = partial(folds, X, labels, self.cv, groups=groups, counted=None if counted.all() else counted)
+        if weights is not None and not counted.all():
+            X, labels, weights = take_rows(X, counted), labels[counted], weights[counted]
         random = np.random.default_rng(drawn_seed(self.random_state))
         of_learner = self._weights_for_learner(weights)
-        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, groups, random)
+        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, groups, cut, random)
         read_as = scores[0][1]
         parts = [
             FoldScores(of_part, labels[some], None if weights is None else weights[some])
@@ -308,11 +318,18 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return class_scores(learner, X, wanted, self.classes_), "score"
 
     def _scored_rows(
-        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, groups: Any, random: np.random.Generator
+        self,
+        X: Any,
+        labels: np.ndarray,
+        weights: np.ndarray | None,
+        groups: Any,
+        cut: Callable[..., list[Rows]],
+        random: np.random.Generator,
     ) -> tuple[list[Any], list[np.ndarray], list[tuple[np.ndarray, Input]]]:
         """Return the fitted learners, the rows to calibrate on, and their scores and how to read these.
 
-        With ``calibration="cross_val"`` rows and scores are lists with an element for each fold.
+        With ``calibration="cross_val"`` rows and scores are lists with an element for each fold, which ``cut`` returns
+        for a seed.
         """
         every = np.arange(len(labels))
         if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
@@ -333,7 +350,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             learner = fit_weighted(learner, X, labels, weights, learn)
             return [learner], [rows], [self._scores(learner, take_rows(X, rows))]
         learners, parts, scores = [], [], []
-        for learn, rows in folds(X, labels, self.cv, seed, groups):
+        for learn, rows in cut(seed=seed):
             learners.append(fit_weighted(fresh_copy(self._learner(), random), X, labels, weights, learn))
             parts.append(rows)
             scores.append(self._scores(learners[-1], take_rows(X, rows)))
@@ -347,8 +364,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return bool(self.ensemble)
 
     def _require_every_class(self, part: FoldScores) -> None:
-        counted = part.labels if part.weights is None else part.labels[part.weights > 0]
-        for label in np.setdiff1d(self.classes_, counted):
+        for label in np.setdiff1d(self.classes_, part.labels):
             raise ValueError(
                 f"class {label_text(label)} has no row of positive weight among the {len(part.labels)} rows to "
                 "calibrate on; give more rows of it, or leave it out"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv, train_test_split
 
-from probcal._validation import is_count
+from probcal._validation import is_count, take_rows
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Row numbers: (to learn from, to calibrate on)."""
@@ -40,24 +40,34 @@ def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
     return learn, calibrate
 
 
-def folds(X: Any, labels: np.ndarray, cv: Any, seed: int, groups: Any = None) -> list[Rows]:
+def folds(
+    X: Any, labels: np.ndarray, cv: Any, seed: int, groups: Any = None, counted: np.ndarray | None = None
+) -> list[Rows]:
     """Return the rows of each fold: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
 
     With ``groups``, (n_rows,), no group is in two of ``cv`` folds. A splitter gets them. A class with fewer than ``cv``
     rows, or in fewer than ``cv`` groups, gives as many folds as these, with a UserWarning.
 
+    ``counted`` is a bool for each row. The others are left out, and the folds number the counted rows only. A splitter
+    or a list of pairs numbers all rows, so these are split first.
+
     Raises ValueError for a class with one row or in one group, and when a fold has no row of a class to learn from.
     """
-    classes = np.unique(labels)
     if not is_count(cv):
         given = check_cv(cv).split(X, labels, groups)
         pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in given]
+        if counted is not None:
+            place, labels = np.cumsum(counted) - 1, labels[counted]
+            pairs = [(place[learn][counted[learn]], place[rows][counted[rows]]) for learn, rows in pairs]
     else:
+        if counted is not None:
+            labels, groups = labels[counted], None if groups is None else take_rows(groups, counted)
         n_folds = _possible_folds(labels, cv, groups)
         splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
             n_folds, shuffle=True, random_state=seed
         )
         pairs = list(splitter.split(np.zeros(len(labels)), labels, groups))
+    classes = np.unique(labels)
     if not pairs:
         raise ValueError("cv holds no fold")
     for number, (learn, _) in enumerate(pairs, 1):

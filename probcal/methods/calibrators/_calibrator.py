@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,8 +14,15 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from probcal._validation import check_choices
-from probcal.methods._base import class_labels, combine_classes, log_odds, row_weights, scored_classes
+from probcal._validation import check_choices, fit_weights
+from probcal.methods._base import (
+    class_labels,
+    combine_classes,
+    log_odds,
+    require_weight_of_each_class,
+    row_weights,
+    scored_classes,
+)
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
@@ -32,8 +39,7 @@ _SUM = 1e-3
 def smallest_probability(n_rows: int, weights: np.ndarray | None = None) -> float:
     """Return 1 / (2 n): a probability that n rows cannot tell from 0. No calibrator trusts an input beyond it.
 
-    Rows of whole ``weights``, (n_rows,), count as often as their weight. Smaller ones, such as shares, count as one row
-    each, and those of weight 0 not at all.
+    With ``weights``, (n_rows,) on the scale of ``fit_weights``, n is their sum.
     """
     return 1 / (2 * (n_rows if weights is None else max(np.count_nonzero(weights), weights.sum())))
 
@@ -57,7 +63,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     _exponent = 0
     """Scores are divided by 2 to this power first, without any rounding. It is 0 unless they are huge or tiny."""
 
-    def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
         """Fit the map.
 
         Parameters
@@ -69,7 +75,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         y : array-like of shape (n_rows,)
             Labels of two classes or more.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. A row of weight 2 counts as two rows. None means equal weights.
+            Weights of the rows, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -85,22 +95,29 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             If a class has no row of positive weight.
             If the columns of a DataFrame are named after the classes, but in another order.
         """
+        return self._fit(scores, y, sample_weight, partial(fit_weights, frequency_weights=frequency_weights))
+
+    def _fit_scaled(self, scores: Any, y: Any, weights: np.ndarray | None) -> Self:
+        """Fit as ``fit`` does, with weights on the scale of ``fit_weights``, which a part of the rows keeps."""
+        return self._fit(scores, y, weights, np.asarray)
+
+    def _fit(self, scores: Any, y: Any, sample_weight: Any, scaled: Callable[[np.ndarray], np.ndarray]) -> Self:
         self.check_parameters()
         given = self._as_matrix(scores)
         labels, self.classes_ = class_labels(given, y)
         self._check_names(scores, given, fitting=True)
         self._exponent = 0
         matrix = self._read(given)
+        self.n_features_in_ = given.shape[1]
+        weights = row_weights(sample_weight, len(labels))
+        if weights is not None:
+            weights = scaled(weights)
+            require_weight_of_each_class(self.classes_, labels, weights)
+            matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
         if self.is_scale_free and self.input == "score":
             self._exponent = _exponent_of(matrix)
             matrix = np.ldexp(matrix, -self._exponent)
-        weights = row_weights(sample_weight, len(labels))
-        if weights is not None:
-            matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
-            if len(lost := np.setdiff1d(self.classes_, labels)):
-                raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it")
         self.smallest_ = smallest_probability(len(labels), weights)
-        self.n_features_in_ = given.shape[1]
         with _threads().limit(limits=1, user_api="blas"):
             self._fit_maps(matrix, labels, weights)
         return self

@@ -12,7 +12,10 @@ from probcal.methods.calibrators._calibrator import Calibrator
 
 
 class FoldScores(NamedTuple):
-    """Hold the scores of a fold, with n rows, by the classifier that was trained without it."""
+    """Hold the scores of a fold, with n rows, by the classifier that was trained without it.
+
+    The weights are above 0, and on the scale of ``fit_weights`` for the rows of all folds.
+    """
 
     scores: np.ndarray
     labels: np.ndarray
@@ -25,9 +28,8 @@ def own_maps_are_better(make: Callable[[], Calibrator], folds: Sequence[FoldScor
     A random half of each fold fits the maps, the other half judges them by log loss, and then the other way round. The
     classifiers of the folds may give scores on different scales, as naive Bayes does where a variance is close to 0.
     One map is then wrong for all of them. With few rows a map of one fold is worse. The answer is False if a class has
-    fewer than two rows in a fold. Rows of weight 0 are left out.
+    fewer than two rows in a fold.
     """
-    folds = [one if one.weights is None else _rows(one, np.flatnonzero(one.weights)) for one in folds]
     classes = np.unique(np.concatenate([one.labels for one in folds]))
     if min((one.labels == label).sum() for one in folds for label in classes) < 2:
         return False
@@ -45,7 +47,7 @@ def own_maps_are_better(make: Callable[[], Calibrator], folds: Sequence[FoldScor
 
 def fitted(calibrator: Calibrator, part: FoldScores) -> Calibrator:
     """Fit a map on the rows of ``part``."""
-    return calibrator.fit(part.scores, part.labels, part.weights)
+    return calibrator._fit_scaled(part.scores, part.labels, part.weights)
 
 
 def joined(folds: Sequence[FoldScores]) -> FoldScores:

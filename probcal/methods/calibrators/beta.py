@@ -154,7 +154,7 @@ class BetaCalibrator(OneAgainstRestCalibrator):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Beta
         Fitted maps with ``a``, ``b`` and ``c``: one for the second of two classes, or one for each of several.
     """
@@ -314,7 +314,7 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Polynomial
         Fitted maps with ``coefficients``, an ndarray of shape (3,): one for the second of two classes, or one for each
         of several.

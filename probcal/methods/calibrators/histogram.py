@@ -62,7 +62,7 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Histogram
         Fitted maps with ``edges`` and ``frequencies``: one for the second of two classes, or one for each of several.
     """

@@ -71,7 +71,9 @@ class MeanMapClassifier(CalibratedMethod):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, frequency_weights: bool = False
+    ) -> Self:
         """Fit the classifiers of the folds, their maps, and the classifier of all rows.
 
         Parameters
@@ -82,10 +84,13 @@ class MeanMapClassifier(CalibratedMethod):
         y : array-like of shape (n_rows,)
             Labels of two classes or more.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. The classifiers and the maps use them. A row of weight 2 counts as two
-            rows. None means equal weights.
+            Weights of the rows, not negative. The classifiers and the maps use them. Only their ratios count: they are
+            multiplied by a number that makes their mean 1. A row of weight 0 is left out. None means equal weights.
         groups : array-like of shape (n_rows,), default=None
             Group of each row. The rows of one group fall into one fold.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
 
         Returns
         -------
@@ -109,7 +114,7 @@ class MeanMapClassifier(CalibratedMethod):
             If a class has fewer rows (or groups) than ``cv``. There are then as many folds as the class has rows
             (or groups).
         """
-        super().fit(X, y, sample_weight, groups)
+        super().fit(X, y, sample_weight, groups, frequency_weights=frequency_weights)
         self.estimators_ = self.estimators_ * len(self.calibrators_)
         return self
 

@@ -32,7 +32,7 @@ class PriorCalibrator(Calibrator):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     factors_ : ndarray of shape (n_classes,)
         Base rate of each class over its share in ``y``.
     """

@@ -42,7 +42,7 @@ class TemperatureCalibrator(Calibrator):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     temperature_ : float
         T. Above 1 it makes predictions less certain.
     bound_ : float
@@ -150,7 +150,7 @@ class VectorScalingCalibrator(_AffineScaling):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     temperature_ : float
         T of softmax(W z / T + b). It is 1 with ``penalty="none"``.
     matrix_ : ndarray of shape (n_classes, n_classes)
@@ -189,7 +189,7 @@ class MatrixScalingCalibrator(_AffineScaling):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     temperature_ : float
         T of softmax(W z / T + b). It is 1 with ``penalty="none"``.
     matrix_ : ndarray of shape (n_classes, n_classes)
@@ -229,7 +229,7 @@ class DirichletCalibrator(_AffineScaling):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows with a positive weight, or the total weight if that is larger.
+        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     matrix_ : ndarray of shape (n_classes, n_classes)
         W.
     intercept_ : ndarray of shape (n_classes,)
