@@ -19,8 +19,8 @@ from probcal.cli import options
     environment=options.DATA,
     exits={
         0: "nothing new, or --power",
-        1: "a deviation or claim without a known reason, a changed number, a failed or missing "
-        "cell, no comparison, or unproven results",
+        1: "a deviation or claim without a known reason, a changed number, a failed, stale or "
+        "missing cell, no comparison, or unproven results",
     },
 )
 @options.folders_argument

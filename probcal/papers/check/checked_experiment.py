@@ -85,11 +85,13 @@ class Report:
     def ok(self) -> bool:
         """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell.
 
-        No column may lack some of its repetitions. Columns and data sets of which no cell was ever run may be absent.
+        No column may lack some of its repetitions, and no result may be stale. Columns and data sets of which no cell
+        was ever run may be absent.
         """
         has_drift = self.drift is not None and not self.drift.ok
         is_new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
-        has_failures = self.census.failed or self.census.failed_since or self.census.incomplete
+        census = self.census
+        has_failures = census.failed or census.failed_since or census.incomplete or census.stale
         return not (is_new or has_drift or has_failures or self.no_comparison_reason)
 
     @functools.cached_property

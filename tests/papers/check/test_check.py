@@ -95,6 +95,17 @@ def test_table_and_check_give_the_same_counts(as_printed):
 KNOWN = Deviation(kind=["number"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="because")
 
 
+def test_stale_results_give_exit_code_1(as_printed):
+    store = as_printed()
+    path = store.folder / "experiment.json"
+    description = json.loads(path.read_text())
+    [cell, *_] = store.results()
+    path.write_text(json.dumps(description | {"keys": {cell: "of other settings"}}))
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert "stale: 1 of" in result.stdout
+
+
 def test_known_deviation_is_not_new_and_has_its_reason(as_printed):
     store = as_printed()
     change(store, rms=0.339)
