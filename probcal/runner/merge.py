@@ -307,6 +307,7 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
     n_missing = 0
     try:
         store = Store(temp_folder)
+        store.advice_on_full_disk = "the merged folders are unchanged; free some space, and type the command again"
         with store.writing(parts[0].experiment["name"]):
             store.write_experiment(_experiment(parts, results, out))
             for run in _runs(parts):

@@ -1,5 +1,6 @@
 """Test that data files beside a user's card are found without a data directory."""
 
+import gzip
 import pickle
 import shutil
 
@@ -103,6 +104,18 @@ def test_link_beside_the_card_is_refused(card_file, tmp_path):
     rows.rename(tmp_path / "elsewhere.csv")
     rows.symlink_to(tmp_path / "elsewhere.csv")
     with pytest.raises(DataError, match="leads by a link to"):
+        obtain(read_card(card_file))
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_link_to_a_label_file_elsewhere_is_refused(card_file, tmp_path, ending):
+    card_file.write_text(CARD.replace("{name: rows.csv}", "{name: rows.csv, labels: {name: labels.csv}}"))
+    secret = tmp_path / f"secret.csv{ending}"
+    text = b"left\nyes\nno\nyes\nno\n"
+    secret.write_bytes(gzip.compress(text) if ending else text)
+    (card_file.parent / "mine" / "rows.csv").write_text("a\n1\n2\n3\n4\n")
+    (card_file.parent / "mine" / f"labels.csv{ending}").symlink_to(secret)
+    with pytest.raises(DataError, match=r"labels\.csv.* leads by a link to .*secret"):
         obtain(read_card(card_file))
 
 

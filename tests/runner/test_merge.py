@@ -1,6 +1,8 @@
 """Test that results folders of one experiment are merged, and that conflicts are rejected with file and line."""
 
+import errno
 import json
+import os
 import shutil
 
 import pytest
@@ -97,6 +99,15 @@ def test_results_without_predictions_are_merged_and_counted(parts):
     assert results["wine-first/0/dummy/direct"].predictions == Store("a").results()[
         "wine-first/0/dummy/direct"
     ].predictions  # fmt: skip
+
+
+def test_full_disk_leaves_the_parts_and_says_so(parts, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("probcal.store.folder._sync", full)
+    said = refusal(parts, "a", "b")
+    assert "No space left on device; the merged folders are unchanged; free some space, and type the command" in said
 
 
 def test_predictions_are_taken_from_the_folder_that_has_them(parts):
