@@ -53,5 +53,5 @@ def compare(
     stores = selection.select_stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store, options.progress_bar("batches of pairs")) for store in stores]
-    output = comparison_text(comparisons, format_)
-    click.echo(printable(output) if format_ == "markdown" else output, nl=False)
+    for part in comparison_text(comparisons, format_):
+        click.echo(printable(part) if format_ == "markdown" else part, nl=False)

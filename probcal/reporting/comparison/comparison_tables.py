@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probcal._io import Field, counted, csv_text, join_first
-from probcal.papers.check.check_text import json_of
+from probcal.papers.check.check_text import json_line
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
@@ -263,15 +263,36 @@ _HEADER = [
 ]  # fmt: skip
 
 
-def comparison_text(comparisons: Sequence[Comparison], format: str) -> str:
-    """Return the comparisons as markdown, json or csv."""
+def comparison_text(comparisons: Sequence[Comparison], format: str) -> Iterator[str]:
+    """Yield the comparisons as markdown, json or csv, part by part: 500 columns have 124,750 pairs."""
     if format == "json":
-        return json_of([_json_comparison(comparison) for comparison in comparisons])
-    if format == "csv":
-        return _csv_text(comparisons)
-    return "\n".join(
-        markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
-    )
+        yield from _json_parts(comparisons)
+    elif format == "csv":
+        yield _csv_text(comparisons)
+    else:
+        yield "\n".join(
+            markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
+        )
+
+
+_PART = 1000
+"""Number of pairs that are written at a time."""
+
+
+def _json_parts(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a JSON list, with one line for each pair of columns."""
+    yield "["
+    for number, comparison in enumerate(comparisons):
+        yield ",\n{" if number else "{"
+        yield '"pairs": {'
+        for place, (metric, pairs) in enumerate(comparison.pairs.items()):
+            yield f"{',' if place else ''}\n{json_line(metric)}: ["
+            for first in range(0, len(pairs), _PART):
+                lines = ",\n".join(json_line(_json_pair(pair)) for pair in pairs[first : first + _PART])
+                yield f"{',' if first else ''}\n{lines}"
+            yield "]"
+        yield "},\n" + json_line(_json_comparison(comparison))[1:]
+    yield "]\n"
 
 
 def _csv_text(comparisons: Sequence[Comparison]) -> str:
@@ -296,7 +317,6 @@ def _json_comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "experiment": comparison.experiment.outline.name,
         "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
-        "pairs": {metric: [_json_pair(pair) for pair in pairs] for metric, pairs in comparison.pairs.items()},
         "best": [
             {"dataset": place.row.name, "metric": place.metric, "winners": place.winners,
              "printed": place.published_winner, "shares": place.shares, "drawn": place.has_draws}

@@ -122,6 +122,6 @@ def test_a_hundred_columns_take_seconds_and_report_progress(small):  # noqa: F81
 def test_markdown_lists_the_pairs_with_the_smallest_p_and_csv_all(small, monkeypatch):  # noqa: F811
     monkeypatch.setattr("probcal.reporting.comparison.comparison_tables._MOST_PAIRS", 5)
     comparison = compare(_write_random(small, 6, 4, ("adult", "sick", "breast")))
-    assert "5 of 15 pairs are listed, those with the smallest p" in comparison_text([comparison], "markdown")
-    rows = csv.DictReader(io.StringIO(comparison_text([comparison], "csv")))
+    assert "5 of 15 pairs are listed, those with the smallest p" in "".join(comparison_text([comparison], "markdown"))
+    rows = csv.DictReader(io.StringIO("".join(comparison_text([comparison], "csv"))))
     assert len({(row["later"], row["earlier"]) for row in rows}) == 15
