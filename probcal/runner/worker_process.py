@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import signal
 import sys
@@ -199,6 +200,25 @@ def _process_state() -> dict[str, Any]:
     }
 
 
+_BUILTINS = dict(vars(builtins))
+_FLOATS = [1.0, 2.0**-53, sys.float_info.min, 5e-324]
+
+
+def _has_default_arithmetic() -> bool:
+    """Return whether Python's built-in names are its own, floats round to nearest, and denormal floats are no zeros.
+
+    This is compared with the defaults of a processor and not with the state before the cell, because a module can
+    change it when it is imported. Libraries built with ``-ffast-math`` do.
+    """
+    one, half_step, normal, denormal = _FLOATS
+    rounds_to_nearest = one + half_step == one and -one - half_step == -one
+    rounds_ties_to_even = (one + 2 * half_step) + half_step == one + 4 * half_step
+    keeps_denormals = denormal != 0 and normal / 4 * 4 == normal
+    names = vars(builtins)
+    has_own_names = all(names.get(name) is value for name, value in _BUILTINS.items() if name != "_")
+    return has_own_names and rounds_to_nearest and rounds_ties_to_even and keeps_denormals
+
+
 _last_state: list[tuple[int, dict[str, Any]]] = []
 """The number of imported modules and the state at the end of the last cell."""
 
@@ -275,7 +295,7 @@ def execute_alone(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
     try:
         _reset(limits)  # first, because the other steps may need memory
         _last_state[:] = [(len(sys.modules), _process_state())]
-        is_unchanged = _last_state[0][1] == old_state and not _remaining_threads(threads)
+        is_unchanged = _last_state[0][1] == old_state and not _remaining_threads(threads) and _has_default_arithmetic()
         is_reusable = is_unchanged and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
     except Exception:
         is_reusable = False
