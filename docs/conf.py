@@ -83,7 +83,6 @@ TITLES = {
     "results/reliability/places": "Reliability: full disks and other places",
     "results/reliability/two_hosts": "Reliability: two machines on one folder",
     "results/reliability/signals": "Reliability: signals",
-    "results/reliability/staleness": "Reliability: edited modules",
     "results/reliability/weka_routes": "Reliability: ways to a file through Weka",
     "results/reliability/workers": "Reliability: the cost of a worker",
 }

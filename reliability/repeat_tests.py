@@ -168,7 +168,7 @@ def _run(command: list[str], clone: Path, environment: dict[str, str], user: str
         output.seek(0)
         text = output.read()
     if code:
-        print(text[-5000:], flush=True)
+        print(text, flush=True)
     return code, text
 
 

@@ -46,7 +46,7 @@ def test_a_failed_check_names_expectation_result_and_remedy():
     assert printed[1] == (
         "failed          fit returns the estimator itself: expected self; fit returned None; end fit with `return self`"
     )
-    assert printed[-1] == f"{len(PROMISES) - 4} passed, 1 failed, 3 do not apply"
+    assert printed[-1] == f"{len(PROMISES) - 5} passed, 1 failed, 4 do not apply"
 
 
 def test_an_unexpected_error_is_a_failure_with_verbose_traceback():

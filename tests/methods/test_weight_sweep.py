@@ -110,7 +110,7 @@ def test_learner_without_scores_is_accepted():
 
 
 def test_row_weights_multiply_level_weights_without_changing_the_sum():
-    weight = np.arange(1.0, 41)
+    weight = np.arange(1.0, 41) / 20.5
     fitted = weighted_sweep(Perfect(), [0.2, 0.5]).fit(X, Y, weight)
     low, half = (one.weights_ for one in fitted.estimators_)
     assert half == pytest.approx(weight)

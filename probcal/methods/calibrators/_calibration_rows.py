@@ -70,7 +70,9 @@ def folds(
     classes = np.unique(labels)
     if not pairs:
         raise ValueError("cv holds no fold")
-    for number, (learn, _) in enumerate(pairs, 1):
+    for number, (learn, rows) in enumerate(pairs, 1):
+        if not len(rows):
+            raise ValueError(f"fold {number} of {len(pairs)} has no row of positive weight to calibrate on")
         for label in np.setdiff1d(classes, labels[learn]):
             raise ValueError(
                 f"class {label_text(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
