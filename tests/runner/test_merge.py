@@ -1,10 +1,13 @@
 """Test that results folders of one experiment are merged, and that conflicts are rejected with file and line."""
 
+import errno
 import json
+import os
 import shutil
 
 import pytest
 
+from probcal._io import appending
 from probcal.store.folder import Store
 from tests.commands import contents
 
@@ -197,3 +200,15 @@ def test_merge_into_a_nonempty_folder_is_rejected(parts):
 
 def test_merge_of_one_folder_is_rejected(parts):
     assert "give two or more" in refusal(parts, "a", "a")
+
+
+def test_full_disk_leaves_no_half_merged_folder(parts, monkeypatch):
+    def fails(path):
+        if path.name == "cells.jsonl":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return appending(path)
+
+    monkeypatch.setattr("probcal.store.folder.appending", fails)
+    said = refusal(parts, "a", "b")
+    assert "No space left on device; nothing was joined, and the given folders are unchanged" in said
+    assert "finished" not in said
