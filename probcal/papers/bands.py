@@ -64,7 +64,7 @@ def no_verdict_reason(values: Sequence[float], published: float, tolerance: floa
         return None if n >= FEWEST_SPLITS else _splits_text(n)
     if len(finite) < FEWEST_SPLITS:
         return _splits_text(n, "" if len(finite) == n else f"{len(finite)} of them finite")
-    return _splits_text(n, "all alike") if statistics.stdev(finite) <= _EPSILON else None
+    return _splits_text(n, "all alike") if _standard_deviation(finite) <= _EPSILON else None
 
 
 def has_enough_values(values: Sequence[float], published: float, tolerance: float | None) -> bool:
@@ -106,9 +106,9 @@ def compare(
     return Verdict(difference <= half + _EPSILON, difference / half)
 
 
-def _half_width(finite: Sequence[float], rounding: float, runs: int, sigmas: float | None) -> float:
+def _half_width(finite: tuple[float, ...], rounding: float, runs: int, sigmas: float | None) -> float:
     n = len(finite)
-    return (sigmas or _t_quantile(n - 1)) * statistics.stdev(finite) * math.sqrt(1 / runs + 1 / n) + rounding
+    return (sigmas or _t_quantile(n - 1)) * _standard_deviation(finite) * math.sqrt(1 / runs + 1 / n) + rounding
 
 
 @functools.cache
@@ -116,8 +116,13 @@ def _t_quantile(degrees: int) -> float:
     return float(stdtrit(degrees, 1 - LEVEL / 2))
 
 
-def _finite_values(values: Sequence[float]) -> list[float]:
-    return [value for value in values if math.isfinite(value)]
+def _finite_values(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(value for value in values if math.isfinite(value))
+
+
+@functools.lru_cache(maxsize=1024)  # the power of the check compares the same splits with each published column
+def _standard_deviation(finite: tuple[float, ...]) -> float:
+    return statistics.stdev(finite)
 
 
 def _splits_text(n: int, detail: str = "") -> str:

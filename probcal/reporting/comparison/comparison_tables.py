@@ -20,6 +20,7 @@ from probcal.store.summary import census
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
 _MOST_PAIRS = 10_000
+_PAIRS_OF_A_PART = 1024
 """Largest number of pairs of one metric in a table. Hundreds of columns have a hundred thousand pairs."""
 _SMALL_SHARE = 0.05
 """Methods that are best in a smaller share of the draws are not named."""
@@ -185,7 +186,7 @@ def _listed_pairs(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _omission_notes(pairs: Sequence[Pair]) -> list[str]:
     n = len(pairs)
-    text = f"{_MOST_PAIRS:,} of {n:,} pairs are listed, those with the smallest p. The formats csv and json have all."
+    text = f"{_MOST_PAIRS:,} of {n:,} pairs are listed, those with the smallest p. The format csv has all."
     return [text] if n > _MOST_PAIRS else []
 
 
@@ -263,29 +264,31 @@ _HEADER = [
 ]  # fmt: skip
 
 
-def comparison_text(comparisons: Sequence[Comparison], format: str) -> str:
-    """Return the comparisons as markdown, json or csv."""
+def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator[str]:
+    """Yield the comparisons as markdown, json or csv, in parts that you write one after the other.
+
+    The tests of hundreds of methods would take more memory as one text than as numbers.
+    """
     if format == "json":
-        return json_of([_json_comparison(comparison) for comparison in comparisons])
-    if format == "csv":
-        return _csv_text(comparisons)
-    return "\n".join(
-        markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
-    )
+        yield json_of([_json_comparison(comparison) for comparison in comparisons])
+    elif format == "csv":
+        yield csv_text([_HEADER])
+        for comparison in comparisons:
+            for metric, pairs in comparison.pairs.items():
+                for start in range(0, len(pairs), _PAIRS_OF_A_PART):
+                    yield csv_text(_csv_rows(comparison, metric, pairs[start : start + _PAIRS_OF_A_PART]))
+    else:
+        yield "\n".join(
+            markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
+        )
 
 
-def _csv_text(comparisons: Sequence[Comparison]) -> str:
-    rows: list[list[Field]] = [[*_HEADER]]
-    for comparison in comparisons:
-        for metric, pairs in comparison.pairs.items():
-            for pair in pairs:
-                for test in pair.tests:
-                    names = [comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
-                    numbers = [
-                        _number_text(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)
-                    ]
-                    rows.append([*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict])
-    return csv_text(rows)
+def _csv_rows(comparison: Comparison, metric: str, pairs: Sequence[Pair]) -> Iterator[list[Field]]:
+    for pair in pairs:
+        for test in pair.tests:
+            names = [comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
+            numbers = [_number_text(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)]
+            yield [*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict]
 
 
 def _number_text(number: float | None) -> str:
@@ -296,7 +299,10 @@ def _json_comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "experiment": comparison.experiment.outline.name,
         "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
-        "pairs": {metric: [_json_pair(pair) for pair in pairs] for metric, pairs in comparison.pairs.items()},
+        "pairs": {
+            metric: [_json_pair(pair) for pair in _listed_pairs(pairs)] for metric, pairs in comparison.pairs.items()
+        },
+        "pairs_left_out": {metric: max(0, len(pairs) - _MOST_PAIRS) for metric, pairs in comparison.pairs.items()},
         "best": [
             {"dataset": place.row.name, "metric": place.metric, "winners": place.winners,
              "printed": place.published_winner, "shares": place.shares, "drawn": place.has_draws}
