@@ -24,9 +24,9 @@ from probcal.papers.check.judged_claims import (
 )
 from probcal.papers.published import Claim, PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
-from probcal.reporting.comparison.pairs import Pair, Progress, compare_pairs
+from probcal.reporting.comparison.pairs import Pair, compare_pairs
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
-from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, read_comparison_data
+from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, read_comparison_data
 from probcal.reporting.grid import order_metrics
 from probcal.store.folder import Store
 from probcal.store.summary import Results
