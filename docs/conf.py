@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 import probcal
 from probcal.methods.registry import FAMILIES
 
@@ -108,6 +110,21 @@ def with_methods(text: str) -> str:
     return re.sub(r"^\.\. methods-of:: (\w+)$", classes, text, flags=re.MULTILINE)
 
 
+_INTERVAL = r"\[[-+\d.,\N{MINUS SIGN}\N{INFINITY} ]+\]"
+_NUMBER_WITH_INTERVAL = re.compile(rf"[\d.]*\d(?: ± [\d.]+| {_INTERVAL})+| ?{_INTERVAL}")
+
+
+def keep_together(text: str) -> str:
+    """Return ``text`` with no-break spaces inside ``.012 [.003, .021]`` and ``.65 ± .02``."""
+    return _NUMBER_WITH_INTERVAL.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+
+
+def keep_table_numbers_together(_app: Any, tree: nodes.document) -> None:
+    for entry in tree.findall(nodes.entry):
+        for text in [*entry.findall(nodes.Text)]:
+            text.parent.replace(text, nodes.Text(keep_together(text)))
+
+
 def setup(app: Any) -> None:
     def source(_app: Any, page: str, text: list[str]) -> None:
         text[0] = with_methods(text[0])
@@ -118,4 +135,5 @@ def setup(app: Any) -> None:
         lines[:] = as_printed(context.command.epilog or "")
 
     app.connect("source-read", source)
+    app.connect("doctree-read", keep_table_numbers_together)
     app.connect("sphinx-click-process-epilog", epilog)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from probcal.errors import StoreError
+from probcal.errors import FileProblems, Problem, StoreError
 
 
 def write_atomic(path: Path, text: str) -> None:
@@ -50,6 +50,17 @@ def lines_of(path: Path) -> Iterator[tuple[int, str | None]]:
                 line = file.readline(_PIECE)
             if line.endswith(b"\n"):
                 yield number, None if too_long else line[:-1].decode("utf-8", "replace")
+
+
+def refuse_cut_off(path: Path, text: str, advice: str = "") -> None:
+    """Raise FileProblems for the ``text`` of ``path`` whose last line has no line break.
+
+    ``advice`` ends the message.
+    Every file of ours ends with one. In a file that was cut off, half a number may look like a whole one.
+    """
+    if text and not text.endswith("\n"):
+        message = f"is cut off: its last line has no line break at the end; get the whole file{advice}"
+        raise FileProblems(path, [Problem(len(text.splitlines()), message)])
 
 
 def appending(path: Path) -> IO[str]:
@@ -205,3 +216,9 @@ def shipped(kind: str) -> Path:
     """
     inside = _PACKAGE / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind
+
+
+def is_shipped(path: Path) -> bool:
+    """Return whether a file came with probcal: a card, an experiment or the known deviations of a paper."""
+    folders = (shipped("configs"), shipped("datasets"), _PACKAGE / "papers")
+    return any(path.absolute().is_relative_to(folder) for folder in folders)

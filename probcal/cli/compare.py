@@ -24,7 +24,7 @@ FORMATS = ("markdown", "json", "csv")
     environment=options.DATA,
 )
 @options.folders_argument
-@options.format_option(*FORMATS, help="csv and json contain every test; markdown has at most 10,000 pairs of a metric.")
+@options.format_option(*FORMATS, help="csv has every test; markdown and json have at most 10,000 pairs of a metric.")
 @options.selection
 @options.data_dir_option
 def compare(
@@ -48,10 +48,10 @@ def compare(
     cards or files have changed since the results were made.
     """
     from probcal.reporting.comparison.claim_support import compare
-    from probcal.reporting.comparison.comparison_tables import comparison_text
+    from probcal.reporting.comparison.comparison_tables import comparison_parts
 
     stores = selection.select_stores(options.stores_at(*folders))
     options.warn_of_other_data(stores, data_dir)
-    comparisons = [compare(store, options.progress_bar("batches of pairs")) for store in stores]
-    for part in comparison_text(comparisons, format_):
+    comparisons = [compare(store, options.progress_bar("steps")) for store in stores]
+    for part in comparison_parts(comparisons, format_):
         click.echo(printable(part) if format_ == "markdown" else part, nl=False)

@@ -15,7 +15,7 @@ import yaml
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError, SafeConstructor
 
-from probcal._io import shortened
+from probcal._io import is_shipped, refuse_cut_off, shortened
 from probcal.errors import FileProblems, Problem
 
 Place = tuple[str | int, ...]
@@ -180,6 +180,8 @@ class YamlFile:
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
             raise FileProblems(path, [Problem(line, "is not UTF-8 text; save the file as UTF-8")]) from None
+        if is_shipped(path):  # an editor may leave the last line break out of a user's file
+            refuse_cut_off(path, text)
         return cls(path, text)
 
     def line(self, place: Place) -> int:

@@ -64,7 +64,7 @@ def no_verdict_reason(values: Sequence[float], published: float, tolerance: floa
         return None if n >= FEWEST_SPLITS else _splits_text(n)
     if len(finite) < FEWEST_SPLITS:
         return _splits_text(n, "" if len(finite) == n else f"{len(finite)} of them finite")
-    return _splits_text(n, "all alike") if _sd(finite) <= _EPSILON else None
+    return _splits_text(n, "all alike") if _standard_deviation(finite) <= _EPSILON else None
 
 
 def has_enough_values(values: Sequence[float], published: float, tolerance: float | None) -> bool:
@@ -108,7 +108,7 @@ def compare(
 
 def _half_width(finite: tuple[float, ...], rounding: float, runs: int, sigmas: float | None) -> float:
     n = len(finite)
-    return (sigmas or _t_quantile(n - 1)) * _sd(finite) * math.sqrt(1 / runs + 1 / n) + rounding
+    return (sigmas or _t_quantile(n - 1)) * _standard_deviation(finite) * math.sqrt(1 / runs + 1 / n) + rounding
 
 
 @functools.cache
@@ -120,9 +120,9 @@ def _finite_values(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(value for value in values if math.isfinite(value))
 
 
-@functools.lru_cache(maxsize=4096)  # the same splits are compared with the numbers of every column
-def _sd(values: tuple[float, ...]) -> float:
-    return statistics.stdev(values)
+@functools.lru_cache(maxsize=1024)  # the power of the check compares the same splits with each published column
+def _standard_deviation(finite: tuple[float, ...]) -> float:
+    return statistics.stdev(finite)
 
 
 def _splits_text(n: int, detail: str = "") -> str:

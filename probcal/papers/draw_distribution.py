@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
+from probcal._io import refuse_cut_off
 from probcal.papers.bands import Verdict
 
 _EPSILON = 1e-9
@@ -57,11 +58,11 @@ class DrawDistribution:
 @functools.cache
 def read_distributions(path: Path) -> dict[tuple[str, str, str, str], DrawDistribution]:
     """Return (data set, learner, method, metric) -> distribution, by the names of the paper."""
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = csv.DictReader(line for line in file if not line.startswith("#"))
-        return {
-            (line["dataset"], line["learner"], line["method"], line["metric"]): DrawDistribution(
-                *(float(line[name]) for name in ("smallest", "low", "median", "high", "largest"))
-            )
-            for line in lines
-        }
+    text = path.read_text(encoding="utf-8")
+    refuse_cut_off(path, text)
+    return {
+        (line["dataset"], line["learner"], line["method"], line["metric"]): DrawDistribution(
+            *(float(line[name]) for name in ("smallest", "low", "median", "high", "largest"))
+        )
+        for line in csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    }

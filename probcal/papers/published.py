@@ -12,6 +12,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from probcal._io import refuse_cut_off
 from probcal.config.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.papers.draw_distribution import DrawDistribution, read_distributions
@@ -286,7 +287,9 @@ def folder_of(name: str) -> Path:
 
 
 def _read_paper(folder: Path, name: str) -> PublishedPaper:
-    text = (folder / f"{name}.yaml").read_bytes()
+    path = folder / f"{name}.yaml"
+    text = path.read_text(encoding="utf-8")
+    refuse_cut_off(path, text)
     raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
     distributions = read_distributions(folder / raw["drawn"]) if "drawn" in raw else {}
     for metric, table in raw["tables"].items():
@@ -343,8 +346,9 @@ def _insert_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str,
 
 @functools.cache
 def _csv_lines(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    text = path.read_text(encoding="utf-8")
+    refuse_cut_off(path, text)
+    return list(csv.DictReader(text.splitlines()))
 
 
 def _count_decimals(text: str) -> int:

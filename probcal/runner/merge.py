@@ -307,7 +307,6 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
     n_missing = 0
     try:
         store = Store(temp_folder)
-        store.advice_on_full_disk = "the merged folders are unchanged; free some space, and type the command again"
         with store.writing(parts[0].experiment["name"]):
             store.write_experiment(_experiment(parts, results, out))
             for run in _runs(parts):
@@ -317,8 +316,15 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
         if out.is_dir():
             out.rmdir()
         temp_folder.rename(out)
-    except OSError as error:
-        raise StoreError(f"cannot write {out}: {error.strerror or error}; choose another folder") from None
+    except (OSError, StoreError) as error:
+        # the store tells a run to go on from there, but merge removes what it wrote
+        cause = error if isinstance(error, OSError) else error.__context__
+        if not isinstance(cause, OSError):
+            raise
+        raise StoreError(
+            f"cannot write {out}: {cause.strerror or cause}; nothing was joined, and the given folders are unchanged;"
+            " free some space or choose another folder"
+        ) from None
     finally:
         shutil.rmtree(temp_folder, ignore_errors=True)
     outline = Outline.of(Store(out))

@@ -140,7 +140,6 @@ class Store:
     Reading needs no lock. Write only inside ``writing()``.
     """
 
-    advice_on_full_disk = "what was finished before is kept, the same command goes on from there"
     is_whole = True
     """Whether the whole experiment is shown, not a selection of it."""
 
@@ -310,7 +309,8 @@ class Store:
         except OSError as error:
             self._refuse_moved_file()
             raise StoreError(
-                f"cannot write to {self.folder} any more: {error.strerror or error}; {self.advice_on_full_disk}"
+                f"cannot write to {self.folder} any more: {error.strerror or error};"
+                " what was finished before is kept, the same command goes on from there"
             ) from None
 
     def _refuse_moved_file(self) -> None:

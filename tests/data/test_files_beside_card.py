@@ -3,11 +3,13 @@
 import gzip
 import pickle
 import shutil
+import tarfile
+import zipfile
 
 import pytest
 
 from probcal.data.card import find_card, read_card
-from probcal.data.load import find, load, obtain
+from probcal.data.load import _load, find, load, obtain
 from probcal.errors import DataError, MissingDataError
 
 CARD = """\
@@ -131,3 +133,40 @@ def test_files_in_the_folder_of_the_card_itself_are_found(card_file):
     card_file.write_text(CARD + 'folder: "."\n')
     shutil.move(card_file.parent / "mine" / "rows.csv", card_file.parent / "rows.csv")
     assert obtain(read_card(card_file)) == "original files"
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz"])
+def test_archive_is_read_as_bytes_and_never_unpacked(card_file, tmp_path, kind):
+    rows = card_file.parent / "mine" / "rows.csv"
+    (tmp_path / "secret.csv").write_text(ROWS)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "secret.csv")
+    if kind == "zip":
+        with zipfile.ZipFile(rows, "w") as archive:
+            member = zipfile.ZipInfo("../rows.csv")
+            member.external_attr = 0o120777 << 16  # a symbolic link
+            archive.writestr(member, str(tmp_path / "secret.csv"))
+    else:
+        with tarfile.open(rows, "w:gz" if kind == "tar.gz" else "w") as archive:
+            archive.add(tmp_path / "link.csv", "../rows.csv")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(DataError):
+        obtain(read_card(card_file))
+    assert [path for path in sorted(tmp_path.rglob("*")) if "cache" not in path.parts] == before
+
+
+def test_links_among_the_files_of_the_cache_give_the_same_values_or_none(card_file, tmp_path):
+    card = read_card(card_file)
+    obtain(card)
+    [folder] = (tmp_path / "cache" / "data").iterdir()
+    (folder / "y.npy").rename(tmp_path / "y.npy")
+    (folder / "y.npy").symlink_to(tmp_path / "y.npy")
+    assert load(card).y.tolist() == [1, 0, 1, 0], "the fingerprint covers the bytes, wherever they lie"
+    (folder / "y.npy").unlink()
+    (tmp_path / "other.npy").write_bytes((tmp_path / "y.npy").read_bytes()[:-1] + b"\x01")
+    (folder / "y.npy").symlink_to(tmp_path / "other.npy")
+    _load.cache_clear()
+    with pytest.raises(DataError, match="no longer holds the values"):
+        load(card)
+    obtain(card)  # the damaged data set is replaced, and nothing is written through the link
+    assert (tmp_path / "other.npy").read_bytes() != (folder / "y.npy").read_bytes()
+    assert load(card).y.tolist() == [1, 0, 1, 0]

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from probcal._io import appending
 from probcal.store.folder import Store
 from tests.commands import contents
 
@@ -101,15 +102,6 @@ def test_results_without_predictions_are_merged_and_counted(parts):
     ].predictions  # fmt: skip
 
 
-def test_full_disk_leaves_the_parts_and_says_so(parts, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("probcal.store.folder._sync", full)
-    said = refusal(parts, "a", "b")
-    assert "No space left on device; the merged folders are unchanged; free some space, and type the command" in said
-
-
 def test_predictions_are_taken_from_the_folder_that_has_them(parts):
     shutil.copytree("a", "c")
     (parts.folder / "a" / "predictions.bin").unlink()
@@ -202,3 +194,15 @@ def test_merge_into_a_nonempty_folder_is_rejected(parts):
 
 def test_merge_of_one_folder_is_rejected(parts):
     assert "give two or more" in refusal(parts, "a", "a")
+
+
+def test_full_disk_leaves_no_half_merged_folder(parts, monkeypatch):
+    def fails(path):
+        if path.name == "cells.jsonl":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return appending(path)
+
+    monkeypatch.setattr("probcal.store.folder.appending", fails)
+    said = refusal(parts, "a", "b")
+    assert "No space left on device; nothing was joined, and the given folders are unchanged" in said
+    assert "finished" not in said

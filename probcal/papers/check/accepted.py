@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from probcal._io import csv_text, refuse_links_out, unescape_formula, write_atomic
+from probcal._io import csv_text, refuse_cut_off, refuse_links_out, unescape_formula, write_atomic
 from probcal.errors import FileProblems, Problem, StoreError
 from probcal.papers.check.findings import CheckedResults, Name, Splits, mean_of_finite
 from probcal.store.cell_result import known_metric
@@ -75,9 +75,7 @@ def read_accepted_numbers(path: Path) -> AcceptedNumbers | None:
     lines = text.splitlines()
     if not lines or lines[0] != ",".join(_HEADER):
         raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ADVICE}")])
-    if not text.endswith("\n"):  # half a number may look like a whole one
-        message = "is cut off: its last line has no line break at the end; get the whole file"
-        raise FileProblems(path, [Problem(len(lines), f"{message}, or {_ADVICE}")])
+    refuse_cut_off(path, text, f", or {_ADVICE}")
     for place, line in enumerate(lines[1:], 2):
         try:
             name, splits = _parse_line(line)

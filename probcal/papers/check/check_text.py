@@ -263,11 +263,6 @@ def json_of(value: Any) -> str:
     return json.dumps(_json_values(value), indent=1, ensure_ascii=False) + "\n"
 
 
-def json_line(value: Any) -> str:
-    """Return the same as ``json_of``, in one line without its end."""
-    return json.dumps(_json_values(value), ensure_ascii=False)
-
-
 def _json_report(report: Report) -> dict[str, Any]:
     return {
         "ok": report.ok,

@@ -133,6 +133,7 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
                 judge(claim, paper, MeasuredNumbers(experiment)),
             )
             claims.append(JudgedClaim(claim, paper_verdict, verdict, deviation, paper.covers(claim)))
+    counts = census(outline, experiment.results)
     return Report(
         experiment=experiment,
         deviations=deviations,
@@ -150,9 +151,13 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
             ),
         ],
         drift=accepted_drift,
-        census=census(outline, experiment.results),
+        census=counts,
         no_comparison_reason=no_comparison_reason(
-            experiment, number_findings, [result.ours for result in claims if not result.tabled], accepted_drift
+            experiment,
+            number_findings,
+            [result.ours for result in claims if not result.tabled],
+            accepted_drift,
+            counts.stale.total() == counts.planned - counts.not_run,
         ),
         undefined_counts=undefined_counts(experiment),
     )
@@ -220,17 +225,20 @@ def no_comparison_reason(
     numbers: Sequence[Finding],
     verdicts: Sequence[ClaimVerdict],
     drift: AcceptedDrift | None,
+    is_stale: bool,
 ) -> str | None:
     """Return why nothing was compared, or None where something was.
 
     ``numbers`` is every published number that our results are compared with. ``verdicts`` are those on claims
     without a table in the paper, which are comparisons by themselves. ``drift`` is the comparison with our accepted
-    numbers, the only one of an experiment without a paper.
+    numbers, the only one of an experiment without a paper. ``is_stale`` says that no finished cell is current.
     """
     if not experiment.all_finished_cells():
         has_failures = any(cell.status != "done" for cell in experiment.results.values())
         hint = ", with --retry-failed for those that failed" if has_failures else ""
         return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{hint}"
+    if is_stale:
+        return "nothing current was compared: all finished cells are stale; probcal run makes them again"
     is_decided = any(verdict.verdict != "undecided" for verdict in verdicts)
     if experiment.published is None:
         if drift is not None and (drift.compared or drift.gone):

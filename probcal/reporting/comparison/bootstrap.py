@@ -21,6 +21,7 @@ from probcal.reporting.comparison.ranks import labels_of
 from probcal.reporting.comparison.split_results import (
     SAMPLES,
     ComparisonData,
+    Progress,
     cells_by_repetition,
     column_id,
     share_of_test_rows,
@@ -184,15 +185,16 @@ class FirstPlace:
         return {self.labels[index]: float(shares[index]) for index in order if shares[index] > 0}
 
 
-def first_places(bootstrap: Bootstrap) -> list[FirstPlace]:
+def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstPlace]:
     """Return the first places for each data set and metric that has a better end.
 
     A data set is left out where one of its columns has no number. With fewer than two columns the list is empty.
+    ``progress`` yields the data sets one by one, and may show the progress.
     """
     experiment = bootstrap.experiment
     outline, columns = experiment.outline, experiment.outline.columns
     places = []
-    for row in outline.datasets if len(columns) > 1 else ():
+    for row in progress([*outline.datasets] if len(columns) > 1 else []):
         for metric in rankable_metrics(outline.metrics):
             draws = [bootstrap.draws(row, column, metric) for column in columns]
             known_draws = [draw for draw in draws if draw is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +24,9 @@ from probcal.papers.check.judged_claims import (
 )
 from probcal.papers.published import Claim, PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
-from probcal.reporting.comparison.pairs import Pair, Progress, compare_pairs
+from probcal.reporting.comparison.pairs import Pair, compare_pairs
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
-from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, read_comparison_data
+from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, read_comparison_data
 from probcal.reporting.grid import order_metrics
 from probcal.store.folder import Store
 from probcal.store.summary import Results
@@ -105,7 +106,9 @@ class ClaimSupport:
         return self.draws_verdict.shares
 
 
-def supported_claims(bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[ClaimSupport]:
+def supported_claims(
+    bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace], progress: Progress = iter
+) -> list[ClaimSupport]:
     """Return how well each claim of the paper is supported by our results, where there are any.
 
     A claim is supported, or not supported, where 97.5 % of the draws say so. Data sets without results leave a claim
@@ -123,7 +126,7 @@ def supported_claims(bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterab
         for claim in paper.claims
         if set(claim.metrics) <= {*bootstrap.experiment.outline.metrics, *_UNLISTED_METRICS}
     ]
-    supports = [_claim_support(claim, paper, bootstrap, numbers, tested_pairs, first) for claim in claims]
+    supports = [_claim_support(claim, paper, bootstrap, numbers, tested_pairs, first) for claim in progress(claims)]
     return [support for support in supports if _has_results(support)]
 
 
@@ -318,20 +321,21 @@ class Comparison:
 
 
 def compare(store: Store, progress: Progress = iter) -> Comparison:
-    """Compare all methods in one results folder. ``progress`` is that of ``compare_pairs``.
+    """Compare all methods in one results folder.
 
+    ``progress`` yields the items of each list of steps, and may show the progress.
     Raises StoreError and UnknownPaper as ``probcal table`` does, and ComparisonError.
     """
     experiment = CheckedResults.of(store)
     outline = experiment.outline
-    split_data = read_comparison_data(store, outline, experiment.results)
+    split_data = read_comparison_data(store, outline, experiment.results, progress)
     experiment = replace(experiment, results=_add_clipped_cxe(experiment.results, split_data))
     bootstrap = Bootstrap(experiment, split_data)
     metrics = order_metrics([*outline.metrics, *([CLIPPED_CXE] if split_data.clipped else [])])
-    metric_ranks = {metric: rank_methods(outline, experiment.results, metric) for metric in metrics}
+    metric_ranks = {metric: rank_methods(outline, experiment.results, metric) for metric in progress(metrics)}
     metric_pairs = {metric: compare_pairs(bootstrap, metric, progress) for metric in metrics}
-    places = first_places(bootstrap)
-    claims = supported_claims(bootstrap, [pair for group in metric_pairs.values() for pair in group], places)
+    places = first_places(bootstrap, progress)
+    claims = supported_claims(bootstrap, [*chain.from_iterable(metric_pairs.values())], places, progress)
     if not places and not claims and not any(metric_pairs.values()):
         raise ComparisonError(
             f"{store.folder}: nothing to compare: no two methods have results of one data set; probcal run makes them"

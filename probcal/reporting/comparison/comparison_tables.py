@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probcal._io import Field, counted, csv_text, join_first
-from probcal.papers.check.check_text import json_line
+from probcal.papers.check.check_text import json_of
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
@@ -20,6 +20,7 @@ from probcal.store.summary import census
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
 _MOST_PAIRS = 10_000
+_PAIRS_OF_A_PART = 1024
 """Largest number of pairs of one metric in a table. Hundreds of columns have a hundred thousand pairs."""
 _SMALL_SHARE = 0.05
 """Methods that are best in a smaller share of the draws are not named."""
@@ -185,7 +186,7 @@ def _listed_pairs(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _omission_notes(pairs: Sequence[Pair]) -> list[str]:
     n = len(pairs)
-    text = f"{_MOST_PAIRS:,} of {n:,} pairs are listed, those with the smallest p. The formats csv and json have all."
+    text = f"{_MOST_PAIRS:,} of {n:,} pairs are listed, those with the smallest p. The format csv has all."
     return [text] if n > _MOST_PAIRS else []
 
 
@@ -263,50 +264,31 @@ _HEADER = [
 ]  # fmt: skip
 
 
-def comparison_text(comparisons: Sequence[Comparison], format: str) -> Iterator[str]:
-    """Yield the comparisons as markdown, json or csv, part by part: 500 columns have 124,750 pairs."""
+def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator[str]:
+    """Yield the comparisons as markdown, json or csv, in parts that you write one after the other.
+
+    The tests of hundreds of methods would take more memory as one text than as numbers.
+    """
     if format == "json":
-        yield from _json_parts(comparisons)
+        yield json_of([_json_comparison(comparison) for comparison in comparisons])
     elif format == "csv":
-        yield _csv_text(comparisons)
+        yield csv_text([_HEADER])
+        for comparison in comparisons:
+            for metric, pairs in comparison.pairs.items():
+                for start in range(0, len(pairs), _PAIRS_OF_A_PART):
+                    yield csv_text(_csv_rows(comparison, metric, pairs[start : start + _PAIRS_OF_A_PART]))
     else:
         yield "\n".join(
             markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
         )
 
 
-_PART = 1000
-"""Number of pairs that are written at a time."""
-
-
-def _json_parts(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a JSON list, with one line for each pair of columns."""
-    yield "["
-    for number, comparison in enumerate(comparisons):
-        yield ",\n{" if number else "{"
-        yield '"pairs": {'
-        for place, (metric, pairs) in enumerate(comparison.pairs.items()):
-            yield f"{',' if place else ''}\n{json_line(metric)}: ["
-            for first in range(0, len(pairs), _PART):
-                lines = ",\n".join(json_line(_json_pair(pair)) for pair in pairs[first : first + _PART])
-                yield f"{',' if first else ''}\n{lines}"
-            yield "]"
-        yield "},\n" + json_line(_json_comparison(comparison))[1:]
-    yield "]\n"
-
-
-def _csv_text(comparisons: Sequence[Comparison]) -> str:
-    rows: list[list[Field]] = [[*_HEADER]]
-    for comparison in comparisons:
-        for metric, pairs in comparison.pairs.items():
-            for pair in pairs:
-                for test in pair.tests:
-                    names = [comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
-                    numbers = [
-                        _number_text(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)
-                    ]
-                    rows.append([*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict])
-    return csv_text(rows)
+def _csv_rows(comparison: Comparison, metric: str, pairs: Sequence[Pair]) -> Iterator[list[Field]]:
+    for pair in pairs:
+        for test in pair.tests:
+            names = [comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
+            numbers = [_number_text(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)]
+            yield [*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict]
 
 
 def _number_text(number: float | None) -> str:
@@ -317,6 +299,10 @@ def _json_comparison(comparison: Comparison) -> dict[str, Any]:
     return {
         "experiment": comparison.experiment.outline.name,
         "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
+        "pairs": {
+            metric: [_json_pair(pair) for pair in _listed_pairs(pairs)] for metric, pairs in comparison.pairs.items()
+        },
+        "pairs_left_out": {metric: max(0, len(pairs) - _MOST_PAIRS) for metric, pairs in comparison.pairs.items()},
         "best": [
             {"dataset": place.row.name, "metric": place.metric, "winners": place.winners,
              "printed": place.published_winner, "shares": place.shares, "drawn": place.has_draws}

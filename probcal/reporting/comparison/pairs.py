@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from probcal.reporting.comparison.split_results import (
     DECIMALS,
     SAMPLES,
     UNKNOWN_TEST_SHARE,
+    Progress,
     column_id,
     first_reading_rows,
     known_test_share,
@@ -30,7 +31,6 @@ _FEWEST_INFINITE = 6
 """Number of splits that must all speak against one method. Its two-sided probability is 2 / 2^6 = .031."""
 Verdict = Literal["better", "worse", "undecided"]
 TestKind = Literal["splits", "rows", "∞", "none"]
-Progress = Callable[[list[Any]], Iterable[Any]]
 _BATCH_SIZE = 1024
 """Number of pairs that are tested together. With 200 splits they take some MB."""
 

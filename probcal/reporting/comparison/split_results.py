@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,8 @@ from probcal.store.folder import COMPARISON, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells
 
+Progress = Callable[[list[Any]], Iterable[Any]]
+"""Function that yields the items of a list one by one, and may show the progress."""
 DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
 
@@ -157,7 +159,9 @@ def column_id(column: ResultColumn) -> str:
     return f"{column.learner}/{column.method}"
 
 
-def read_comparison_data(store: Store, outline: Outline, results: Results) -> ComparisonData:
+def read_comparison_data(
+    store: Store, outline: Outline, results: Results, progress: Progress = iter
+) -> ComparisonData:
     """Return what is needed of the predictions, from themselves if they exist and otherwise from the file.
 
     Raises StoreError for a damaged file.
@@ -165,10 +169,10 @@ def read_comparison_data(store: Store, outline: Outline, results: Results) -> Co
     if len(outline.columns) < 2:
         return ComparisonData()
     old_file = _read_file(store)
-    clipped_losses, n_missing = _clipped_losses(store, outline, results, old_file)
+    clipped_losses, n_missing = _clipped_losses(store, outline, results, old_file, progress)
     rows = {
         row.name: samples
-        for row in _single_split_rows(outline)
+        for row in progress(_single_split_rows(outline))
         if (samples := _split_samples(store, outline, results, row, old_file.rows.get(row.name)))
     }
     file = _SplitFile(rows=rows, clipped=clipped_losses)
@@ -201,7 +205,7 @@ def _single_split_rows(outline: Outline) -> list[Row]:
 
 
 def _clipped_losses(
-    store: Store, outline: Outline, results: Results, old_file: _SplitFile
+    store: Store, outline: Outline, results: Results, old_file: _SplitFile, progress: Progress = iter
 ) -> tuple[dict[str, tuple[str, float]], Counter[str]]:
     """Return cell -> (digest of its predictions, CXE of clipped predictions).
 
@@ -211,7 +215,7 @@ def _clipped_losses(
     n_missing: Counter[str] = Counter()
     if "cxe" not in outline.metrics:
         return losses, n_missing
-    for row in outline.datasets:
+    for row in progress([*outline.datasets]):
         for column in outline.columns:
             for cell in cells_by_repetition(outline, results, row, column).values():
                 digest = _digest(cell)

@@ -302,3 +302,16 @@ def test_several_folders_give_one_json_list(accepted, as_printed, tmp_path):
 
 def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("check", tmp_path)
+
+
+def test_only_stale_results_give_exit_code_1(as_printed):
+    store = as_printed()
+    path = store.folder / "experiment.json"
+    experiment = json.loads(path.read_text())
+    cells = [*store.results()]
+    path.write_text(json.dumps(experiment | {"keys": dict.fromkeys(cells, "0" * 16)}))
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert "nothing current was compared: all finished cells are stale" in result.stdout
+    path.write_text(json.dumps(experiment | {"keys": dict.fromkeys(cells[1:], "0" * 16)}))
+    assert probcal("check", store.folder).exit_code == 0

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import math
 import time
 
@@ -21,7 +22,7 @@ from probcal.analysis.rank_tests import p_of_friedman
 from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.claim_support import compare
-from probcal.reporting.comparison.comparison_tables import comparison_text
+from probcal.reporting.comparison.comparison_tables import comparison_parts
 from probcal.reporting.comparison.pairs import LEVEL, compare_pairs
 from probcal.reporting.comparison.split_results import ComparisonData, first_reading_rows, split_values
 from tests.reporting.conftest import small  # noqa: F401
@@ -112,16 +113,25 @@ def test_batches_of_permuted_ranks_give_the_same_p(monkeypatch):
 
 def test_a_hundred_columns_take_seconds_and_report_progress(small):  # noqa: F811
     store = _write_random(small, 100, 3, ("adult", "sick"))
-    batches = []
+    stages = []
     start = time.process_time()
-    compare(store, lambda found: batches.extend(found) or found)
+    compare(store, lambda steps: stages.append(steps) or steps)
     assert time.process_time() - start < 5  # one by one they take about 10
+    batches = next(steps for steps in stages if steps and isinstance(steps[0], np.ndarray))
     assert sum(map(len, batches)) == 4950
+    names = [[getattr(step, "name", step) for step in steps] for steps in stages if steps is not batches]
+    assert names.count(["cxe"]) == 1, "ranks"
+    assert names.count(["adult", "sick"]) >= 2, "reading predictions, and the best methods"
 
 
-def test_markdown_lists_the_pairs_with_the_smallest_p_and_csv_all(small, monkeypatch):  # noqa: F811
+def test_markdown_and_json_list_the_pairs_with_the_smallest_p_and_csv_all(small, monkeypatch):  # noqa: F811
     monkeypatch.setattr("probcal.reporting.comparison.comparison_tables._MOST_PAIRS", 5)
     comparison = compare(_write_random(small, 6, 4, ("adult", "sick", "breast")))
-    assert "5 of 15 pairs are listed, those with the smallest p" in "".join(comparison_text([comparison], "markdown"))
-    rows = csv.DictReader(io.StringIO("".join(comparison_text([comparison], "csv"))))
+    assert "5 of 15 pairs are listed, those with the smallest p" in "".join(comparison_parts([comparison], "markdown"))
+    [found] = json.loads("".join(comparison_parts([comparison], "json")))
+    assert len(found["pairs"]["cxe"]) == 5 and found["pairs_left_out"] == {"cxe": 10}
+    monkeypatch.setattr("probcal.reporting.comparison.comparison_tables._PAIRS_OF_A_PART", 4)
+    parts = [*comparison_parts([comparison], "csv")]
+    assert len(parts) == 5, "a header, and four parts of at most four pairs"
+    rows = csv.DictReader(io.StringIO("".join(parts)))
     assert len({(row["later"], row["earlier"]) for row in rows}) == 15
