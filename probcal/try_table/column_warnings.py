@@ -28,6 +28,8 @@ _MOST_NAMES = 5
 _LAST_YEAR = 2_932_532
 """The day 9999-01-01. Databases write 9999-12-31 where a period has no end."""
 _MOST_DOUBTS = 10
+_ROUNDED = (2.0**53, 2.0**64)
+"""Range of the whole numbers that ids and keys of 64 bits have, and that a float64 does not hold exactly."""
 
 
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
@@ -39,6 +41,12 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield (
                 f"{_names_text([column.name])} is {listing}, far from all others, and read as a number; if it stands "
                 "for a missing value, make those fields empty"
+            )
+        if column.kind == "number" and (n_rounded := _count_rounded(column)):
+            yield (
+                f"{_names_text([column.name])} holds numbers above 9,007,199,254,740,992 in {counted(n_rounded)}, "
+                f'whose last digits are rounded; if they are ids, --drop "{column.name}" leaves them out, or --category '
+                f'"{column.name}" keeps all digits'
             )
         if column.kind == "date" and column.values is not None and (far := int((column.values >= _LAST_YEAR).sum())):
             yield (
@@ -71,6 +79,13 @@ def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
     if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
         return False
     return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
+
+
+def _count_rounded(column: TableColumn) -> int:
+    """Return the number of rows with a number in ``_ROUNDED``, of either sign."""
+    assert column.values is not None
+    sizes = np.abs(column.values.to_numpy(np.float64))
+    return int(((sizes > _ROUNDED[0]) & (sizes < _ROUNDED[1])).sum())
 
 
 def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:

@@ -70,3 +70,15 @@ def test_labels_that_differ_only_in_capitals_are_named():
     assert said(["a", "b", "c", "a"] * 15, labels) == [
         'labels that differ only in capitals are read as different classes: "Yes", "yes"'
     ]
+
+
+@pytest.mark.parametrize("first", [2**53, -(2**60), 2**63])
+def test_ids_that_a_number_cannot_hold_are_named(first):
+    [line] = said([first + 5001 * step for step in range(1, 4)] * 20)
+    assert line.startswith('"c" holds numbers above 9,007,199,254,740,992 in 60 rows, whose last digits are rounded')
+    assert '--category "c" keeps all digits' in line
+
+
+@pytest.mark.parametrize("values", [[2**53, 1, 2, 3], ["1.5e22", "2.5e21", "3.25e22"], [0.1, 0.2]])
+def test_exact_and_measured_numbers_are_not_called_rounded(values):
+    assert said(values * (60 // len(values))) == []
