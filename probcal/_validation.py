@@ -36,7 +36,7 @@ def label_array(labels: Any, name: str = "y") -> np.ndarray:
     The types of pandas, polars and pyarrow are read as well as arrays of objects. Raises ValueError for missing labels,
     for labels of several types, and for labels of a type that scikit-learn cannot learn.
     """
-    array = _column(labels, name, "label")
+    array = value_array(labels, name, "label")
     if array.dtype.kind == "O" and (strange := {type(one).__name__ for one in array if not isinstance(one, str)}):
         kinds = " and ".join(sorted(strange))
         raise ValueError(f"{name} holds labels of the type {kinds}; give texts, whole numbers, or True and False")
@@ -51,7 +51,7 @@ def group_array(groups: Any, n_rows: int, what: str = "group") -> np.ndarray:
     ``what`` names a value in messages. Raises ValueError for missing groups, groups of several types and another number
     of groups than ``n_rows``.
     """
-    array = _column(groups, "groups", what)
+    array = value_array(groups, "groups", what)
     if len(array) != n_rows:
         raise ValueError(f"groups holds {len(array)} values for {n_rows} rows; give the {what} of each row")
     return array
@@ -64,10 +64,11 @@ def label_positions(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.array([places.get(label, -1) for label in labels.tolist()], dtype=np.int64)
 
 
-def _column(values: Any, name: str, what: str) -> np.ndarray:
+def value_array(values: Any, name: str, what: str) -> np.ndarray:
     """Return ``values`` as an array (n_rows,) of one type in which none is missing. One column of a frame is allowed.
 
-    Whole numbers never become floats, which have only 53 bits. ``what`` is the word for one of the values.
+    Whole numbers never become floats, which have only 53 bits. ``what`` is the word for one of the values. Raises
+    ValueError for missing values, values of several types, and another shape.
     """
     if issparse(values):
         raise ValueError(f"{name} is a sparse matrix; give an array with the {what} of each row")

@@ -606,7 +606,14 @@ def metric_named(name: str) -> Metric:
 
 
 def all_metrics(
-    y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = (), pos_label: Any = None
+    y: Any,
+    p: Any,
+    sample_weight: Any = None,
+    true_p: Any = None,
+    *,
+    also: Iterable[str] = (),
+    pos_label: Any = None,
+    labels: Any = None,
 ) -> dict[str, float]:
     """Return every metric of ``METRICS`` by its name.
 
@@ -628,6 +635,9 @@ def all_metrics(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -639,7 +649,7 @@ def all_metrics(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    y = class_numbers(y, p, pos_label)
+    y, p = class_numbers(y, p, pos_label, labels)
     one = Prediction(y, p, sample_weight, true_p)
     wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
     return {
