@@ -57,6 +57,19 @@ def group_array(groups: Any, n_rows: int, what: str = "group") -> np.ndarray:
     return array
 
 
+def number_array(values: Any, name: str) -> np.ndarray:
+    """Return ``values`` as float64, in their shape. Raises ValueError for texts, and for missing values but NaN."""
+    if np.ma.is_masked(values):  # the array would show the values under the mask
+        masked = np.count_nonzero(np.ma.getmaskarray(values))
+        raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")
+    array: np.ndarray = np.asarray(values)
+    if array.dtype == object:  # a pandas extension type, or values of any type
+        array = np.array(array.tolist())
+    if array.dtype.kind not in "biuf" and array.size:
+        raise ValueError(f"{name} must hold numbers, and no missing values")
+    return array.astype(np.float64)
+
+
 def label_positions(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the place of each label in ``classes``, (n_rows,), and -1 for a label that is none of them."""
     # Arrays of whole numbers with and without a sign are compared as floats, which merges labels from 2^53 on.

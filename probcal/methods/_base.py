@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from probcal._validation import label_array
+from probcal._validation import label_array, number_array
 
 
 def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = number_array(sample_weight, "sample_weight")
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight must hold a weight for each of {n_rows} rows, its shape is {weights.shape}")
     if not np.isfinite(weights).all():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal._validation import label_positions, value_array
+from probcal._validation import label_positions, number_array, value_array
 
 _UNITS = {"bits": 2.0, "nats": math.e}
 _SUM_TOLERANCE = 1e-6
@@ -269,16 +269,14 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
-    if np.ma.is_masked(values):  # the array would show the values under the mask
-        masked = np.count_nonzero(np.ma.getmaskarray(values))
-        raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")
-    array: np.ndarray = np.asarray(values)
-    if array.dtype == object:  # a pandas extension type, or labels of any type
-        array = np.array(array.tolist())
-    if array.dtype.kind not in "biuf" and array.size:
+    if name != "y":
+        return number_array(values, name)
+    try:
+        return number_array(values, name)
+    except ValueError as error:
+        if np.ma.is_masked(values):
+            raise
         labels = _labels(values).ravel().tolist()
-        if name == "y" and all(isinstance(one, str) for one in labels):
-            raise ValueError(f"y holds texts ({_listed(set(labels))}); name the positive one with pos_label")
-        hint = "; for labels of another kind give pos_label" if name == "y" else ""
-        raise ValueError(f"{name} must hold numbers, and no missing values{hint}")
-    return array.astype(np.float64)
+        if all(isinstance(one, str) for one in labels):
+            raise ValueError(f"y holds texts ({_listed(set(labels))}); name the positive one with pos_label") from None
+        raise ValueError(f"{error}; for labels of another kind give pos_label") from None

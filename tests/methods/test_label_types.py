@@ -92,3 +92,20 @@ def test_large_labels_of_a_stream_are_those_of_the_training_rows():
             np.testing.assert_array_equal(model.fit(X, y).predict_proba_online(X, stream), expected)
         with pytest.raises(ValueError, match=f"labels that no training row has, such as {BIG + 2}"):
             model.predict_proba_online(X, y + 1)
+
+
+@pytest.mark.parametrize("weights", [pd.Series(1 + CODES, dtype="Int8"), (1 + CODES).astype(object), 1 + CODES])
+def test_weights_of_every_type_give_the_same_model(weights):
+    expected = BetaCalibrator("score").fit(SCORES, CODES, 1.0 + CODES).predict_proba(SCORES)
+    fitted = BetaCalibrator("score").fit(pd.Series(SCORES, dtype="Float64"), CODES, weights)
+    np.testing.assert_array_equal(fitted.predict_proba(SCORES), expected)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [pd.Series([None, *CODES[1:]], dtype="Int8"), ["heavy"] * 40, np.ma.array(1 + CODES, mask=CODES), [None] * 40],
+)
+def test_weights_that_are_no_numbers_are_refused(weights):
+    for fit in (DirectClassifier(GaussianNB()).fit, HingeSVM().fit, BetaCalibrator("score").fit):
+        with pytest.raises(ValueError, match=r"sample_weight (must hold numbers, and no missing|holds missing)"):
+            fit(X, CODES, sample_weight=weights)
