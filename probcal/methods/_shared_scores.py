@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from probcal.methods._fitting import SharedFits, _warn_again
+from probcal.methods._fitting import SharedFits, warn_again
 
 _MOST = 2
 """Tables that an estimator remembers: the rows to calibrate on, and the test rows."""
@@ -53,12 +53,12 @@ class _Remembered:
             return self._compute(X)
         for one in self._kept:
             if _equal_names(one.columns, columns) and np.array_equal(one.values, values):
-                _warn_again(one.warned)
+                warn_again(one.warned)
                 return one.scores.copy()
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             scores = self._compute(X)
-        _warn_again(warned)
+        warn_again(warned)
         self._kept = [*self._kept, _Scored(columns, values.copy(), np.array(scores), warned)][-_MOST:]
         return scores
 
