@@ -85,7 +85,7 @@ class Shortcut(Protocol):
         ...
 
 
-def rows_of(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
+def transform_rows(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
     """Return what ``margins`` of ``shortcut`` takes blocks of, for predictions on ``X``."""
     return shortcut.rows(classifiers, X) if hasattr(shortcut, "rows") else X
 
@@ -152,7 +152,7 @@ class PipelineShortcut:
     def rows(self, classifiers: list[Pipeline], X: Any) -> Any:
         """Return ``X`` as the last steps get it to predict."""
         transformed = self._train_rows() if X is self._learned_from[0] else classifiers[0][:-1].transform(X)
-        return rows_of(self._last, [one.steps[-1][1] for one in classifiers], transformed)
+        return transform_rows(self._last, [one.steps[-1][1] for one in classifiers], transformed)
 
     def _train_rows(self) -> Any:
         """Return the training rows as the steps transform them later.
