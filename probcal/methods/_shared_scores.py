@@ -27,7 +27,7 @@ class SharedScores(SharedFits):
         if any(one.estimator is found for one in self._kept.values()):
             for name in _SCORES:
                 if name not in vars(found) and hasattr(found, name):
-                    setattr(found, name, _Remembered(found, name))
+                    setattr(found, name, _CachedCall(found, name))
         return found
 
 
@@ -38,7 +38,7 @@ class _Scored(NamedTuple):
     warned: list[warnings.WarningMessage]
 
 
-class _Remembered:
+class _CachedCall:
     """Call a method of an estimator, and return the same result for the same values."""
 
     def __init__(self, estimator: BaseEstimator, name: str) -> None:
