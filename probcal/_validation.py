@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, metaestimators
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import _num_samples, column_or_1d
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -155,6 +156,11 @@ def _refuse_missing(missing: np.ndarray, what: str) -> None:
         raise ValueError(
             f"{n} of {len(missing)} {are} missing, the first in row {first} (counted from 0); remove those rows first"
         )
+
+
+def count_threads() -> int:
+    """Return how many threads compiled code may use, as scikit-learn counts them."""
+    return int(_openmp_effective_n_threads())
 
 
 def is_count(value: Any) -> bool:
