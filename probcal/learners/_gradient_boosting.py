@@ -20,7 +20,7 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     classifier_ : object
-        Fitted classifier of the library.
+        Fitted classifier of the library, for the numbers of the classes.
     """
 
     classifier_: Any
@@ -42,8 +42,9 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
         Self
             The classifier itself.
         """
-        self.classifier_ = self._classifier().fit(np.asarray(X), label_array(y), sample_weight=sample_weight)
-        self.classes_ = np.asarray(self.classifier_.classes_)
+        # numbers of classes: CatBoost reads labels as floats, which merges large ones, and puts "10" after "9"
+        self.classes_, codes = np.unique(label_array(y), return_inverse=True)
+        self.classifier_ = self._classifier().fit(np.asarray(X), codes, sample_weight=sample_weight)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
