@@ -38,8 +38,8 @@ def label_array(labels: Any, name: str = "y") -> np.ndarray:
     for labels of several types, and for labels of a type that scikit-learn cannot learn.
     """
     array = value_array(labels, name, "label")
-    if array.dtype.kind == "O" and (strange := {type(one).__name__ for one in array if not isinstance(one, str)}):
-        kinds = " and ".join(sorted(strange))
+    if array.dtype.kind == "O" and (strange := [kind for kind in set(map(type, array)) if not issubclass(kind, str)]):
+        kinds = " and ".join(sorted(kind.__name__ for kind in strange))
         raise ValueError(f"{name} holds labels of the type {kinds}; give texts, whole numbers, or True and False")
     if array.dtype.kind == "S":
         raise ValueError(f"{name} holds bytes; give texts, such as {name}.astype(str)")
@@ -102,7 +102,8 @@ def value_array(values: Any, name: str, what: str) -> np.ndarray:
     if column.dtype.kind in "OT" or (not typed and array.ndim == 1 and array.dtype.kind in "fU"):
         # NumPy makes whole numbers beside a missing value floats, and numbers beside texts texts
         objects = np.empty(len(column), dtype=object)
-        objects[:] = column if array.ndim == 2 else [getattr(one, "as_py", lambda one=one: one)() for one in values]
+        is_array = array.ndim == 2 or isinstance(values, np.ndarray)
+        objects[:] = column if is_array else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
         _refuse_missing(_is_missing(objects), what)
         column = _of_one_type(objects, column, name, what)
     if column.dtype.kind in "fmM":
@@ -114,7 +115,7 @@ def value_array(values: Any, name: str, what: str) -> np.ndarray:
 
 def _of_one_type(objects: np.ndarray, array: np.ndarray, name: str, what: str) -> np.ndarray:
     """Return ``objects``, (n_rows,), as booleans or numbers if they are. Texts are returned as ``array`` has them."""
-    kinds = {_kind(one) for one in objects}
+    kinds = set(map(_kind, set(map(type, objects))))
     if kinds == {"str"}:
         return objects if array.dtype.kind == "T" else array
     if kinds == {"bool"}:
@@ -134,12 +135,12 @@ def _of_one_type(objects: np.ndarray, array: np.ndarray, name: str, what: str) -
     return objects
 
 
-def _kind(value: Any) -> str:
-    """Return "bool", "int", "float" or "str" for such a value of Python or NumPy, otherwise the name of its type."""
-    for name, types in (("bool", bool | np.bool_), ("int", Integral), ("float", float | np.floating), ("str", str)):
-        if isinstance(value, types):
+def _kind(kind: type) -> str:
+    """Return "bool", "int", "float" or "str" for such a type of Python or NumPy, otherwise the name of the type."""
+    for name, types in (("bool", (bool, np.bool_)), ("int", Integral), ("float", (float, np.floating)), ("str", str)):
+        if issubclass(kind, types):  # type: ignore[arg-type]  # Integral is abstract
             return name
-    return type(value).__name__
+    return kind.__name__
 
 
 def _is_missing(values: np.ndarray) -> np.ndarray:
