@@ -185,6 +185,7 @@ def _among_labels(y: Any, p: Any, pos_label: Any, labels: Any) -> tuple[np.ndarr
     columns = np.shape(p)[1] if np.ndim(p) == 2 else None
     if columns not in (None, len(classes)):
         raise ValueError(f"p must have a column for each of {len(classes)} labels, not {columns}")
+    p = _in_order_of(classes, p)
     if pos_label is None:
         if columns is None and len(classes) > 2:
             raise ValueError(
@@ -199,6 +200,14 @@ def _among_labels(y: Any, p: Any, pos_label: Any, labels: Any) -> tuple[np.ndarr
         _check_sums(matrix, tolerance)
         p = matrix[:, place] if columns > 2 else np.asarray(p)[:, ::-1]
     return places == place, p
+
+
+def _in_order_of(classes: np.ndarray, p: Any) -> Any:
+    """Return the columns of a frame that are named after the classes in the order of these. Otherwise return ``p``."""
+    names, wanted = [str(name) for name in getattr(p, "columns", ())], [str(label) for label in classes.tolist()]
+    if names == wanted or sorted(names) != sorted(wanted):
+        return p
+    return np.asarray(p)[:, [names.index(name) for name in wanted]]
 
 
 def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:

@@ -114,3 +114,11 @@ def test_nullable_labels_and_probabilities_are_measured(dtype):
     for wrong in ([y.where(Y == 0, None), p], [y, p.where(Y == 0)]):
         with pytest.raises(ValueError, match="no missing values"):
             metrics.rms_error(*wrong)
+
+
+def test_columns_of_a_frame_that_are_named_after_the_labels_may_be_in_any_order():
+    frame = pd.DataFrame(P, columns=CLASSES)
+    for given in (frame, frame[["dog", "cat", "cow"]]):
+        assert metrics.brier_score(CLASSES[Y], given, labels=CLASSES) == metrics.brier_score(Y, P)
+        one = metrics.brier_score(CLASSES[Y], given, labels=CLASSES, pos_label="cow")
+        assert one == metrics.brier_score(Y == 1, P[:, 1])
