@@ -1,13 +1,16 @@
-"""Checks of parameters, and the private functions of scikit-learn that the package uses."""
+"""Checks of parameters, labels and groups, and the private functions of scikit-learn that the package uses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, metaestimators
-from sklearn.utils.validation import _num_samples
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from sklearn.utils.validation import _num_samples, column_or_1d
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -26,6 +29,139 @@ def take_rows(X: Any, rows: Any) -> Any:
 def count_rows(X: Any) -> int:
     """Return the number of rows of ``X``. Raises TypeError if it has none."""
     return int(_num_samples(X))
+
+
+def label_array(labels: Any, name: str = "y") -> np.ndarray:
+    """Return labels as an array (n_rows,) of texts, whole numbers, floats, booleans or dates. None changes its value.
+
+    The types of pandas, polars and pyarrow are read as well as arrays of objects. Raises ValueError for missing labels,
+    for labels of several types, and for labels of a type that scikit-learn cannot learn.
+    """
+    array = value_array(labels, name, "label")
+    if array.dtype.kind == "O" and (strange := [kind for kind in set(map(type, array)) if not issubclass(kind, str)]):
+        kinds = " and ".join(sorted(kind.__name__ for kind in strange))
+        raise ValueError(f"{name} holds labels of the type {kinds}; give texts, whole numbers, or True and False")
+    if array.dtype.kind == "S":
+        raise ValueError(f"{name} holds bytes; give texts, such as {name}.astype(str)")
+    return array
+
+
+def group_array(groups: Any, n_rows: int, what: str = "group") -> np.ndarray:
+    """Return the group of each row, (n_rows,), as values of one type that can be sorted.
+
+    ``what`` names a value in messages. Raises ValueError for missing groups, groups of several types and another number
+    of groups than ``n_rows``.
+    """
+    array = value_array(groups, "groups", what)
+    if len(array) != n_rows:
+        raise ValueError(f"groups holds {len(array)} values for {n_rows} rows; give the {what} of each row")
+    return array
+
+
+def number_array(values: Any, name: str) -> np.ndarray:
+    """Return ``values`` as float64, in their shape. Raises ValueError for texts, and for missing values but NaN."""
+    if np.ma.is_masked(values):  # the array would show the values under the mask
+        masked = np.count_nonzero(np.ma.getmaskarray(values))
+        raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")
+    array: np.ndarray = np.asarray(values)
+    if array.dtype == object:  # a pandas extension type, or values of any type
+        array = np.array(array.tolist())
+    if array.dtype.kind not in "biuf" and array.size:
+        raise ValueError(f"{name} must hold numbers, and no missing values")
+    return array.astype(np.float64)
+
+
+def label_positions(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the place of each label in ``classes``, (n_rows,), and -1 for a label that is none of them."""
+    # Arrays of whole numbers with and without a sign are compared as floats, which merges labels from 2^53 on.
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    return np.array([places.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+
+
+def value_array(values: Any, name: str, what: str) -> np.ndarray:
+    """Return ``values`` as an array (n_rows,) of one type in which none is missing. One column of a frame is allowed.
+
+    Whole numbers never become floats, which have only 53 bits. ``what`` is the word for one of the values. Raises
+    ValueError for missing values, values of several types, and another shape.
+    """
+    if issparse(values):
+        raise ValueError(f"{name} is a sparse matrix; give an array with the {what} of each row")
+    if np.ma.is_masked(values):
+        _refuse_missing(np.ma.getmaskarray(values), what)
+    if hasattr(values, "columns") and np.ndim(values) == 2 and np.shape(values)[1] == 1:
+        # a frame of pandas or polars: as an array, its column could lose its type
+        values = values.iloc[:, 0] if hasattr(values, "iloc") else values.to_series()
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of unequal lengths
+        raise ValueError(f"{name} must be of shape (n_rows,), with one {what} for each row") from None
+    if values is not None and array.ndim != 1 and not (array.ndim == 2 and array.shape[1] == 1):
+        raise ValueError(f"{name} must be of shape (n_rows,), with one {what} for each row, not {array.shape}")
+    typed = isinstance(values, np.ndarray) or isinstance(getattr(values, "dtype", None), np.dtype)
+    column: np.ndarray = array if array.dtype.kind == "T" else column_or_1d(array, warn=name == "y")
+    if column.dtype.kind in "OT" or (not typed and array.ndim == 1 and array.dtype.kind in "fU"):
+        # NumPy makes whole numbers beside a missing value floats, and numbers beside texts texts
+        objects = np.empty(len(column), dtype=object)
+        is_array = array.ndim == 2 or isinstance(values, np.ndarray)
+        objects[:] = column if is_array else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+        _refuse_missing(_is_missing(objects), what)
+        column = _of_one_type(objects, column, name, what)
+    if column.dtype.kind in "fmM":
+        _refuse_missing(_is_missing(column), what)
+    if column.dtype == np.float16:
+        return column.astype(np.float64)
+    return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
+
+
+def _of_one_type(objects: np.ndarray, array: np.ndarray, name: str, what: str) -> np.ndarray:
+    """Return ``objects``, (n_rows,), as booleans or numbers if they are. Texts are returned as ``array`` has them."""
+    kinds = set(map(_kind, set(map(type, objects))))
+    if kinds == {"str"}:
+        return objects if array.dtype.kind == "T" else array
+    if kinds == {"bool"}:
+        return objects.astype(bool)
+    if kinds == {"int"}:
+        whole: np.ndarray = np.array([int(one) for one in objects])
+        if whole.dtype.kind in "iu":
+            return whole
+        raise ValueError(f"{name} holds whole numbers that have more than 64 bits; give each {what} as a text")
+    if kinds <= {"int", "float"}:
+        floats = objects.astype(np.float64)
+        if any(one != number for one, number in zip(objects, floats.tolist(), strict=True)):
+            raise ValueError(f"{name} holds floats beside whole numbers too large for floats; give only whole numbers")
+        return floats
+    if len(kinds) > 1:
+        raise ValueError(f"{name} mixes {what}s of the types {' and '.join(sorted(kinds))}; give {what}s of one type")
+    return objects
+
+
+def _kind(kind: type) -> str:
+    """Return "bool", "int", "float" or "str" for such a type of Python or NumPy, otherwise the name of the type."""
+    for name, types in (("bool", (bool, np.bool_)), ("int", Integral), ("float", (float, np.floating)), ("str", str)):
+        if issubclass(kind, types):  # type: ignore[arg-type]  # Integral is abstract
+            return name
+    return kind.__name__
+
+
+def _is_missing(values: np.ndarray) -> np.ndarray:
+    from pandas import isna
+
+    return np.asarray(isna(values))
+
+
+def _refuse_missing(missing: np.ndarray, what: str) -> None:
+    """Raise ValueError with the number of ``missing`` values and the first row, if there are any."""
+    if n := int(np.count_nonzero(missing)):
+        are = f"{what}s are" if len(missing) > 1 else f"{what} is"
+        first = int(np.argmax(missing))
+        raise ValueError(
+            f"{n} of {len(missing)} {are} missing, the first in row {first} (counted from 0); remove those rows first"
+        )
+
+
+def count_threads() -> int:
+    """Return how many threads compiled code may use, as scikit-learn counts them."""
+    return int(_openmp_effective_n_threads())
 
 
 def is_count(value: Any) -> bool:

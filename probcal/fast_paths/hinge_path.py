@@ -127,7 +127,7 @@ class HingePath:
         gaps = np.abs(margins - 1)
         reach = float(np.partition(gaps, self._size)[self._size]) if self._size < n_rows else np.inf
         for _ in range(_MAX_JUMPS):
-            working = self._with_room_for_b(working | (gaps <= reach), margins, gaps, limits)
+            working = self._free_intercept(working | (gaps <= reach), margins, gaps, limits)
             predicted = margins < 1
             point = self._on(working, predicted, point, limits, scale)
             margins = rows @ point.w
@@ -138,7 +138,7 @@ class HingePath:
             working |= wrong
         return replace(point, converged=False)
 
-    def _with_room_for_b(
+    def _free_intercept(
         self, working: np.ndarray, margins: np.ndarray, gaps: np.ndarray, limits: np.ndarray
     ) -> np.ndarray:
         """Return ``working``, enlarged until the multipliers of its rows can balance those of the others."""

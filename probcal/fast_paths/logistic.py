@@ -17,10 +17,10 @@ left. If the bound leaves a row in doubt, the solver's steps are repeated, on a 
 on which side of the boundary the row is when they stop. Before they are repeated on all rows, the largest y B y itself
 is computed, which is several times smaller and costs one more Hessian.
 
-``Replay`` repeats those steps, of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
-steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
-after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next one
-to a few per cent, and steps on a sample can replace those on all rows.
+``SolverTrace`` repeats those steps, of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole
+Newton steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the
+error after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next
+one to a few per cent, and steps on a sample can replace those on all rows.
 
 A sample does not show where the minimum is, but the minimum is known. So gradients are taken relative to the minimum on
 the same rows, and the first step is that of all rows. The difference between two separate samples shows how far to
@@ -110,7 +110,7 @@ The loss then falls by far more than the 1/2048 of the slope that the solver req
 _MOST_STEPS = 30
 
 
-class End(NamedTuple):
+class StoppingPoint(NamedTuple):
     """Describe a point where scikit-learn may stop.
 
     ``offset``: (n_coefficients,) from the minimum. ``error``: of the offset, in the norm of the Hessian.
@@ -128,7 +128,7 @@ class _Step(NamedTuple):
     whole: bool
 
 
-class Replay:
+class SolverTrace:
     """Repeat the steps of scikit-learn's solver on the rows of ``loss``.
 
     ``tol``: that of the learner. ``at_zero``: that of ``loss``.
@@ -139,14 +139,14 @@ class Replay:
         self._sizes = _sizes(loss)
         self._drawn: list[list[LogisticLoss]] = []
 
-    def ends(self, search: Search) -> list[End]:
+    def ends(self, search: Search) -> list[StoppingPoint]:
         """Return all points where the solver may stop, relative to ``search``'s minimum. None are known if it is empty.
 
         All rows are used.
         """
         return self._ends(search, [self._loss])
 
-    def sampled_ends(self, search: Search) -> Iterator[list[End]]:
+    def sampled_ends(self, search: Search) -> Iterator[list[StoppingPoint]]:
         """Yield the same by samples of rows, with growing accuracy. It is empty if the rows are few."""
         for number in range(len(self._sizes)):
             yield self._ends(search, self._samples(number))
@@ -160,7 +160,7 @@ class Replay:
             self._drawn.append([self._loss.of(np.sort(part)) for part in (rows[:n_rows], rows[n_rows:])])
         return self._drawn[number]
 
-    def _ends(self, search: Search, parts: list[LogisticLoss]) -> list[End]:
+    def _ends(self, search: Search, parts: list[LogisticLoss]) -> list[StoppingPoint]:
         found = []
         for steps in zip(*(self._steps(search, part) for part in parts), strict=False):
             offset = np.mean([step.offset for step in steps], axis=0)
@@ -170,7 +170,7 @@ class Replay:
                 return []
             margin, over = (1 + error / size) ** 3, max(step.over for step in steps)
             if over <= margin:
-                found.append(End(offset, error))
+                found.append(StoppingPoint(offset, error))
             if over * margin <= 1:
                 return found
         return []
@@ -209,7 +209,7 @@ def _sizes(loss: LogisticLoss) -> list[int]:
     return sizes
 
 
-class SolverDoubt:
+class BoundaryTolerance:
     """Decide whether a row lies so near the boundary that scikit-learn's tolerance decides its label.
 
     ``tol``: that of the learner. ``at_zero``: that of ``loss``.
@@ -218,7 +218,7 @@ class SolverDoubt:
     def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
         self._loss, self._tol = loss, tol
         self._sample = loss.with_ones(slice(None, None, max(1, loss.n_rows // _SAMPLE)))
-        self._replay = Replay(loss, tol, at_zero)
+        self._trace = SolverTrace(loss, tol, at_zero)
 
     @property
     def reach(self) -> float:
@@ -252,13 +252,13 @@ class SolverDoubt:
         own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
-        sampled = self._replay.sampled_ends(search) if lengths.max() <= _UNUSUAL * usual else ()
+        sampled = self._trace.sampled_ends(search) if lengths.max() <= _UNUSUAL * usual else ()
         for ends in sampled:
             if (decided := _decided(search, ends, X, scores, own, lengths)) is not None:
                 return decided
         if not self._in_doubt(search, solved, np.abs(scores) - own):
             return False
-        return _decided(search, self._replay.ends(search), X, scores, own, lengths) is not False
+        return _decided(search, self._trace.ends(search), X, scores, own, lengths) is not False
 
     def _in_doubt(self, search: Search, solved: np.ndarray, distances: np.ndarray) -> bool:
         """Return whether a row may be in doubt by the largest y B y itself. ``distances``: (n,) of rows' scores from 0.
@@ -273,7 +273,7 @@ class SolverDoubt:
 
 
 def _decided(
-    search: Search, ends: list[End], X: np.ndarray, scores: np.ndarray, own: np.ndarray, lengths: np.ndarray
+    search: Search, ends: list[StoppingPoint], X: np.ndarray, scores: np.ndarray, own: np.ndarray, lengths: np.ndarray
 ) -> bool | None:
     """Return whether the tolerance decides the label of a row of X, or None if the ``ends`` do not tell."""
     # how far the score is on the side of the minimum's score, where scikit-learn stops
@@ -379,7 +379,7 @@ class LogisticShortcut:
         self._loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
         self._totals = np.array([weights[~second].sum(), weights[second].sum()])
         self._at_zero = self._loss.at_zero()
-        self._doubt = SolverDoubt(self._loss, template.tol, self._at_zero)
+        self._doubt = BoundaryTolerance(self._loss, template.tol, self._at_zero)
 
     def rows(self, classifiers: list[LogisticRegression], X: Any) -> Any:
         """Return X as LogisticRegression itself checks it for prediction, with its errors and warnings."""
@@ -420,7 +420,7 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
     return Search(weighting, penalties, np.zeros(loss.n_coefficients), state="open" if usual else "failed")
 
 
-def _refuse_doubtful(doubt: SolverDoubt, loss: LogisticLoss, searches: list[Search]) -> None:
+def _refuse_doubtful(doubt: BoundaryTolerance, loss: LogisticLoss, searches: list[Search]) -> None:
     """Mark the searches as failed whose labels scikit-learn's tolerance may decide."""
     if not searches:
         return

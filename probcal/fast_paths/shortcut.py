@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -19,6 +20,8 @@ _HOMES = {
     "LogisticRegression": "probcal.fast_paths.logistic",
 }
 """Class of scikit-learn -> the module whose ``shortcut_of`` handles it."""
+_ROUNDING = 1e-9
+"""Largest difference by rounding, as a share of the largest number of a column."""
 
 
 class Shortcut(Protocol):
@@ -82,7 +85,7 @@ class Shortcut(Protocol):
         ...
 
 
-def rows_of(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
+def transform_rows(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
     """Return what ``margins`` of ``shortcut`` takes blocks of, for predictions on ``X``."""
     return shortcut.rows(classifiers, X) if hasattr(shortcut, "rows") else X
 
@@ -132,6 +135,7 @@ class PipelineShortcut:
         self._last = last
         self._steps: Pipeline | None = None
         self._learned_from: tuple[Any, Any] = (None, None)
+        self._predicted_as: Any = None
 
     def fit(
         self, estimator: Pipeline, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
@@ -146,14 +150,38 @@ class PipelineShortcut:
         return [None if one is None else Pipeline([*self._steps.steps, (name, one)]) for one in made]
 
     def rows(self, classifiers: list[Pipeline], X: Any) -> Any:
-        """Return ``X`` as the last steps get it."""
-        train_X, transformed_X = self._learned_from
-        transformed = transformed_X if X is train_X else classifiers[0][:-1].transform(X)
-        return rows_of(self._last, [one.steps[-1][1] for one in classifiers], transformed)
+        """Return ``X`` as the last steps get it to predict."""
+        transformed = self._train_rows() if X is self._learned_from[0] else classifiers[0][:-1].transform(X)
+        return transform_rows(self._last, [one.steps[-1][1] for one in classifiers], transformed)
+
+    def _train_rows(self) -> Any:
+        """Return the training rows as the steps transform them later.
+
+        A TargetEncoder learns from them by cross-fitting, and transforms them otherwise. Rows that differ by rounding
+        only are those that the last step was fitted on.
+        """
+        if self._predicted_as is None and self._steps is not None:
+            X, fitted_on = self._learned_from
+            transformed = self._steps.transform(X)
+            self._predicted_as = fitted_on if _differ_by_rounding(fitted_on, transformed) else transformed
+        return self._predicted_as
 
     def margins(self, classifiers: list[Pipeline], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
         """Return the margins of the last steps, for ``rows`` of X."""
         return self._last.margins([one.steps[-1][1] for one in classifiers], X)
+
+
+def _differ_by_rounding(one: Any, other: Any) -> bool:
+    """Return whether two tables of numbers are equal but for rounding. False if they are no numbers."""
+    if issparse(one):
+        difference, size = (abs(part).max(axis=0).toarray() for part in (one - other, one))
+    else:
+        try:
+            one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+        except (TypeError, ValueError):
+            return False
+        difference, size = (np.abs(part).max(axis=0, initial=0) for part in (one - other, one))
+    return bool((difference <= _ROUNDING * size).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from probcal._validation import label_array
 
 
 class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
@@ -17,7 +20,7 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     classifier_ : object
-        Fitted classifier of the library.
+        Fitted classifier of the library, for the numbers of the classes.
     """
 
     classifier_: Any
@@ -39,8 +42,9 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
         Self
             The classifier itself.
         """
-        self.classifier_ = self._classifier().fit(np.asarray(X), y, sample_weight=sample_weight)
-        self.classes_ = np.asarray(self.classifier_.classes_)
+        # numbers of classes: CatBoost reads labels as floats, which merges large ones, and puts "10" after "9"
+        self.classes_, codes = np.unique(label_array(y), return_inverse=True)
+        self.classifier_ = self._classifier().fit(np.asarray(X), codes, sample_weight=sample_weight)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -56,6 +60,7 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
+        check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(np.asarray(X)), dtype=np.float64)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -71,7 +76,8 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_rows,)
             Labels out of ``classes_``. The first class wins a tie.
         """
-        labels: np.ndarray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        p = self.predict_proba(X)
+        labels: np.ndarray = self.classes_[p.argmax(axis=1)]
         return labels
 
     @abstractmethod

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.validation import check_is_fitted
 
 
 class LegacyGaussianNB(GaussianNB):
@@ -63,6 +64,7 @@ class LegacyLogisticRegression(LogisticRegression):
         ndarray of shape (n_rows,)
             Log-odds in nats.
         """
+        check_is_fitted(self)
         return np.asarray((np.asarray(X) * self.coef_[0]).cumsum(axis=1)[:, -1] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> np.ndarray:

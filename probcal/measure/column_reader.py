@@ -19,12 +19,11 @@ from probcal.measure.file_columns import (
     LARGEST_RATIO,
     group_names,
     percent_signs,
-    rounded_numbers,
     scaled_weights,
     texts_of,
     without_percent_signs,
 )
-from probcal.reading.number_form import Mark, plain_values
+from probcal.reading.number_form import Mark, plain_values, rounded_numbers
 from probcal.reading.table import UserTable
 from probcal.reading.text_column import text_of
 

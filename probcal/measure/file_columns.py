@@ -21,8 +21,6 @@ _HUNDREDTH = "e-2"
 _DECIMAL_ZEROS = re.compile(r"\.0+")
 _DATE, _TIME = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
 _BOOLEANS = {"true", "false"}
-_LARGEST_EXACT = 2.0**53
-"""Whole floats from here on may stand for several whole numbers."""
 _SAFE_WEIGHTS = (1e-100, 1e100)
 """Sums and squares of weights between these are finite."""
 LARGEST_RATIO = 1e30
@@ -86,13 +84,6 @@ def group_names(raw: pd.Series, missing: str) -> Texts:
 
 def _ends_in_zeros(group: str) -> bool:
     return bool(re.fullmatch(r"[-+]?[0-9]+\.0+", group))
-
-
-def rounded_numbers(raw: pd.Series) -> npt.NDArray[np.bool_]:
-    """Return (n_rows,) whether a float may have lost digits of a whole number, as a reader of Parquet files does it."""
-    if not pd.api.types.is_float_dtype(raw):
-        return np.zeros(len(raw), dtype=bool)
-    return np.asarray(np.abs(raw.to_numpy(np.float64, na_value=np.nan)) >= _LARGEST_EXACT)
 
 
 def scaled_weights(weight: Floats) -> Floats:

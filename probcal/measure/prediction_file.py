@@ -18,7 +18,13 @@ from probcal.measure.label_columns import class_of_columns, positive_of
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.try_table.target import Target, read_target, read_word_labels, refuse_unknown_labels
+from probcal.try_table.target import (
+    Target,
+    read_target,
+    read_word_labels,
+    refuse_rounded_labels,
+    refuse_unknown_labels,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -189,6 +195,7 @@ class _Reader(ColumnReader):
         """Return the target, and what words such as NA are read as."""
         name, words = self.names[place], self.table.word_columns.get(place)
         positive, column = self.request.positive, self.frame[place]
+        refuse_rounded_labels(name, column, self.source)
         user_labels = [*self.request.label, *([positive] if positive else [])]
         raw, notes = read_word_labels(name, column, words, user_labels)
         raw = one_spelling(raw)

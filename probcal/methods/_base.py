@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from probcal._validation import fit_weights, take_rows
+from probcal._validation import fit_weights, label_array, number_array, take_rows
 from probcal.methods._learner_output import decisions_of, probabilities_of
 
 
@@ -27,16 +26,9 @@ def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     class.
     """
     check_consistent_length(X, y)
-    labels = column_or_1d(y, warn=True)
-    missing = pd.isna(labels)
-    if missing.any():
-        raise ValueError(f"{int(missing.sum())} of {len(labels)} labels are missing; remove those rows first")
+    labels = label_array(y)
     check_classification_targets(labels)
-    try:
-        classes = np.unique(labels)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"y mixes labels of the types {' and '.join(kinds)}; give labels of one type") from None
+    classes = np.unique(labels)
     if not len(classes):
         raise ValueError("there are no rows to learn from")
     if len(classes) < 2:
@@ -59,7 +51,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = number_array(sample_weight, "sample_weight")
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight must hold a weight for each of {n_rows} rows, its shape is {weights.shape}")
     if not np.isfinite(weights).all():

@@ -53,7 +53,7 @@ class SharedFits:
     ) -> BaseEstimator:
         """Return ``estimator`` fitted on the ``rows`` of X and ``labels``, or an equal one that was fitted before."""
         same = X is self._X and self._y is not None and np.array_equal(labels, self._y)
-        learner = _fit_key(estimator) if same else None
+        learner = fit_key(estimator) if same else None
         if learner is None:
             return _fitted_on(estimator, X, labels, rows)
         key = labels.tobytes(), b"" if rows is None else rows.tobytes(), learner
@@ -64,13 +64,13 @@ class SharedFits:
                     warnings.simplefilter("always")
                     _fitted_on(estimator, X, labels, rows)
             except Exception:
-                _warn_again(given)
+                warn_again(given)
                 raise
             self._kept[key] = _Fit(estimator, given)
             for old in list(self._kept)[:-_MAX_FITS]:
                 del self._kept[old]
         found = self._kept[key]
-        _warn_again(found.warned)
+        warn_again(found.warned)
         return found.estimator
 
 
@@ -79,7 +79,8 @@ class _Fit(NamedTuple):
     warned: list[warnings.WarningMessage]
 
 
-def _warn_again(records: list[warnings.WarningMessage]) -> None:
+def warn_again(records: list[warnings.WarningMessage]) -> None:
+    """Show the warnings of a fit that is used again."""
     for one in records:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
@@ -100,7 +101,7 @@ def _fitted_on(estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.nd
     return estimator.fit(X, labels) if rows is None else estimator.fit(take_rows(X, rows), labels[rows])
 
 
-def _fit_key(estimator: BaseEstimator) -> bytes | None:
+def fit_key(estimator: BaseEstimator) -> bytes | None:
     """Return the class and parameters of ``estimator`` as bytes. None if they do not identify the fit."""
     if unset_seeds(estimator):
         return None

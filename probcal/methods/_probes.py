@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
-from probcal.fast_paths.shortcut import Shortcut, rows_of
+from probcal.fast_paths.shortcut import Shortcut, transform_rows
 from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step, Workers
 from probcal.methods._learner_output import labels_of
 from probcal.methods.importance import WeightedTraining
@@ -40,7 +40,7 @@ def batch_votes(shortcut: Shortcut, classifiers: list[Any], X: Any) -> np.ndarra
 
 
 def _margins(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    X = rows_of(shortcut, classifiers, X)
+    X = transform_rows(shortcut, classifiers, X)
     n = count_rows(X)
     step = max(1, _NUMBERS_OF_A_BLOCK // max(len(classifiers), 1))
     if n <= step:

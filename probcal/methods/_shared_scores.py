@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from probcal.methods._fitting import SharedFits, _warn_again
+from probcal.methods._fitting import SharedFits, warn_again
 
 _MOST = 2
 """Tables that an estimator remembers: the rows to calibrate on, and the test rows."""
@@ -27,7 +27,7 @@ class SharedScores(SharedFits):
         if any(one.estimator is found for one in self._kept.values()):
             for name in _SCORES:
                 if name not in vars(found) and hasattr(found, name):
-                    setattr(found, name, _Remembered(found, name))
+                    setattr(found, name, _CachedCall(found, name))
         return found
 
 
@@ -38,7 +38,7 @@ class _Scored(NamedTuple):
     warned: list[warnings.WarningMessage]
 
 
-class _Remembered:
+class _CachedCall:
     """Call a method of an estimator, and return the same result for the same values."""
 
     def __init__(self, estimator: BaseEstimator, name: str) -> None:
@@ -53,12 +53,12 @@ class _Remembered:
             return self._compute(X)
         for one in self._kept:
             if _equal_names(one.columns, columns) and np.array_equal(one.values, values):
-                _warn_again(one.warned)
+                warn_again(one.warned)
                 return one.scores.copy()
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             scores = self._compute(X)
-        _warn_again(warned)
+        warn_again(warned)
         self._kept = [*self._kept, _Scored(columns, values.copy(), np.array(scores), warned)][-_MOST:]
         return scores
 

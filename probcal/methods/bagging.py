@@ -94,10 +94,14 @@ class BaggedVoteClassifier(ProbabilityMethod):
         ------
         ValueError
             If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If the learner is a FrozenEstimator.
+            ``y`` differ. If the learner is a FrozenEstimator, or has no ``predict_proba`` for ``voting="means"``.
         """
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
+        if self.voting == "means" and not hasattr(self.estimator, "predict_proba"):
+            raise ValueError(
+                f"voting='means' needs predict_proba, and {type(self.estimator).__name__} has none; set voting='votes'"
+            )
         n_rows = int(weights.sum()) if weights is not None and frequency_weights else len(labels)
         low = smallest_probability(n_rows)
         self._clip: tuple[float, float] = (low, 1 - low) if isinstance(self.clip, str) else self.clip

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 
+from probcal._validation import group_array, label_array
+
 Rows = tuple[np.ndarray, np.ndarray]
 """Row numbers: (to learn from, to calibrate on)."""
 
@@ -62,7 +64,7 @@ class TimeBlocks:
         y : array-like of shape (n_rows,)
             Labels.
         groups : array-like of shape (n_rows,)
-            Time of each row: numbers, none of them missing.
+            Time of each row: numbers or dates, none of them missing.
 
         Yields
         ------
@@ -72,11 +74,12 @@ class TimeBlocks:
         Raises
         ------
         ValueError
-            If the times are missing, if they are too few, or if no time has a row of each class before and after it.
+            If a time is missing or no number or date, if there are too few times, or if no time has a row of each class
+            before and after it.
         """
-        labels, times = np.asarray(y), _keys(groups, len(y), "the time of each row")
-        if np.isnan(times.astype(np.float64)).any():
-            raise ValueError("a time is missing; give the time of each row as groups")
+        labels, times = label_array(y), _keys(groups, len(y), "time")
+        if times.dtype.kind not in "iufM":
+            raise ValueError("groups must hold times as numbers or dates, because they are put in order")
         order = np.argsort(times, kind="stable")
         starts = self._first_starts(labels[order], starts_of_times(times[order]))
         sizes = np.linspace(starts[0], len(labels), self.n_folds + 1)[1:-1]
@@ -163,7 +166,7 @@ class GroupHoldout:
         ValueError
             If the groups are missing, or too few to have each class on both sides.
         """
-        labels, keys = np.asarray(y), _keys(groups, len(y), "the group of each row")
+        labels, keys = label_array(y), _keys(groups, len(y), "group")
         n_parts = max(2, round(1 / self.share))
         n_groups, n_classes = len(np.unique(keys)), len(np.unique(labels))
         if n_groups >= n_parts:
@@ -198,10 +201,7 @@ def nearest_starts(starts: np.ndarray, places: Sequence[float] | np.ndarray) -> 
     return chosen
 
 
-def _keys(groups: Any, n_rows: int, name: str) -> np.ndarray:
+def _keys(groups: Any, n_rows: int, what: str) -> np.ndarray:
     if groups is None:
-        raise ValueError(f"groups is missing: give fit {name} as groups")
-    keys = np.asarray(groups)
-    if keys.shape != (n_rows,):
-        raise ValueError(f"groups must hold {name}, {n_rows} values, not an array of shape {keys.shape}")
-    return keys
+        raise ValueError(f"groups is missing: give fit the {what} of each row as groups")
+    return group_array(groups, n_rows, what)

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from probcal._validation import check_choices, check_flag
 from probcal.methods._base import ProbabilityMethod, two_columns
-from probcal.methods._fitting import _fit_key
+from probcal.methods._fitting import fit_key
 from probcal.methods._repetition import Repetition, present_fold
 from probcal.methods.legacy_isotonic import legacy_isotonic
 
@@ -143,7 +143,7 @@ _streams: OrderedDict[Hashable, _Stream] = OrderedDict()
 
 
 def _stream(repetition: Repetition, learner: Any, protocol: _Protocol) -> _Stream:
-    learner_key = _fit_key(learner)
+    learner_key = fit_key(learner)
     if learner_key is None:  # parameters that have no bytes, such as a function, do not tell two learners apart
         return _Stream(repetition, learner, protocol)
     key = (repetition.key, repetition.folds, repetition.number, learner_key, protocol)

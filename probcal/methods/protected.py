@@ -11,7 +11,7 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from probcal._validation import check_counts, count_rows, fit_weights, take_rows
+from probcal._validation import check_counts, count_rows, fit_weights, label_array, label_positions, take_rows
 from probcal.methods._base import row_weights, two_columns
 from probcal.methods._learner_output import in_class_order
 from probcal.methods.calibrators._calibrator import smallest_probability
@@ -35,19 +35,21 @@ def stream_labels(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rows,)
-        The labels ``y``.
+        The labels ``y``, of the type of ``classes``.
 
     Raises
     ------
     ValueError
         If ``y`` does not hold one of ``classes`` for each row.
     """
-    labels: np.ndarray = np.asarray(y)
+    labels = label_array(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y must hold a label for each of {n_rows} rows, its shape is {labels.shape}")
-    if strange := set(labels.tolist()) - set(classes.tolist()):
-        raise ValueError(f"y holds labels that no training row has, such as {min(strange, key=str)!r}")
-    return labels
+    places = label_positions(labels, classes)
+    if (places < 0).any():
+        strange = min(labels[places < 0].tolist(), key=str)
+        raise ValueError(f"y holds labels that no training row has, such as {strange!r}")
+    return np.asarray(classes[places])
 
 
 _MOST_POINTS = 400
@@ -361,7 +363,7 @@ class RetrainedClassifier(DirectClassifier):
         """
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
         weights = row_weights(sample_weight, count_rows(X))
-        self._learned = X, np.asarray(y), None if weights is None else fit_weights(weights, frequency_weights)
+        self._learned = X, label_array(y), None if weights is None else fit_weights(weights, frequency_weights)
         self._counts = frequency_weights
         return self
 

@@ -114,8 +114,8 @@ def _minimax_log_loss(a: float, b: float) -> float:
     """
     if not a < b:
         return a
-    upper = math.log1p(-a) + (_g((b - a) / (1 - b)) if b < 1 else 0.0)
-    lower = math.log(b) + (_g((b - a) / a) if a > 0 else 0.0)
+    upper = math.log1p(-a) + (_log1p_ratio((b - a) / (1 - b)) if b < 1 else 0.0)
+    lower = math.log(b) + (_log1p_ratio((b - a) / a) if a > 0 else 0.0)
     slope = upper - lower
     if slope > 700:  # exp would overflow here, and a slope this steep needs b below 1e-300
         return a
@@ -127,7 +127,7 @@ def _gain_log_loss(a: float, p: float) -> float:
     return (1 - a) * math.log1p((p - a) / (1 - p)) + (a * math.log1p((a - p) / p) if a > 0 else 0.0)
 
 
-def _g(u: float) -> float:
+def _log1p_ratio(u: float) -> float:
     return math.log1p(u) / u if u > 0 else 1.0
 
 

@@ -11,7 +11,8 @@ ratios of the weights count, and a row of weight 0 is left out. In ``calibration
 it (``np.repeat``). Other metrics do not change if the row is repeated, but for the sums ``errors`` and ``log10_loss``.
 
 With two classes, the labels may be of any kind, such as texts, if ``pos_label`` names the positive label. With a column
-for each class, the labels may be texts. The columns are then in the sorted order of the labels, as in scikit-learn. Log
+for each class, the labels may be texts. The columns are then in the sorted order of the labels, as in scikit-learn.
+``labels`` names all classes where the rows may lack one. With it, ``pos_label`` compares one class with the others. Log
 losses are in bits unless ``base="nats"`` says otherwise. The metric ``log_loss`` of an experiment is in nats.
 
 No function changes its arguments. The order of the rows changes only the last digits. All functions raise ValueError

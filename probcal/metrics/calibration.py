@@ -55,7 +55,9 @@ _SHARE_ROUNDING = 1e-12
 """A share of the weight counts as reached if only rounding of a sum keeps it from its target."""
 
 
-def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def empirical_calibration_error(
+    y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the empirical calibration error c_emp.
 
     c_emp is the largest ``|sum of (y - p)| / n`` over the rows with p1 < p <= p2, for any p1 and p2. See Gao,
@@ -77,6 +79,9 @@ def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, po
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -88,10 +93,12 @@ def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, po
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return range_error(_ranked(y, p, sample_weight, pos_label))
+    return range_error(_ranked(y, p, sample_weight, pos_label, labels))
 
 
-def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def kolmogorov_smirnov_error(
+    y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the Kolmogorov-Smirnov calibration error.
 
     It is the largest ``|sum of (y - p)| / n`` over the rows with p <= p2, for any p2. It is at most c_emp and at least
@@ -112,6 +119,9 @@ def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None, *, pos_l
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -123,11 +133,18 @@ def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None, *, pos_l
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return largest_sum_error(_ranked(y, p, sample_weight, pos_label))
+    return largest_sum_error(_ranked(y, p, sample_weight, pos_label, labels))
 
 
 def expected_calibration_error(
-    y: Any, p: Any, n_bins: int = 15, strategy: str = "uniform", sample_weight: Any = None, *, pos_label: Any = None
+    y: Any,
+    p: Any,
+    n_bins: int = 15,
+    strategy: str = "uniform",
+    sample_weight: Any = None,
+    *,
+    pos_label: Any = None,
+    labels: Any = None,
 ) -> float:
     """Return the expected calibration error (ECE).
 
@@ -153,6 +170,9 @@ def expected_calibration_error(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -169,10 +189,12 @@ def expected_calibration_error(
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f'strategy must be "uniform" or "quantile", not {strategy!r}')
-    return bin_error(_ranked(y, p, sample_weight, pos_label), int(n_bins), strategy)
+    return bin_error(_ranked(y, p, sample_weight, pos_label, labels), int(n_bins), strategy)
 
 
-def calibration_p_value(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def calibration_p_value(
+    y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the p-value of c_emp for the hypothesis that the predictions are calibrated.
 
     It is the probability of a c_emp at least this large if each y is 1 with probability p, independently. Weights only
@@ -197,6 +219,9 @@ def calibration_p_value(y: Any, p: Any, sample_weight: Any = None, *, pos_label:
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -208,7 +233,7 @@ def calibration_p_value(y: Any, p: Any, sample_weight: Any = None, *, pos_label:
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return p_value(_ranked(y, p, sample_weight, pos_label))
+    return p_value(_ranked(y, p, sample_weight, pos_label, labels))
 
 
 def range_error(ranked: list[RankedRows]) -> float:
@@ -229,8 +254,8 @@ def p_value(ranked: list[RankedRows]) -> float:
     return min(1.0, len(ranked) * min(_p_value(one) for one in ranked))
 
 
-def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any) -> list[RankedRows]:
-    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()]
+def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any, labels: Any) -> list[RankedRows]:
+    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
 
 
 def _range(ranked: RankedRows) -> float:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from probcal._validation import label_positions, number_array, value_array
 from probcal.metrics.frame_columns import match_names
 
 _UNITS = {"bits": 2.0, "nats": math.e}
 _SUM_TOLERANCE = 1e-6
-"""Tolerance of the sum of a row of predictions: ten roundings of float32."""
+"""Ten roundings of float32."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +65,23 @@ class Rows:
         return [Rows((self.y == one).astype(np.float64), self.p[:, one], self.weight) for one in classes]
 
 
-def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
+def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
-    y, p = match_names(y, p, pos_label)
-    y = class_numbers(y, p, pos_label)
+    tolerance = _sum_tolerance(p)
+    y, p = class_numbers(y, p, pos_label, labels)
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
         raise ValueError(f"y must be of shape (n,), and p of shape (n,) or (n, n_classes) with equal n, not {shapes}")
     _check_not_empty(y)
     # one of several columns may exceed 1 by the tolerance of the row's sum
-    most = 1 if p.ndim == 1 else 1 + _SUM_TOLERANCE
+    most = 1 if p.ndim == 1 else 1 + tolerance
     refuse(~((p >= 0) & (p <= most)), p, "p must lie within [0, 1], with no missing values")
     p = np.minimum(p, 1)
     if p.ndim == 1:
         refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; or give pos_label")
     else:
-        _check_classes(y, p)
+        _check_classes(y, p, tolerance)
     negative = None
     if p.ndim == 2 and p.shape[1] == 2:
         negative, p = p[:, 0], p[:, 1]
@@ -90,13 +92,14 @@ def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) ->
     return Rows(y[kept], p[kept], weight[kept], None if negative is None else negative[kept])
 
 
-def checked_two_classes(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
+def checked_two_classes(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
     """Return what ``checked`` does, for a metric that is defined for two classes only."""
-    rows = checked(y, p, sample_weight, pos_label)
+    rows = checked(y, p, sample_weight, pos_label, labels)
     if rows.p.ndim != 1:
         n_classes = rows.p.shape[1]
         raise ValueError(
-            f"p must be of shape (n,) or (n, 2): this metric is for two classes, and p has {n_classes} columns"
+            f"p must be of shape (n,) or (n, 2): this metric is for two classes, and p has {n_classes} columns; to "
+            "compare one class with the others, give labels and pos_label"
         )
     return rows
 
@@ -142,47 +145,93 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def class_numbers(y: Any, p: Any, pos_label: Any = None) -> Any:
-    """Return whether each label is ``pos_label``, or without one the column of ``p`` that belongs to each text label.
+def class_numbers(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> tuple[Any, Any]:
+    """Return (y, p). ``y`` tells whether each label is ``pos_label``, or without one which column of ``p`` it has.
 
-    The columns are in the sorted order of the labels, as scikit-learn has them. Other labels are returned as they are.
-    Raises ValueError for missing labels, and where labels and columns differ in number.
+    The columns are in the order of ``labels``, or without them in the sorted order of the texts in ``y``, as
+    scikit-learn has them. Other labels are returned as they are. With both ``labels`` and ``pos_label``, ``p`` is
+    returned with the columns of that class and of the others. Raises ValueError for missing and for unknown labels, and
+    where labels and columns differ in number.
     """
+    if labels is not None:
+        return _among_labels(y, p, pos_label, labels)
+    y, p = match_names(y, p, pos_label)
     if pos_label is not None:
-        return _is_positive(y, p, pos_label)
-    labels = _labels(y)
-    if labels.dtype.kind not in "UTO" or labels.ndim != 1 or np.ndim(p) != 2 or np.ma.is_masked(y):
-        return y
-    if not len(labels) or not all(isinstance(one, str) for one in labels.tolist()):
-        return labels
-    classes, numbers = np.unique(labels.astype(str), return_inverse=True)
+        return _is_positive(y, p, pos_label), p
+    found = _labels(y)
+    if found.dtype.kind not in "UTO" or found.ndim != 1 or np.ndim(p) != 2 or np.ma.is_masked(y):
+        return y, p
+    if not len(found) or not all(isinstance(one, str) for one in found.tolist()):
+        return found, p
+    classes, numbers = np.unique(found.astype(str), return_inverse=True)
     if len(classes) != np.shape(p)[1]:
         raise ValueError(
-            f"y holds {len(classes)} different labels, and p has {np.shape(p)[1]} columns; give the number of the "
-            "column of each label, such as np.searchsorted(model.classes_, y)"
+            f"y holds {len(classes)} different labels, and p has {np.shape(p)[1]} columns; name the label of each "
+            "column with labels, such as labels=model.classes_"
         )
-    return numbers
+    return numbers, p
+
+
+def _among_labels(y: Any, p: Any, pos_label: Any, labels: Any) -> tuple[np.ndarray, Any]:
+    classes = value_array(labels, "labels", "label")
+    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
+        raise ValueError(
+            f"labels must be two or more different labels in rising order, the order of the columns of p, not "
+            f"{classes.tolist()}"
+        )
+    given = value_array(y, "y", "label")
+    places = label_positions(given, classes)
+    if (places < 0).any():
+        raise ValueError(
+            f"y holds the label {given[places < 0].tolist()[0]!r}, which is not one of labels "
+            f"({_listed(classes.tolist())})"
+        )
+    columns = np.shape(p)[1] if np.ndim(p) == 2 else None
+    if columns not in (None, len(classes)):
+        raise ValueError(f"p must have a column for each of {len(classes)} labels, not {columns}")
+    p = _in_order_of(classes, p)
+    if pos_label is None:
+        if columns is None and len(classes) > 2:
+            raise ValueError(
+                f"p is of shape (n,), and there are {len(classes)} labels; give pos_label, the label that p belongs to"
+            )
+        return places, p
+    place = int(label_positions(np.array([pos_label], dtype=object), classes)[0])
+    if place < 0:
+        raise ValueError(f"pos_label {pos_label!r} is not one of labels ({_listed(classes.tolist())})")
+    if columns is not None and (columns > 2 or place == 0):
+        tolerance, matrix = _sum_tolerance(p), _numbers(p, "p")
+        _check_sums(matrix, tolerance)
+        p = matrix[:, place] if columns > 2 else np.asarray(p)[:, ::-1]
+    return places == place, p
+
+
+def _in_order_of(classes: np.ndarray, p: Any) -> Any:
+    """Return the columns of a frame that are named after the classes in the order of these. Otherwise return ``p``."""
+    names, wanted = [str(name) for name in getattr(p, "columns", ())], [str(label) for label in classes.tolist()]
+    if names == wanted or sorted(names) != sorted(wanted):
+        return p
+    return np.asarray(p)[:, [names.index(name) for name in wanted]]
 
 
 def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
     """Return whether each label is ``pos_label``, (n,). Labels of any kind are allowed, at most two of them."""
-    from pandas import isna
-
-    labels = _labels(y)
-    if np.ma.is_masked(y) or isna(labels).any():
-        raise ValueError("y must hold no missing values")
+    labels = value_array(y, "y", "label")
     if np.ndim(p) == 2 and np.shape(p)[1] > 2:
-        raise ValueError(f"pos_label is for two classes, and p has {np.shape(p)[1]} columns")
-    found = set(labels.ravel().tolist())
+        raise ValueError(
+            f"pos_label is for two classes, and p has {np.shape(p)[1]} columns; name their labels with labels"
+        )
+    found = set(labels.tolist())
     if len(found | {pos_label}) > 2:
         reason = "more than two labels" if pos_label in found else f"no label {pos_label!r}"
         raise ValueError(
-            f"y holds {reason} (it holds {_listed(found)}); for one class against the rest give y == label"
+            f"y holds {reason} (it holds {_listed(found)}); for one class against the rest name all of them with "
+            "labels, such as labels=model.classes_"
         )
     return np.asarray(labels == pos_label)
 
 
-def _listed(labels: set[Any]) -> str:
+def _listed(labels: Collection[Any]) -> str:
     """Return the first five labels in order, for a message."""
     return ", ".join(sorted(map(repr, labels))[:5]) + (", ..." if len(labels) > 5 else "")
 
@@ -193,14 +242,24 @@ def _labels(y: Any) -> np.ndarray:
     return np.asarray(y, dtype=object) if labels.dtype.kind == "U" and not isinstance(y, np.ndarray) else labels
 
 
-def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
+def _check_classes(y: np.ndarray, p: np.ndarray, tolerance: float) -> None:
     n_classes = p.shape[1]
     if n_classes < 2:
         raise ValueError("p must be of shape (n,) or have a column for each of two or more classes, not one column")
     numbers = f"y must hold the whole numbers 0 to {n_classes - 1} only, the columns of p, with no missing values"
     refuse(~((y >= 0) & (y < n_classes) & (y == np.floor(y))), y, numbers)
+    _check_sums(p, tolerance)
+
+
+def _check_sums(p: np.ndarray, tolerance: float) -> None:
     sums = p.sum(axis=1)
-    refuse(np.abs(sums - 1) > _SUM_TOLERANCE, sums, "each row of p must sum to 1")
+    refuse(np.abs(sums - 1) > tolerance, sums, "each row of p must sum to 1")
+
+
+def _sum_tolerance(p: Any) -> float:
+    """Return the tolerance of the sum of a row of predictions: ten roundings of float16 or of float32."""
+    is_half = not isinstance(p, list | tuple) and np.asarray(p).dtype == np.float16
+    return 10 * float(np.finfo(np.float16).eps) if is_half else _SUM_TOLERANCE
 
 
 def _check_not_empty(y: np.ndarray) -> None:
@@ -225,16 +284,14 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
-    if np.ma.is_masked(values):  # the array would show the values under the mask
-        masked = np.count_nonzero(np.ma.getmaskarray(values))
-        raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")
-    array: np.ndarray = np.asarray(values)
-    if array.dtype == object:  # a pandas extension type, or labels of any type
-        array = np.array(array.tolist())
-    if array.dtype.kind not in "biuf" and array.size:
+    if name != "y":
+        return number_array(values, name)
+    try:
+        return number_array(values, name)
+    except ValueError as error:
+        if np.ma.is_masked(values):
+            raise
         labels = _labels(values).ravel().tolist()
-        if name == "y" and all(isinstance(one, str) for one in labels):
-            raise ValueError(f"y holds texts ({_listed(set(labels))}); name the positive one with pos_label")
-        hint = "; for labels of another kind give pos_label" if name == "y" else ""
-        raise ValueError(f"{name} must hold numbers, and no missing values{hint}")
-    return array.astype(np.float64)
+        if all(isinstance(one, str) for one in labels):
+            raise ValueError(f"y holds texts ({_listed(set(labels))}); name the positive one with pos_label") from None
+        raise ValueError(f"{error}; for labels of another kind give pos_label") from None

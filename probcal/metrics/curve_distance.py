@@ -15,7 +15,7 @@ _SHARE_ROUNDING = 1e-12
 
 
 def integrated_calibration_index(
-    y: Any, p: Any, sample_weight: Any = None, *, curve: str = "loess", pos_label: Any = None
+    y: Any, p: Any, sample_weight: Any = None, *, curve: str = "loess", pos_label: Any = None, labels: Any = None
 ) -> float:
     """Return the integrated calibration index (ICI).
 
@@ -38,6 +38,9 @@ def integrated_calibration_index(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -49,11 +52,18 @@ def integrated_calibration_index(
     ValueError
         If ``curve`` is unknown, or another argument is invalid (see ``probcal.metrics``).
     """
-    return mean_distance(distances(_ranked(y, p, sample_weight, pos_label), curve))
+    return mean_distance(distances(_ranked(y, p, sample_weight, pos_label, labels), curve))
 
 
 def calibration_distance_quantile(
-    y: Any, p: Any, q: float = 0.5, sample_weight: Any = None, *, curve: str = "loess", pos_label: Any = None
+    y: Any,
+    p: Any,
+    q: float = 0.5,
+    sample_weight: Any = None,
+    *,
+    curve: str = "loess",
+    pos_label: Any = None,
+    labels: Any = None,
 ) -> float:
     """Return a quantile of the distance of the predictions from the calibration curve.
 
@@ -76,6 +86,9 @@ def calibration_distance_quantile(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -89,7 +102,7 @@ def calibration_distance_quantile(
     """
     if not (is_number(q) and 0 < q <= 1):
         raise ValueError(f"q must be a number above 0 and at most 1, such as .5 or .9, not {q!r}")
-    return distance_quantile(distances(_ranked(y, p, sample_weight, pos_label), curve), float(q))
+    return distance_quantile(distances(_ranked(y, p, sample_weight, pos_label, labels), curve), float(q))
 
 
 def mean_distance(found: Distances) -> float:
@@ -119,5 +132,5 @@ def _quantile(values: np.ndarray, weight: np.ndarray, q: float) -> float:
     return float(values[order[place]])
 
 
-def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any) -> list[RankedRows]:
-    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()]
+def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any, labels: Any) -> list[RankedRows]:
+    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]

@@ -62,7 +62,14 @@ class Curve(NamedTuple):
 
 
 def binned_curve(
-    y: Any, p: Any, n_bins: int = 10, strategy: str = "quantile", sample_weight: Any = None, *, pos_label: Any = None
+    y: Any,
+    p: Any,
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    sample_weight: Any = None,
+    *,
+    pos_label: Any = None,
+    labels: Any = None,
 ) -> BinnedCurve:
     """Return the mean prediction and the observed frequency of each bin.
 
@@ -81,6 +88,9 @@ def binned_curve(
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -93,7 +103,7 @@ def binned_curve(
         If ``n_bins`` is no whole number of at least 1, ``strategy`` is unknown, or another argument is invalid (see
         ``probcal.metrics``).
     """
-    return binned_of(checked_two_classes(y, p, sample_weight, pos_label), n_bins, strategy)
+    return binned_of(checked_two_classes(y, p, sample_weight, pos_label, labels), n_bins, strategy)
 
 
 def binned_of(rows: Rows, n_bins: int, strategy: str) -> BinnedCurve:
@@ -127,7 +137,7 @@ def wilson(share: Array, n: Array, level: float = 0.95) -> tuple[Array, Array]:
     return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
 
 
-def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> Curve:
+def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None) -> Curve:
     """Return the CORP reliability curve: the isotonic regression of the labels on the predictions.
 
     It is the rising curve with the least sum of squared distances from the labels. See Dimitriadis, Gneiting & Jordan
@@ -144,6 +154,9 @@ def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any 
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -155,10 +168,10 @@ def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any 
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return isotonic_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label)))
+    return isotonic_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels)))
 
 
-def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> Curve:
+def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None) -> Curve:
     """Return the curve of local quadratic regressions of the labels on the predictions, within [0, 1].
 
     See Cleveland & Devlin (1988), Locally weighted regression. Each regression uses the nearest three quarters of the
@@ -176,6 +189,9 @@ def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -187,7 +203,7 @@ def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return loess_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label)))
+    return loess_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels)))
 
 
 def blocks_of(ranked: RankedRows) -> tuple[Array, Array, Array]:

@@ -35,7 +35,7 @@ class DecisionCurve(NamedTuple):
 
 
 def decision_curve(
-    y: Any, p: Any, thresholds: Any = None, sample_weight: Any = None, *, pos_label: Any = None
+    y: Any, p: Any, thresholds: Any = None, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
 ) -> DecisionCurve:
     """Return the net benefit of the predictions at each threshold, and that of treating every row.
 
@@ -56,6 +56,9 @@ def decision_curve(
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def decision_curve(
     ValueError
         If a threshold is outside [0, 1), or another argument is invalid (see ``probcal.metrics``).
     """
-    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels))
     at = _THRESHOLDS.copy() if thresholds is None else np.atleast_1d(np.asarray(thresholds, float))
     if at.ndim != 1 or not len(at):
         raise ValueError(f"thresholds must be of shape (n_thresholds,), not {at.shape}")
@@ -87,7 +90,9 @@ def of_treated(thresholds: Array, true: Array, false: Array, all_rows: tuple[flo
     return DecisionCurve(thresholds, true - false * odds, all_rows[0] - all_rows[1] * odds)
 
 
-def net_benefit(y: Any, p: Any, threshold: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def net_benefit(
+    y: Any, p: Any, threshold: float, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the net benefit of treating the rows with p >= ``threshold``.
 
     It is one point of ``decision_curve``.
@@ -104,6 +109,9 @@ def net_benefit(y: Any, p: Any, threshold: float, sample_weight: Any = None, *, 
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -115,4 +123,4 @@ def net_benefit(y: Any, p: Any, threshold: float, sample_weight: Any = None, *, 
     ValueError
         If ``threshold`` is outside [0, 1), or another argument is invalid (see ``probcal.metrics``).
     """
-    return float(decision_curve(y, p, [threshold], sample_weight, pos_label=pos_label).net_benefit[0])
+    return float(decision_curve(y, p, [threshold], sample_weight, pos_label=pos_label, labels=labels).net_benefit[0])

@@ -50,6 +50,7 @@ def score_decomposition(
     recalibration: str = "isotonic",
     base: float | str = "bits",
     pos_label: Any = None,
+    labels: Any = None,
 ) -> ScoreDecomposition:
     """Return the exact decomposition of the Brier score, or of the log loss of two classes.
 
@@ -79,6 +80,9 @@ def score_decomposition(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -95,7 +99,7 @@ def score_decomposition(
     if recalibration not in ("isotonic", "distinct"):
         raise ValueError(f'recalibration must be "isotonic" or "distinct", not {recalibration!r}')
     _check_loss(loss)
-    rows = (checked if loss == "brier" else checked_two_classes)(y, p, sample_weight, pos_label)
+    rows = (checked if loss == "brier" else checked_two_classes)(y, p, sample_weight, pos_label, labels)
     ranked = [RankedRows.of(one) for one in rows.against_the_rest()]
     return decomposition_of(rows, ranked, loss, recalibration, checked_base(base))
 

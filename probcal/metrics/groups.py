@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probcal.metrics.checked_rows import checked, class_numbers
-from probcal.metrics.frame_columns import match_names
 from probcal.metrics.registry import NAMED, Prediction, find_metric
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ def metrics_by_group(
     *,
     metrics: Iterable[str] | None = None,
     pos_label: Any = None,
+    labels: Any = None,
 ) -> pd.DataFrame:
     """Return a table of metrics with a line for each group of rows, and a line for all rows.
 
@@ -48,6 +48,9 @@ def metrics_by_group(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def metrics_by_group(
     """
     import pandas as pd
 
-    two_classes = checked(y, p, sample_weight, pos_label).p.ndim == 1
+    two_classes = checked(y, p, sample_weight, pos_label, labels).p.ndim == 1
     usual = [name for name in _MEASURED if (one := find_metric(name)) and (two_classes or not one.two_classes)]
     names = usual if metrics is None else list(metrics)
     for name in names:
@@ -73,16 +76,18 @@ def metrics_by_group(
         if metric is None or metric.value is None or metric.of_the_truth:
             known = [one for one in NAMED if (found := find_metric(one)) and found.value and not found.of_the_truth]
             raise ValueError(f"{name!r} is no metric of a group (there are: {', '.join(known)}, cost(p))")
-    y, p = match_names(y, p, pos_label)
-    labels, p = np.asarray(class_numbers(y, p, pos_label)), np.asarray(p)
-    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
-    if np.shape(groups) != labels.shape:
-        raise ValueError(f"groups must be of shape ({len(labels)},), a group for each row, not {np.shape(groups)}")
-    codes, found = pd.factorize(pd.Series(groups).reset_index(drop=True), sort=True, use_na_sentinel=False)
+    y, p = map(np.asarray, class_numbers(y, p, pos_label, labels))
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+    if np.shape(groups) != y.shape:
+        raise ValueError(f"groups must be of shape ({len(y)},), a group for each row, not {np.shape(groups)}")
+    typed = isinstance(groups, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray)
+    # beside a missing value, pandas would make the whole numbers of a list floats, which have 53 bits
+    column = pd.Series(groups).reset_index(drop=True) if typed else pd.Series(list(groups), dtype=object)
+    codes, found = pd.factorize(column, sort=True, use_na_sentinel=False)
     places = [(name, codes == code) for code, name in enumerate(found)]
     places = [(name, inside) for name, inside in places if weight[inside].any()]
-    places.append(("all", np.full(len(labels), True)))
-    lines = [_line(labels[inside], p[inside], weight[inside], names) for _, inside in places]
+    places.append(("all", np.full(len(y), True)))
+    lines = [_line(y[inside], p[inside], weight[inside], names) for _, inside in places]
     return pd.DataFrame(lines, index=pd.Index([name for name, _ in places], dtype=object, name="group"))
 
 

@@ -11,7 +11,7 @@ from probcal.metrics.checked_rows import Rows, checked, checked_base, checked_pa
 from probcal.metrics.ranking import RankedRows
 
 
-def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None) -> float:
     """Return the root mean squared (RMS) error.
 
     It is the root of the mean of (y - p)^2 (Langford & Zadrozny 2005, Table 2). With several classes, it is the root of
@@ -28,6 +28,9 @@ def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = Non
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -39,10 +42,10 @@ def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = Non
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return math.sqrt(squared_error(checked(y, p, sample_weight, pos_label)))
+    return math.sqrt(squared_error(checked(y, p, sample_weight, pos_label, labels)))
 
 
-def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None) -> float:
     """Return the Brier score: the mean of (y - p)^2.
 
     With several classes, it is the mean of half the sum of (1[y = c] - p_c)^2 over the classes. Brier (1950) sums over
@@ -59,6 +62,9 @@ def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -70,7 +76,7 @@ def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return squared_error(checked(y, p, sample_weight, pos_label))
+    return squared_error(checked(y, p, sample_weight, pos_label, labels))
 
 
 class MurphyDecomposition(NamedTuple):
@@ -93,7 +99,9 @@ class MurphyDecomposition(NamedTuple):
     uncertainty: float
 
 
-def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> MurphyDecomposition:
+def murphy_decomposition(
+    y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> MurphyDecomposition:
     """Return the exact decomposition of a Brier score of two classes over the distinct predictions.
 
     For each distinct prediction let w be its weight, p its value and o the observed frequency of positive rows. Let r
@@ -111,6 +119,9 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -122,7 +133,7 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels))
     weight = ranked.in_blocks(ranked.weight)
     share, observed = weight / ranked.total, ranked.in_blocks(ranked.weight * ranked.y) / weight
     rate = float(np.sum(share * observed))
@@ -133,7 +144,9 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label
     )
 
 
-def cross_entropy(y: Any, p: Any, base: float | str = 2, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def cross_entropy(
+    y: Any, p: Any, base: float | str = 2, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the log loss: the mean of -log P(observed label), in bits by default.
 
     It is infinite if at least one observed label had predicted probability 0. With two classes, give both columns of
@@ -157,6 +170,9 @@ def cross_entropy(y: Any, p: Any, base: float | str = 2, sample_weight: Any = No
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -168,7 +184,7 @@ def cross_entropy(y: Any, p: Any, base: float | str = 2, sample_weight: Any = No
     ValueError
         If ``base`` is no unit and no finite number above 1, or another argument is invalid (see ``probcal.metrics``).
     """
-    rows = checked(y, p, sample_weight, pos_label)
+    rows = checked(y, p, sample_weight, pos_label, labels)
     return entropy_of(rows, checked_base(base))
 
 
@@ -248,7 +264,9 @@ def entropy_of(rows: Rows, base: float) -> float:
     return float(-rows.mean(np.log(given)) / math.log(base)) + 0.0  # + 0.0: no negative zero
 
 
-def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def expected_cost(
+    y: Any, p: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the mean cost of predicting the positive class if and only if p >= ``loss_parameter``.
 
     A false negative costs 1 - ``loss_parameter``, and a false positive costs ``loss_parameter``. The rule has the least
@@ -266,6 +284,9 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -277,11 +298,18 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
     ValueError
         If ``loss_parameter`` is no number within [0, 1], or another argument is invalid (see ``probcal.metrics``).
     """
-    return cost(checked_two_classes(y, p, sample_weight, pos_label), _checked_parameter(loss_parameter))
+    return cost(checked_two_classes(y, p, sample_weight, pos_label, labels), _checked_parameter(loss_parameter))
 
 
 def loss_ratio(
-    y: Any, before: Any, after: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None
+    y: Any,
+    before: Any,
+    after: Any,
+    loss_parameter: float,
+    sample_weight: Any = None,
+    *,
+    pos_label: Any = None,
+    labels: Any = None,
 ) -> float:
     """Return the ``expected_cost`` after calibration divided by the cost before.
 
@@ -300,6 +328,9 @@ def loss_ratio(
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -312,8 +343,8 @@ def loss_ratio(
         If ``loss_parameter`` is no number within [0, 1], or another argument is invalid (see ``probcal.metrics``).
     """
     parameter = _checked_parameter(loss_parameter)
-    cost_before = cost(checked_two_classes(y, before, sample_weight, pos_label), parameter)
-    cost_after = cost(checked_two_classes(y, after, sample_weight, pos_label), parameter)
+    cost_before = cost(checked_two_classes(y, before, sample_weight, pos_label, labels), parameter)
+    cost_after = cost(checked_two_classes(y, after, sample_weight, pos_label, labels), parameter)
     return ratio_of(cost_before, cost_after)
 
 

@@ -63,7 +63,7 @@ def _running_sum(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return sums if len(ends) == len(values) else np.append(0.0, sums[1:][ends])
 
 
-def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None) -> float:
     """Return the area under the ROC curve (AUC).
 
     It is the probability that a positive row has a higher prediction than a negative row. Ties count half. A pair of
@@ -81,6 +81,9 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None)
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None)
         If ``y`` lacks a class, because there is then no pair of rows. Rows of weight 0 do not count. Also if an
         argument is invalid (see ``probcal.metrics``).
     """
-    ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()]
+    ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
     if not all(one.has_both_classes() for one in ranked):
         lacking = "both classes, y holds only one" if len(ranked) == 1 else "a row of every class, y lacks one"
         raise ValueError(f"AUC needs {lacking} (rows of weight 0 do not count)")
@@ -101,7 +104,7 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None)
 
 
 def roc_curve(
-    y: Any, p: Any, n_points: int = 200, *, sample_weight: Any = None, pos_label: Any = None
+    y: Any, p: Any, n_points: int = 200, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ROC curve at no more than ``n_points`` thresholds.
 
@@ -120,6 +123,9 @@ def roc_curve(
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -134,7 +140,7 @@ def roc_curve(
         If ``y`` lacks a class. Rows of weight 0 do not count. Also if an argument is invalid (see
         ``probcal.metrics``).
     """
-    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels))
     if not ranked.has_both_classes():
         raise ValueError("an ROC curve needs both classes, y holds only one")
     both = ranked.weight * (1 - ranked.y), ranked.weight * ranked.y

@@ -12,7 +12,7 @@ from probcal.metrics.checked_rows import Rows, checked_two_classes
 _MOST_STEPS = 200
 
 
-def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None) -> float:
     """Return the calibration slope: b of the logistic regression logit P(y = 1) = a + b logit p.
 
     It is 1 if the predictions are calibrated. Below 1, the predictions are too extreme. Above 1, they are not extreme
@@ -30,6 +30,9 @@ def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: A
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -42,14 +45,16 @@ def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: A
         If a prediction is 0 or 1, because it has no finite log-odds. Also if ``y`` holds one class only, all
         predictions are equal, or an argument is invalid (see ``probcal.metrics``).
     """
-    rows = _with_log_odds(y, p, sample_weight, pos_label)
+    rows = _with_log_odds(y, p, sample_weight, pos_label, labels)
     found = slope_of(rows)
     if math.isnan(found):
         raise ValueError("a calibration slope needs at least two distinct predictions, and all are equal")
     return found
 
 
-def calibration_intercept(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def calibration_intercept(
+    y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the calibration intercept: a of the logistic regression logit P(y = 1) = a + logit p.
 
     It measures calibration in the large. It is 0 if the mean prediction is right on the scale of log-odds. Above 0, the
@@ -66,6 +71,9 @@ def calibration_intercept(y: Any, p: Any, sample_weight: Any = None, *, pos_labe
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -77,7 +85,7 @@ def calibration_intercept(y: Any, p: Any, sample_weight: Any = None, *, pos_labe
     ValueError
         If a prediction is 0 or 1, ``y`` holds one class only, or an argument is invalid (see ``probcal.metrics``).
     """
-    return intercept_of(_with_log_odds(y, p, sample_weight, pos_label))
+    return intercept_of(_with_log_odds(y, p, sample_weight, pos_label, labels))
 
 
 def slope_of(rows: Rows) -> float:
@@ -135,8 +143,8 @@ def _logistic_fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
     return float(now[1])
 
 
-def _with_log_odds(y: Any, p: Any, sample_weight: Any, pos_label: Any) -> Rows:
-    rows = checked_two_classes(y, p, sample_weight, pos_label)
+def _with_log_odds(y: Any, p: Any, sample_weight: Any, pos_label: Any, labels: Any) -> Rows:
+    rows = checked_two_classes(y, p, sample_weight, pos_label, labels)
     if _log_odds(rows) is None:
         certain = int(((rows.p == 0) | (_negative(rows) == 0)).sum())
         raise ValueError(

@@ -21,7 +21,6 @@ from probcal.metrics.checked_rows import checked, checked_two_classes, class_num
 from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
 from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
-from probcal.metrics.frame_columns import match_names
 from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
 from probcal.metrics.recalibration import intercept_of, slope_of
@@ -607,7 +606,14 @@ def metric_named(name: str) -> Metric:
 
 
 def all_metrics(
-    y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = (), pos_label: Any = None
+    y: Any,
+    p: Any,
+    sample_weight: Any = None,
+    true_p: Any = None,
+    *,
+    also: Iterable[str] = (),
+    pos_label: Any = None,
+    labels: Any = None,
 ) -> dict[str, float]:
     """Return every metric of ``METRICS`` by its name.
 
@@ -629,6 +635,9 @@ def all_metrics(
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -640,8 +649,7 @@ def all_metrics(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    y, p = match_names(y, p, pos_label)
-    y = class_numbers(y, p, pos_label)
+    y, p = class_numbers(y, p, pos_label, labels)
     one = Prediction(y, p, sample_weight, true_p)
     wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
     return {

@@ -83,6 +83,7 @@ def reliability_curve(
     random_state: Any = 0,
     sample_weight: Any = None,
     pos_label: Any = None,
+    labels: Any = None,
 ) -> ReliabilityCurve:
     """Return the curves, limits and histogram of a reliability diagram.
 
@@ -119,6 +120,9 @@ def reliability_curve(
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -137,7 +141,7 @@ def reliability_curve(
         raise ValueError(f"level must be a number between 0 and 1, not {level!r}")
     if not is_count(n_resamples):
         raise ValueError(f"n_resamples must be a whole number of at least 1, not {n_resamples!r}")
-    rows = checked_two_classes(y, p, sample_weight, pos_label)
+    rows = checked_two_classes(y, p, sample_weight, pos_label, labels)
     bins = binned_of(rows, n_bins, strategy)
     ranked = RankedRows.of(rows)
     bars = band = None

@@ -33,7 +33,7 @@ class ScoreHistogram(NamedTuple):
 
 
 def score_histogram(
-    y: Any, p: Any, n_bins: int = 20, sample_weight: Any = None, *, pos_label: Any = None
+    y: Any, p: Any, n_bins: int = 20, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
 ) -> ScoreHistogram:
     """Return how many negative and positive rows have their prediction in each bin of equal width.
 
@@ -51,6 +51,9 @@ def score_histogram(
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def score_histogram(
     """
     if not is_count(n_bins):
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
-    rows = checked_two_classes(y, p, sample_weight, pos_label)
+    rows = checked_two_classes(y, p, sample_weight, pos_label, labels)
     edges = np.linspace(0, 1, n_bins + 1)
     weight = rows.weight / rows.weight.mean()
     negative, positive = (np.histogram(rows.p[of], edges, weights=weight[of])[0] for of in (rows.y == 0, rows.y == 1))

@@ -16,7 +16,9 @@ _CELLS_PER_WIDTH = 200
 """A wide kernel needs a coarse grid only. The integral changes by less than a millionth of its value."""
 
 
-def smooth_expected_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+def smooth_expected_calibration_error(
+    y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
+) -> float:
     """Return the smooth expected calibration error (smECE).
 
     It is the ECE of the residuals y - p after smoothing with a Gaussian kernel of the right width. See Blasiok &
@@ -39,6 +41,9 @@ def smooth_expected_calibration_error(y: Any, p: Any, sample_weight: Any = None,
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
         column of ``p`` each.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
+        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
 
     Returns
     -------
@@ -50,7 +55,9 @@ def smooth_expected_calibration_error(y: Any, p: Any, sample_weight: Any = None,
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return smooth_error([RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()])
+    return smooth_error(
+        [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
+    )
 
 
 def smooth_error(ranked: list[RankedRows]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probcal._validation import label_positions, value_array
 from probcal.errors import require
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ def predictions_of(estimator: Any, X: Any, y: Any, pos_label: Any) -> PositiveCl
         pos_label = classes[1]
     if pos_label not in classes:
         raise ValueError(f"pos_label {pos_label!r} is no class of {name} (it has {', '.join(map(repr, classes))})")
-    labels = np.asarray(y)
-    unknown = ~np.isin(labels, estimator.classes_)
-    if unknown.any():
-        raise ValueError(f"y holds the label {labels[unknown].tolist()[0]!r}, which is no class of {name}")
-    p = np.asarray(estimator.predict_proba(X))[:, classes.index(pos_label)]
-    return PositiveClass(labels == pos_label, p, pos_label)
+    labels = value_array(y, "y", "label")
+    places = label_positions(labels, np.asarray(estimator.classes_))
+    if (places < 0).any():
+        raise ValueError(f"y holds the label {labels[places < 0].tolist()[0]!r}, which is no class of {name}")
+    place = classes.index(pos_label)
+    return PositiveClass(places == place, np.asarray(estimator.predict_proba(X))[:, place], pos_label)

@@ -120,6 +120,7 @@ class DecisionCurveDisplay:
         thresholds: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
+        labels: Any = None,
         name: str | None = None,
         ref_line: bool = True,
         ax: Axes | None = None,
@@ -139,6 +140,10 @@ class DecisionCurveDisplay:
             Weights of the rows. None means equal weights.
         pos_label : int, float, bool or str, default=None
             Label of the positive class. None if ``y_true`` holds 0 and 1.
+        labels : array-like of shape (n_classes,), default=None
+            All labels in rising order, which is the order of the columns of ``y_prob``, such as ``model.classes_``.
+            Give them if the rows may lack a class, or to compare one of several classes, ``pos_label``, with the
+            others.
         name : str, default=None
             Name in the legend. None means "Classifier".
         ref_line : bool, default=True
@@ -158,7 +163,7 @@ class DecisionCurveDisplay:
         ValueError
             If ``probcal.metrics.decision_curve`` refuses an argument.
         """
-        curve = decision_curve(y_true, y_prob, thresholds, sample_weight, pos_label=pos_label)
+        curve = decision_curve(y_true, y_prob, thresholds, sample_weight, pos_label=pos_label, labels=labels)
         return cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label).plot(
             ax=ax, ref_line=ref_line, **kwargs
         )

@@ -171,6 +171,7 @@ class ReliabilityDisplay:
         random_state: Any = 0,
         sample_weight: Any = None,
         pos_label: Any = None,
+        labels: Any = None,
         name: str | None = None,
         ref_line: bool = True,
         histogram: bool = True,
@@ -204,6 +205,10 @@ class ReliabilityDisplay:
             Weights of the rows. None means equal weights.
         pos_label : int, float, bool or str, default=None
             Label of the positive class. None if ``y_true`` holds 0 and 1.
+        labels : array-like of shape (n_classes,), default=None
+            All labels in rising order, which is the order of the columns of ``y_prob``, such as ``model.classes_``.
+            Give them if the rows may lack a class, or to compare one of several classes, ``pos_label``, with the
+            others.
         name : str, default=None
             Name in the legend. None means "Classifier".
         ref_line : bool, default=True
@@ -229,7 +234,7 @@ class ReliabilityDisplay:
         curve = reliability_curve(
             y_true, y_prob,
             n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
-            random_state=random_state, sample_weight=sample_weight, pos_label=pos_label,
+            random_state=random_state, sample_weight=sample_weight, pos_label=pos_label, labels=labels,
         )  # fmt: skip
         display = cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label)
         return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)

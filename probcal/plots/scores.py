@@ -120,6 +120,7 @@ class ScoreHistogramDisplay:
         n_bins: int = 20,
         sample_weight: Any = None,
         pos_label: Any = None,
+        labels: Any = None,
         name: str | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
@@ -138,6 +139,10 @@ class ScoreHistogramDisplay:
             Weights of the rows. None means equal weights.
         pos_label : int, float, bool or str, default=None
             Label of the positive class. None if ``y_true`` holds 0 and 1.
+        labels : array-like of shape (n_classes,), default=None
+            All labels in rising order, which is the order of the columns of ``y_prob``, such as ``model.classes_``.
+            Give them if the rows may lack a class, or to compare one of several classes, ``pos_label``, with the
+            others.
         name : str, default=None
             Title of the axes. None means no title.
         ax : matplotlib Axes, default=None
@@ -155,7 +160,7 @@ class ScoreHistogramDisplay:
         ValueError
             If ``probcal.metrics.score_histogram`` refuses an argument.
         """
-        histogram = score_histogram(y_true, y_prob, n_bins, sample_weight, pos_label=pos_label)
+        histogram = score_histogram(y_true, y_prob, n_bins, sample_weight, pos_label=pos_label, labels=labels)
         return cls(histogram, estimator_name=name, pos_label=pos_label).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Axes | None = None, name: str | None = None, **kwargs: Any) -> ScoreHistogramDisplay:

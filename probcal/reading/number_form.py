@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,6 +32,8 @@ _ANY_FORM = rf"^[-+]? ?(?:{_CURRENCY})? ?[-+]?[0-9., ']*[0-9][0-9., ']*(?:[eE][-
 _CODE = r"^[-+]?0[0-9]+$"
 """Whole numbers with a leading 0 are codes, such as postal codes."""
 _GROUPS = {",": "commas", ".": "points", " ": "blanks", "'": "apostrophes"}
+LARGEST_EXACT = 2.0**53
+"""Whole floats of 64 bits may stand for several whole numbers from here on."""
 _LONGEST = 400
 """Largest number of characters of a number. The longest float has 309 digits before its decimal mark."""
 _WIDE_CHARACTERS = {wide: chr(wide - 0xFEE0) for wide in (0xFF05, *range(0xFF0B, 0xFF1B))}
@@ -228,3 +231,11 @@ def plain_values(texts: Sequence[str], mark: Mark) -> Floats:
     if read is None or read.form.currency or read.form.percent:
         return np.full(len(texts), np.nan)
     return read.values
+
+
+def rounded_numbers(raw: pd.Series) -> npt.NDArray[np.bool_]:
+    """Return (n_rows,) whether a float may have lost digits of a whole number, as a reader of Parquet files does it."""
+    if not pd.api.types.is_float_dtype(raw):
+        return np.zeros(len(raw), dtype=bool)
+    exact = 2.0 ** (np.finfo(getattr(raw.dtype, "numpy_dtype", raw.dtype)).nmant + 1)  # 2^53 of float64
+    return np.asarray(np.abs(raw.to_numpy(np.float64, na_value=np.nan)) >= exact)

@@ -57,7 +57,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     row: dict[str, Any] = {**cell.names, "key": key, "run": run}
     messages: list[warnings.WarningMessage] = []
     try:
-        rows = rows_of(cell)
+        rows = load_rows(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as messages, timer.measure(rows.fits):
@@ -105,12 +105,12 @@ class SharedFitTimer:
             del fits.fitted
 
 
-def rows_of(cell: Cell) -> SplitRows:
+def load_rows(cell: Cell) -> SplitRows:
     """Return the rows of the cell's split, which it shares with other cells."""
     cell = cell.as_seeded()
     if cell.used_split.nested:
-        return nested_rows.rows_of(cell)
-    return fold_rows.rows_of(cell) if cell.has_fold_rows else fit_predict.rows_of(cell)
+        return nested_rows.load_nested_split(cell)
+    return fold_rows.load_fold(cell) if cell.has_fold_rows else fit_predict.load_split(cell)
 
 
 def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple[str, ...]) -> dict[str, float]:
@@ -131,7 +131,7 @@ def _import_metrics(names: tuple[str, ...]) -> None:
 
 def truth_of(cell: Cell) -> np.ndarray | None:
     """Return the true probabilities of a cell's test rows, which are known only for generated rows."""
-    return rows_of(cell).truth if cell.card.generator else None
+    return load_rows(cell).truth if cell.card.generator else None
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class SplitRows(NamedTuple):
             yield self._replace(y_train=y_train, y_test=y_test, seen=np.unique(y_train))
 
 
-def rows_of(cell: Cell) -> SplitRows:
+def load_split(cell: Cell) -> SplitRows:
     return _rows(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
 
 

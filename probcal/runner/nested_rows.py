@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from probcal.runner.plan import Cell
 
 
-def rows_of(cell: Cell) -> SplitRows:
+def load_nested_split(cell: Cell) -> SplitRows:
     """Return the rows of the cell's split. An encoding is learned only from the training rows.
 
     Raises DataError as ``split_rows`` does, and for an encoding of sparse numbers.

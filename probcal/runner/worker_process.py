@@ -21,7 +21,7 @@ import numpy as np
 import sklearn
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome, execute, failed_outcome, limit_texts, rows_of
+from probcal.runner.execute import Outcome, execute, failed_outcome, limit_texts, load_rows
 from probcal.runner.fit_predict import seed_shared_generators
 from probcal.runner.identity import modules_of
 from probcal.runner.interruption import SIGNALS, block_signals, handled_signals
@@ -311,4 +311,4 @@ def _describe_error(describe: Callable[..., str], *errors: BaseException) -> str
 
 def _rows_are_protected(cell: Cell) -> bool:
     """Return whether the arrays that the next cell of this split shares are still read-only."""
-    return not any(part.flags.writeable for part in rows_of(cell) if isinstance(part, np.ndarray))
+    return not any(part.flags.writeable for part in load_rows(cell) if isinstance(part, np.ndarray))

@@ -38,7 +38,14 @@ from probcal.try_table.split_choice import (
     sample_size,
     time_column,
 )
-from probcal.try_table.target import Target, read_target, read_word_labels, refuse_rare_classes, refuse_unknown_labels
+from probcal.try_table.target import (
+    Target,
+    read_target,
+    read_word_labels,
+    refuse_rare_classes,
+    refuse_rounded_labels,
+    refuse_unknown_labels,
+)
 
 _LONGEST_NAME = 80
 
@@ -172,6 +179,8 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     place = _place_of_target(request.target or table.target, table, names, table_name)
     target_name = names[place]
     user_labels = [word for word in (*request.label, request.positive) if word is not None]
+    if pa.types.is_floating(table.columns[place].type):
+        refuse_rounded_labels(target_name, table.columns[place].to_pandas(), table_name)
     target_text = table.texts.get(place)
     plain = text_of(table.columns[place]) if target_text is None else target_text
     labels, words = read_word_labels(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from probcal.data.dataset import as_text
 from probcal.data.labels import NUMBER, in_order
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.levels import same_spelling
-from probcal.reading.number_form import Mark, plain_values
+from probcal.reading.number_form import LARGEST_EXACT, OTHER_MARK, Mark, plain_values, rounded_numbers
 
 _MOST_NUMBERS = 30
 """Whole numbers can be classes, like digits. More different ones are counts or amounts."""
@@ -84,10 +85,10 @@ def read_target(
     the decimal mark of labels that are numbers. ``min_rows`` is the number of rows that each label needs, for the
     message about a table of a few rows. Raises DataError for a column without classes.
     """
+    column = f'{table_name}: column "{name}"'
     labels = _labels(raw, mark)
     distinct = in_order(label for label in labels if label is not None)
     rows = sum(label is not None for label in labels)
-    column = f'{table_name}: column "{name}"'
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1:
@@ -154,6 +155,16 @@ def refuse_unknown_labels(words: Collection[str], target: Target, table_name: st
             )
 
 
+def refuse_rounded_labels(name: str, column: pd.Series, table_name: str) -> None:
+    """Raise DataError for a float of a Parquet file that may have lost digits of a whole number."""
+    if (rounded := rounded_numbers(column)).any():
+        row = int(np.argmax(rounded))
+        raise DataError(
+            f'{table_name}, row {row + 1}: column "{name}" holds the label {as_text(column.iloc[row])}, a float whose '
+            "last digits may be lost; write the labels as text or as whole numbers"
+        )
+
+
 def refuse_rare_classes(target: Target, table_name: str) -> None:
     """Raise DataError when a class has too few rows to split, with advice."""
     rare_counts = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
@@ -196,8 +207,17 @@ def _number_label(text: str, value: float, mark: Mark) -> str:
     """Return the number ``value`` that ``text`` holds as labels write it."""
     whole, _, decimals = text.partition(mark)
     if _WHOLE_NUMBER.fullmatch(whole) and not decimals.strip("0"):
-        return str(int(whole))  # a float would merge whole numbers of 2^53 and more
-    return as_text(value)
+        return str(int(whole))
+    short = as_text(value)
+    if np.isfinite(value) and abs(value) >= LARGEST_EXACT:  # a float would merge whole numbers
+        plain = text.translate({ord(separator): None for separator in f"{OTHER_MARK[mark]} '"}).replace(mark, ".")
+        try:
+            exact = Decimal(plain)
+        except InvalidOperation:
+            return short
+        if exact != Decimal(short) and exact == exact.to_integral_value():
+            return str(int(exact))
+    return short
 
 
 def _refuse_unusable_labels(column: str, distinct: list[str], rows: int, min_rows: int) -> None:

@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from probcal import ProbingClassifier
-from probcal.fast_paths.logistic import LogisticShortcut, Replay
+from probcal.fast_paths.logistic import LogisticShortcut, SolverTrace
 from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, LogisticLoss, LogisticSolver, Search
 
 LEARNER = LogisticRegression(solver="newton-cholesky", tol=1e-8)
@@ -37,7 +37,7 @@ def replayed(X, y, p, *, samples, tol=1e-8):
     loss = LogisticLoss(X, y == 1, None, True)
     at_zero = loss.at_zero()
     LogisticSolver().solve(loss, [search], at_zero.hessians)
-    replay = Replay(loss, tol, at_zero)
+    replay = SolverTrace(loss, tol, at_zero)
     return search, [*(replay.sampled_ends(search) if samples else ()), replay.ends(search)]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from naive_loop import assert_no_vote_changes
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.decomposition import PCA
@@ -12,10 +13,10 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.fast_paths.shortcut import shortcut_of
+from probcal.fast_paths.shortcut import PipelineShortcut, shortcut_of
 
 LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-8)
 
@@ -61,3 +62,37 @@ def test_steps_transform_all_rows_at_once():
 )
 def test_unsupported_pipelines_have_no_shortcut(learner):
     assert shortcut_of(learner) is None
+
+
+class LeaveOneOutEncoder(TransformerMixin, BaseEstimator):
+    """Replace a category by the mean label of its rows. A training row does not count its own label."""
+
+    def fit(self, X, y):
+        self.table_ = pd.Series(y).groupby(X.city.to_numpy()).agg(["sum", "count"])
+        return self
+
+    def transform(self, X):
+        return (self.table_["sum"] / self.table_["count"]).reindex(X.city).fillna(0.5).to_numpy()[:, None]
+
+    def fit_transform(self, X, y):
+        rows = self.fit(X, y).table_.loc[X.city].to_numpy()
+        return ((rows[:, 0] - y + 0.5) / rows[:, 1])[:, None]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # newer versions want the seed inside cv
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        LeaveOneOutEncoder(),
+        TargetEncoder(random_state=0),
+        TargetEncoder(random_state=0).set_output(transform="pandas"),
+    ],
+    ids=["leave one out", "cross-fitting", "frame"],
+)
+def test_training_rows_are_predicted_as_the_encoder_transforms_them_later(encoder):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"city": rng.integers(0, 60, 300).astype(str), "plan": rng.integers(0, 5, 300).astype(str)})
+    y = (rng.random(300) < 0.3 + 0.4 * (X.plan == "1")).astype(int).to_numpy()
+    learner = make_pipeline(encoder, LOGISTIC)
+    assert isinstance(shortcut_of(learner), PipelineShortcut)
+    assert_no_vote_changes(learner, X, y)

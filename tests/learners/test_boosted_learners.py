@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from probcal import IsotonicClassifier, ProbingClassifier
 from probcal.config.components import unmet_requirement
@@ -37,6 +39,24 @@ def test_probabilities_are_of_the_sorted_classes(learner, n_classes):
     assert fitted.classes_.tolist() == sorted(set(y)) and p.shape == (120, n_classes)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (fitted.predict(X) == y).mean() > 0.6
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("classes", [[2**53, 2**53 + 1, 2**53 + 2], ["10", "9", "c"], [9, 10, 11]], ids=str)
+def test_labels_of_every_kind_give_the_same_probabilities(learner, classes):
+    X, y = table(3)
+    codes = np.searchsorted(["a", "b", "c"], y)
+    given = pd.Series(np.array(classes)[codes]).convert_dtypes()
+    fitted = clone(learner).fit(X, given)
+    assert fitted.classes_.tolist() == classes and set(fitted.predict(X).tolist()) == set(classes)
+    np.testing.assert_array_equal(fitted.predict_proba(X), clone(learner).fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_unfitted_learner_raises_not_fitted_error(learner):
+    for predict in (learner.predict, learner.predict_proba):
+        with pytest.raises(NotFittedError):
+            predict(np.zeros((2, 3)))
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)

@@ -1,8 +1,10 @@
 """Test the learners whose scores are rounded as in old versions of scikit-learn."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -38,3 +40,8 @@ def test_forest_thresholds_have_single_precision():
     old = LegacyForestClassifier(**trees).fit(rows, labels).estimators_[0].tree_.threshold[0]
     assert new == 2 + 2.0**-24 and old == 2
     assert old == float(np.float32(2 * new)) / 2
+
+
+def test_unfitted_learner_says_so():
+    with pytest.raises(NotFittedError):
+        LegacyLogisticRegression().predict_proba(X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 
 from probcal.errors import DataError
 from probcal.measure.measurement import measure_sections
+from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
@@ -132,6 +135,25 @@ def test_large_whole_numbers_with_missing_values_are_never_merged(tmp_path):
         assert "a number whose last digits may be lost" in str(error)
     else:
         assert groups == {str(BIG), str(BIG + 1), "(missing)"}
+
+
+@pytest.mark.parametrize("spelling", ["{:,}", "{}.0", "{:.17e}", "{:+}"])
+def test_large_labels_stay_apart_in_every_spelling(tmp_path, spelling):
+    exact = [Decimal(12345678901234567 + place) for place in range(2)]
+    frame = two_classes().assign(y=lambda one: [spelling.format(exact[code]) for code in one.y])
+    found = read(written(frame, tmp_path / "a.csv", sep=";"), positive=str(exact[1]))
+    assert found.classes == tuple(map(str, exact))
+    np.testing.assert_array_equal(found.y, two_classes().y)
+
+
+@pytest.mark.parametrize(("dtype", "label"), [("float64", BIG), ("float32", 2**24)])
+def test_labels_that_a_float_may_have_merged_are_refused(tmp_path, dtype, label):
+    frame = two_classes().assign(y=lambda one: (label + 2 * one.y).astype(dtype))
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=rf'row 1: column "y" holds the label {label + 2}, .* may be lost'):
+        read(tmp_path / "a.parquet", positive=str(label))
+    with pytest.raises(DataError, match=r'column "y" holds the label .*; write the labels as text or as whole numbers'):
+        prepare(TableRequest(str(tmp_path / "a.parquet"), target="y"))
 
 
 @pytest.mark.parametrize("scale", [1e308, 1e150, 1e-150, 5e-324])

@@ -193,3 +193,8 @@ def test_clone_has_the_same_parameters():
 def test_invalid_parameters_are_rejected(noisy, bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         bagged(**bad).fit(*noisy)
+
+
+def test_means_of_a_learner_without_probabilities_are_refused_in_fit(noisy):
+    with pytest.raises(ValueError, match="voting='means' needs predict_proba, and LinearSVC has none; set voting='vo"):
+        bagged(LinearSVC(), voting="means").fit(*noisy)

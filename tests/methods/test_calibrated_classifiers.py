@@ -121,3 +121,9 @@ def test_fitted_learner_of_other_classes_is_rejected():
 def test_unfitted_prefit_learner_is_rejected():
     with pytest.raises(sklearn.exceptions.NotFittedError, match="GaussianNB"):
         SigmoidClassifier(GaussianNB(), calibration="prefit").fit(*blobs(30, 2))
+
+
+def test_unfitted_method_has_no_only_classifier_and_map():
+    for name in ("estimator_", "calibrator_"):
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            getattr(SigmoidClassifier(GaussianNB()), name)

@@ -38,9 +38,9 @@ def test_first_block_grows_until_it_has_each_class():
     [
         ([0, 0, 0, 0, 0, 1], range(6), "no time has rows of each class before and after it; class 1 has 1 of 6 rows"),
         ([0, 1, 0, 1, 0, 1], [1, 1, 2, 2, 3, 3], "there are 2 different times, too few for 3 blocks"),
-        ([0, 1, 0, 1], [1, 2, np.nan, 4], "a time is missing"),
+        ([0, 1, 0, 1], [1, 2, np.nan, 4], "1 of 4 times are missing, the first in row 2"),
         ([0, 1, 0, 1], None, "give fit the time of each row as groups"),
-        ([0, 1, 0, 1], [1, 2], "must hold the time of each row, 4 values"),
+        ([0, 1, 0, 1], [1, 2], "groups holds 2 values for 4 rows; give the time of each row"),
     ],
 )
 def test_unusable_times_are_refused(y, times, message):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit, softmax
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -23,6 +24,7 @@ from probcal import (
     PriorCalibrator,
     SigmoidCalibrator,
     SplineCalibrator,
+    VennAbersCalibrator,
 )
 from probcal.methods.registry import FAMILIES
 from tests.methods.calibrating import noisy
@@ -252,3 +254,24 @@ def test_maps_are_fitted_and_applied_by_one_blas_thread(monkeypatch):
     with threadpool_limits(2, user_api="blas"):
         SigmoidCalibrator(input="score").fit(scores, np.arange(40) % 3 > 0).predict_proba(scores)
     assert seen == [{1}, {1}]
+
+
+@every_map
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "predict_interval", "intervals"])
+def test_every_method_of_an_unfitted_map_says_so(calibrator, method):
+    if hasattr(calibrator, method):
+        with pytest.raises(NotFittedError, match="is not fitted yet"):
+            getattr(calibrator(), method)(*([[0.2, 0.7], [0, 1]] if method == "score" else [[0.2, 0.7]]))
+
+
+def test_intervals_are_only_of_the_columns_of_the_fit():
+    P, y = problem(200, 2, 0)
+    fitted = VennAbersCalibrator().fit(P[:, 1], y)
+    for method in (fitted.predict_interval, fitted.intervals, fitted.predict_proba):
+        with pytest.raises(ValueError, match="scores have 2 columns, and the map was fitted on 1"):
+            method(P)
+    frame = pd.DataFrame(P, columns=["0", "1"])
+    fitted = VennAbersCalibrator().fit(frame, y)
+    np.testing.assert_array_equal(fitted.predict_interval(frame), np.column_stack(fitted.intervals(frame)[0]))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict_interval(frame[["1", "0"]])

@@ -173,7 +173,7 @@ def test_integer_weights_equal_repeated_rows():
 def test_calibration_rows_without_weight_are_rejected():
     X, y = blobs(60, 2)
     cv = [(np.arange(0, 60, 2), np.arange(1, 60, 2))]
-    with pytest.raises(ValueError, match="fold 1 of 1 has no row of positive weight to calibrate on"):
+    with pytest.raises(ValueError, match="fold 1 of 1 has no rows of positive weight to calibrate on"):
         VennAbersClassifier(GaussianNB(), cv=cv).fit(X, y, (np.arange(60) + 1) % 2)
 
 

@@ -42,8 +42,8 @@ def test_brier_score_of_text_labels_agrees_with_scikit_learn():
         (["no", 1.5j], None, "y must hold numbers, and no missing values; for labels of another kind give pos_label"),
         (["no", "yes"], "y", "y holds no label 'y' \\(it holds 'no', 'yes'\\)"),
         (["a", "b", "c"], "a", "y holds more than two labels"),
-        (["yes", None], "yes", "no missing values"),
-        (["yes", math.nan], "yes", "no missing values"),
+        (["yes", None], "yes", "1 of 2 labels are missing, the first in row 1"),
+        (["yes", math.nan], "yes", "1 of 2 labels are missing"),
     ],
 )
 def test_invalid_labels_or_pos_label_are_rejected(y, pos_label, message):
@@ -82,7 +82,7 @@ def test_log_loss_of_text_labels_agrees_with_scikit_learn():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["a", "b", "a"], "y holds 2 different labels, and p has 3 columns; give the number of the column"),
+        (["a", "b", "a"], "y holds 2 different labels, and p has 3 columns; name the label of each column with labels"),
         (["a", "b", None], "no missing values"),
         (["a", "b", math.nan], "no missing values"),
     ],

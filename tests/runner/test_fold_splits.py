@@ -5,7 +5,7 @@ import pytest
 
 from probcal.config.experiment import read_experiment
 from probcal.errors import FileProblems
-from probcal.runner.execute import rows_of
+from probcal.runner.execute import load_rows
 from probcal.runner.identity import Identities, components_of
 from probcal.runner.plan import cells_of
 
@@ -46,14 +46,14 @@ def visits(bench, split="{kind: group_k_fold, folds: 3, group: patient}"):
 def test_ten_repetitions_of_five_folds_are_fifty_splits(bench):
     planned = cells(bench, repeats=10, split=FOLDS)
     assert [cell.repetition for cell in planned] == list(range(50))
-    tested = [rows_of(cell).y_test for cell in planned[:5]]
+    tested = [load_rows(cell).y_test for cell in planned[:5]]
     assert sum(map(len, tested)) == 178 and {len(y) for y in tested} == {35, 36}
 
 
 def test_the_split_of_an_experiment_replaces_those_of_the_cards(bench):
     assert len(cells(bench, datasets=["iris", "wine-first"], repeats=3, split=FOLDS)) == 30
     [cell] = cells(bench, repeats=1, split={"kind": "holdout", "train_fraction": 0.9})
-    assert len(rows_of(cell).y_test) == 18
+    assert len(load_rows(cell).y_test) == 18
 
 
 def test_a_card_may_have_folds(bench):
@@ -74,13 +74,13 @@ def test_learners_do_not_get_the_column_of_the_split(bench, split, left):
     learners = {"nb": {"type": "gaussian_nb", "encoding": "native"}}
     cell = cells(bench, datasets=[visits(bench, split)], learners=learners)[0]
     bench.run("-j", "1")
-    assert rows_of(cell).X_train.columns.tolist() == left
+    assert load_rows(cell).X_train.columns.tolist() == left
 
 
 def test_all_methods_of_a_split_have_the_same_rows(bench):
     planned = cells(bench, repeats=1, split=FOLDS, methods=["direct", "sigmoid"])
-    assert rows_of(planned[0]) is rows_of(planned[1])
-    assert all(not rows_of(planned[0])[part].flags.writeable for part in (0, 1, 2, 3))
+    assert load_rows(planned[0]) is load_rows(planned[1])
+    assert all(not load_rows(planned[0])[part].flags.writeable for part in (0, 1, 2, 3))
 
 
 def test_a_quick_run_has_rows_of_every_class(bench):

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from probcal.config.experiment import read_experiment
 from probcal.data.load import fetch_into_cache
 from probcal.errors import FileProblems
-from probcal.runner.execute import execute, rows_of
+from probcal.runner.execute import execute, load_rows
 from probcal.runner.identity import Identities, components_of
 from probcal.runner.plan import cells_of
 
@@ -92,7 +92,7 @@ def test_no_scored_row_is_older_than_a_training_row(bench, scored, method):
 
 def test_rows_of_one_day_are_not_cut_apart(bench):
     for cell in cells(bench, TIME, ["direct"]):
-        rows = rows_of(cell)
+        rows = load_rows(cell)
         train, test = rows.X_train["row"].to_numpy(int), rows.X_test["row"].to_numpy(int)
         assert not set(DAY[train]) & set(DAY[test])
 

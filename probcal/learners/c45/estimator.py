@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._validation import check_choices, check_counts
+from probcal._validation import check_choices, check_counts, count_threads
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
 from probcal.learners.frame_columns import checked_frame
@@ -358,7 +357,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
 def _in_threads(call: Callable[..., Any], *arguments: Any) -> list[Any]:
     """Return the results of ``call``, in order. The compiled functions release Python's lock."""
-    n_threads = min(_openmp_effective_n_threads(), len(arguments[0]))
+    n_threads = min(count_threads(), len(arguments[0]))
     if n_threads < 2:
         return list(map(call, *arguments))
     with ThreadPoolExecutor(n_threads, "probcal") as pool:

@@ -13,12 +13,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from probcal._validation import label_array
 from probcal.learners.frame_columns import checked_frame, codes_of, levels_of, numbers_of
 from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import full_name, untrusted_options
@@ -239,8 +236,9 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         table = checked_frame(self, X, fitting=True)
         check_consistent_length(table, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        labels = label_array(y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         with in_java():
             java = make(self.classifier, self.options)
             self._seed(java)

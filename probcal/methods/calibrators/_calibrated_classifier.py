@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._validation import check_choices, take_rows
+from probcal._validation import check_choices, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods._learner_output import probabilities_of
@@ -137,8 +137,8 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             Weights of the rows, not negative. The classifiers and the maps use them. Only their ratios count: they are
             multiplied by a number that makes their mean 1. A row of weight 0 is left out. None means equal weights.
         groups : array-like of shape (n_rows,), default=None
-            Group of each row. With ``calibration="cross_val"`` the rows of one group fall into one fold. ``"train"``
-            and ``"prefit"`` do not use the groups.
+            Group of each row, for ``calibration="cross_val"``. The rows of one group fall into one fold, and a splitter
+            gets the groups.
         frequency_weights : bool, default=False
             Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
             two rows.
@@ -153,7 +153,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         ValueError
             If a parameter, the labels or the weights are invalid, or the estimator is no classifier.
             If a class is too rare for ``calibration``.
-            If groups are given with ``calibration="holdout"``.
+            If groups are given that would not be used: with another ``calibration`` than ``"cross_val"``, with a
+            classifier that is fitted already, or with a list of pairs as ``cv``.
+            If a group is missing, or the groups have several types or another number than the rows.
             If weights are given for a learner that takes none.
             If the learner has no scores, or a score is missing or infinite.
             If a classifier that is fitted already knows other classes than ``y`` holds.
@@ -167,6 +169,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             (or groups).
         """
         X, labels, weights = self._checked(X, y, sample_weight, frequency_weights)
+        if groups is not None:
+            self._refuse_unused_groups()
+            groups = group_array(groups, len(labels))
         counted = np.full(len(labels), True) if weights is None else weights > 0
         cut = partial(folds, X, labels, self.cv, groups=groups, counted=None if counted.all() else counted)
         if weights is not None and not counted.all():
@@ -341,11 +346,6 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             return [learner], [every], [self._scores(learner, X)]
         seed = drawn_seed(random)
         if self.calibration == "holdout":
-            if groups is not None:
-                raise ValueError(
-                    "groups are for calibration='cross_val', because calibration='holdout' draws single rows; use the "
-                    "former, or fit the classifier on some groups and calibrate a FrozenEstimator on others"
-                )
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
             learner = fit_weighted(learner, X, labels, weights, learn)
             return [learner], [rows], [self._scores(learner, take_rows(X, rows))]
@@ -357,6 +357,22 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         if self.ensemble is False:
             learners = [fit_weighted(learner, X, labels, weights)]
         return learners, parts, scores
+
+    def _refuse_unused_groups(self) -> None:
+        """Raise ValueError if ``fit`` would not use the groups."""
+        if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
+            raise ValueError(
+                "groups are for calibration='cross_val', and a classifier that is fitted already has no folds; give no "
+                "groups, and calibrate on rows of groups that the classifier has not seen"
+            )
+        if self.calibration != "cross_val":
+            reason = {"holdout": "draws single rows", "train": "makes no folds"}[self.calibration]
+            raise ValueError(
+                f"groups are for calibration='cross_val', because calibration='{self.calibration}' {reason}; use the "
+                "former, or fit the classifier on some groups and calibrate a FrozenEstimator on others"
+            )
+        if isinstance(self.cv, list | tuple):
+            raise ValueError("cv holds the rows of each fold, so groups would change nothing; give one of the two")
 
     def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
         if self.ensemble == "auto":
@@ -382,6 +398,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return self.estimator
 
     def _only(self, name: str) -> Any:
+        check_is_fitted(self)
         first, *others = getattr(self, name)
         if any(one is not first for one in others):
             raise AttributeError(f"there are {len(others) + 1}, one per fold: see {name}, or set ensemble=False")

@@ -51,11 +51,15 @@ def folds(
     ``counted`` is a bool for each row. The others are left out, and the folds number the counted rows only. A splitter
     or a list of pairs numbers all rows, so these are split first.
 
-    Raises ValueError for a class with one row or in one group, and when a fold has no row of a class to learn from.
+    Raises ValueError for a class with one row or in one group, for row numbers that do not exist, and when a fold has
+    no row to calibrate on, or no row of a class to learn from.
     """
     if not is_count(cv):
         given = check_cv(cv).split(X, labels, groups)
         pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in given]
+        for number, pair in enumerate(pairs, 1):
+            for rows in pair:
+                _check_row_numbers(rows, len(labels), f"fold {number} of {len(pairs)}")
         if counted is not None:
             place, labels = np.cumsum(counted) - 1, labels[counted]
             pairs = [(place[learn][counted[learn]], place[rows][counted[rows]]) for learn, rows in pairs]
@@ -70,15 +74,29 @@ def folds(
     classes = np.unique(labels)
     if not pairs:
         raise ValueError("cv holds no fold")
-    for number, (learn, rows) in enumerate(pairs, 1):
-        if not len(rows):
-            raise ValueError(f"fold {number} of {len(pairs)} has no row of positive weight to calibrate on")
+    for number, (learn, calibrate) in enumerate(pairs, 1):
+        fold = f"fold {number} of {len(pairs)}"
+        if not learn.size or not calibrate.size:
+            purpose = "calibrate on" if learn.size else "learn from"
+            kind = "rows" if counted is None else "rows of positive weight"
+            raise ValueError(f"{fold} has no {kind} to {purpose}; give cv such folds that both parts have rows")
         for label in np.setdiff1d(classes, labels[learn]):
             raise ValueError(
-                f"class {label_text(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
+                f"class {label_text(label)} is missing from the rows to learn from in {fold}; "
                 "use stratified folds, such as cv=5"
             )
     return pairs
+
+
+def _check_row_numbers(rows: np.ndarray, n_rows: int, fold: str) -> None:
+    """Raise ValueError unless ``rows`` are whole numbers below ``n_rows``, or a mask of that length."""
+    if not rows.size:
+        return
+    if rows.ndim != 1 or rows.dtype.kind not in "iub" or (rows.dtype.kind == "b" and len(rows) != n_rows):
+        raise ValueError(f"{fold} must hold two lists of row numbers; see the parameter cv")
+    if rows.dtype.kind != "b" and not -n_rows <= rows.min() <= rows.max() < n_rows:
+        wrong = rows.max() if rows.max() >= n_rows else rows.min()
+        raise ValueError(f"{fold} holds the row number {wrong}, and there are {n_rows} rows, counted from 0")
 
 
 def _possible_folds(labels: np.ndarray, cv: int, groups: Any) -> int:
@@ -124,6 +142,8 @@ def check_folds(cv: Any) -> None:
         return
     if (not hasattr(cv, "split") and not isinstance(cv, list | tuple)) or isinstance(cv, str):
         raise ValueError(f"cv must be a whole number of folds from 2, or a splitter of scikit-learn, not {cv!r}")
+    if isinstance(cv, list | tuple) and not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in cv):
+        raise ValueError("cv must be a list of pairs: the row numbers to learn from, and those to calibrate on")
 
 
 def label_text(label: Any) -> str:

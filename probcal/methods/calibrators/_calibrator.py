@@ -143,13 +143,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             If a score is missing or infinite, or the columns are not those of ``fit``.
             If ``input="probability"`` and the scores are no probabilities.
         """
-        check_is_fitted(self)
-        given = self._as_matrix(scores)
-        if given.shape[1] != self.n_features_in_:
-            raise ValueError(f"scores have {_columns(given)}, and the map was fitted on {self.n_features_in_}")
-        self._check_names(scores, given, fitting=False)
+        matrix = self._fitted_scores(scores)
         with _threads().limit(limits=1, user_api="blas"):
-            return self._calibrated(self._read(given))
+            return self._calibrated(matrix)
 
     def predict(self, scores: Any) -> np.ndarray:
         """Predict the most probable class of each row.
@@ -166,11 +162,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
         Raises
         ------
+        NotFittedError
+            If ``fit`` was not called.
         ValueError
             If a score is missing or infinite, or the columns are not those of ``fit``.
             If ``input="probability"`` and the scores are no probabilities.
         """
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(scores), axis=1)])
+        p = self.predict_proba(scores)
+        return np.asarray(self.classes_[np.argmax(p, axis=1)])
 
     def check_parameters(self) -> None:
         """Check the parameters.
@@ -189,6 +188,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities."""
+
+    def _fitted_scores(self, scores: Any) -> np.ndarray:
+        """Return what ``_read`` does. Raises NotFittedError before ``fit``, and ValueError for other columns."""
+        check_is_fitted(self)
+        given = self._as_matrix(scores)
+        if given.shape[1] != self.n_features_in_:
+            raise ValueError(f"scores have {_columns(given)}, and the map was fitted on {self.n_features_in_}")
+        self._check_names(scores, given, fitting=False)
+        return self._read(given)
 
     def _check_names(self, scores: Any, given: np.ndarray, *, fitting: bool) -> None:
         """Remember the columns of a frame, or compare them with those remembered, as in scikit-learn.

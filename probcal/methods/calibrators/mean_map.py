@@ -87,7 +87,7 @@ class MeanMapClassifier(CalibratedMethod):
             Weights of the rows, not negative. The classifiers and the maps use them. Only their ratios count: they are
             multiplied by a number that makes their mean 1. A row of weight 0 is left out. None means equal weights.
         groups : array-like of shape (n_rows,), default=None
-            Group of each row. The rows of one group fall into one fold.
+            Group of each row. The rows of one group fall into one fold, and a splitter gets the groups.
         frequency_weights : bool, default=False
             Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
             two rows.
@@ -102,6 +102,8 @@ class MeanMapClassifier(CalibratedMethod):
         ValueError
             If a parameter, the labels or the weights are invalid, or the estimator is no classifier.
             If a class is too rare for the folds.
+            If groups are given with a list of pairs as ``cv``, or with a classifier that is fitted already.
+            If a group is missing, or the groups have several types or another number than the rows.
             If weights are given for a learner that takes none.
             If the learner has no scores, or a score is missing or infinite.
             If a classifier that is fitted already knows other classes than ``y`` holds.

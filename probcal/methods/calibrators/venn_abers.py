@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from probcal.methods._base import combine_classes
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
@@ -191,9 +192,12 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
 
         Raises
         ------
+        NotFittedError
+            If ``fit`` was not called.
         ValueError
-            If there are more than two classes, or the scores are invalid.
+            If there are more than two classes, or the scores or their columns are not as in ``fit``.
         """
+        check_is_fitted(self)
         if len(self.maps_) > 1:
             raise ValueError(f"predict_interval is for two classes only, and y had {len(self.classes_)}")
         return np.column_stack(self.intervals(scores)[0])
@@ -213,10 +217,12 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
 
         Raises
         ------
+        NotFittedError
+            If ``fit`` was not called.
         ValueError
-            If the scores are invalid.
+            If the scores are invalid, or their columns are not those of ``fit``.
         """
-        columns = self._columns(self._read(self._as_matrix(scores)))
+        columns = self._columns(self._fitted_scores(scores))
         return [one.interval(columns[:, number]) for number, one in enumerate(self.maps_)]
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> VennAbers:
