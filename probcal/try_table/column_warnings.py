@@ -45,8 +45,8 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
         if column.kind == "number" and (n_rounded := _count_rounded(column)):
             yield (
                 f"{_names_text([column.name])} holds numbers above 9,007,199,254,740,992 in {counted(n_rounded)}, "
-                f'whose last digits are rounded; if they are ids, --drop "{column.name}" leaves them out, or --category '
-                f'"{column.name}" keeps all digits'
+                f'whose last digits are rounded; if they are ids, --drop "{column.name}" leaves them out, or '
+                f'--category "{column.name}" keeps all digits'
             )
         if column.kind == "date" and column.values is not None and (far := int((column.values >= _LAST_YEAR).sum())):
             yield (
