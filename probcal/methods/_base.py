@@ -16,6 +16,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from probcal.methods._learner_output import learner_probabilities, learner_scores
+
 
 def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return (labels, classes): ``y`` as an array (n_rows,), and its sorted distinct labels.
@@ -161,8 +163,8 @@ def scored_classes(classes: np.ndarray) -> np.ndarray:
     return classes[1:] if len(classes) == 2 else classes
 
 
-def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.ndarray:
-    """Return the learner's scores as float64.
+def class_scores(learner: Any, X: Any, wanted: Scores, classes: np.ndarray) -> np.ndarray:
+    """Return the learner's scores as float64, in the order of ``classes``.
 
     The shape is (n_rows, 1) for the second of two classes. For several classes it is (n_rows, n_classes), each class
     against the rest.
@@ -178,18 +180,10 @@ def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.nda
     source = "decision_function" if wanted == "decision_function" else "predict_proba"
     if not hasattr(learner, source):
         raise ValueError(f"{type(learner).__name__} has no {source} to read the {wanted.replace('_', ' ')} from")
-    given = np.asarray(getattr(learner, source)(X), dtype=np.float64)
-    if source == "decision_function" and n_classes == 2:
-        given = given.reshape(len(given), -1)
-    columns = 1 if source == "decision_function" and n_classes == 2 else n_classes
-    if given.ndim != 2 or given.shape[1] != columns:
-        raise ValueError(
-            f"{source} of {type(learner).__name__} gives an array of shape {given.shape} where {columns} columns "
-            f"were expected, for {n_classes} classes"
-        )
     if wanted == "decision_function":
-        return given
-    numbers = range(1, 2) if n_classes == 2 else range(n_classes)
+        return learner_scores(learner, X, classes)
+    given = learner_probabilities(learner, X, classes)
+    numbers = range(1, 2) if len(classes) == 2 else range(len(classes))
     if wanted == "probability":
         return given[:, list(numbers)]
     return np.column_stack([log_odds(given, column) for column in numbers])

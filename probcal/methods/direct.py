@@ -11,6 +11,7 @@ from probcal._validation import check_choices, check_clip
 from probcal.config.components import unmet_need
 from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._learner_output import every_class_place, learner_probabilities, predicted_classes
 
 Kept = Literal["both", "positive", "predicted"]
 
@@ -92,6 +93,7 @@ class DirectClassifier(ProbabilityMethod):
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
         if needed := unmet_need(type(self), self.estimator_):
             raise ValueError(f"{type(self.estimator).__name__} has no {needed}, and {type(self).__name__} needs it")
+        every_class_place(self.estimator_, self.classes_)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -108,7 +110,7 @@ class DirectClassifier(ProbabilityMethod):
             Probabilities, in the order of ``classes_``.
         """
         self._before_predicting(X)
-        p = clipped_rows(self.estimator_.predict_proba(X), self.clip)
+        p = clipped_rows(learner_probabilities(self.estimator_, X, self.classes_), self.clip)
         if self.kept == "both" or len(self.classes_) != 2:
             return p
         first = (p[:, 0] > p[:, 1]) & (self.kept == "predicted")
@@ -139,7 +141,7 @@ class DirectClassifier(ProbabilityMethod):
             Labels. Neither ``clip`` nor ``kept`` changes them.
         """
         self._before_predicting(X)
-        labels: np.ndarray = self.estimator_.predict(X)
+        labels: np.ndarray = self.classes_[predicted_classes(self.estimator_, X, self.classes_)]
         return labels
 
 
@@ -233,7 +235,7 @@ class RescaledClassifier(ProbabilityMethod):
         return combine_classes(list(self._rescaled(self._scores(X)).T))
 
     def _scores(self, X: Any) -> np.ndarray:
-        return class_scores(self.estimator_, X, "auto", len(self.classes_))
+        return class_scores(self.estimator_, X, "auto", self.classes_)
 
     def _rescaled(self, scores: np.ndarray) -> np.ndarray:
         width = self.greatest_ - self.least_

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from probcal._validation import check_choices, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._learner_output import every_class_place, learner_probabilities
 from probcal.methods.calibrators._calibration_rows import (
     check_folds,
     check_holdout_size,
@@ -229,7 +230,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If ``X`` has other columns than ``fit`` got.
         """
         self._before_predicting(X)
-        own = [np.asarray(learner.predict_proba(X), dtype=np.float64) for learner in self.estimators_]
+        own = [learner_probabilities(learner, X, self.classes_) for learner in self.estimators_]
         yield own[0] if len(own) == 1 else np.mean(own, axis=0)
         yield self.predict_proba(X)
 
@@ -302,9 +303,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             if not hasattr(learner, first) and hasattr(learner, second):
                 first = second
             if first == "predict_proba":
-                return _probabilities(learner, X, len(self.classes_)), "probability"
+                return learner_probabilities(learner, X, self.classes_), "probability"
             wanted = "decision_function"
-        return class_scores(learner, X, wanted, len(self.classes_)), "score"
+        return class_scores(learner, X, wanted, self.classes_), "score"
 
     def _scored_rows(
         self, X: Any, labels: np.ndarray, weights: np.ndarray | None, groups: Any, random: np.random.Generator
@@ -356,12 +357,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
     def _fitted_already(self) -> Any:
         """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""
         check_is_fitted(self.estimator)
-        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
-        if not np.array_equal(known, self.classes_):
-            raise ValueError(
-                f"the fitted classifier knows the classes {known.tolist()}, and y holds {self.classes_.tolist()}; give "
-                "rows of each class to calibrate it"
-            )
+        every_class_place(self.estimator, self.classes_)
         return self.estimator
 
     def _only(self, name: str) -> Any:
@@ -369,14 +365,3 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         if any(one is not first for one in others):
             raise AttributeError(f"there are {len(others) + 1}, one per fold: see {name}, or set ensemble=False")
         return first
-
-
-def _probabilities(learner: Any, X: Any, n_classes: int) -> np.ndarray:
-    """Return ``predict_proba`` of ``X``, (n_rows, n_classes). Raises ValueError for another number of columns."""
-    given = np.asarray(learner.predict_proba(X), dtype=np.float64)
-    if given.ndim != 2 or given.shape[1] != n_classes:
-        raise ValueError(
-            f"predict_proba of {type(learner).__name__} gives an array of shape {given.shape} where {n_classes} "
-            f"columns were expected, for {n_classes} classes"
-        )
-    return given

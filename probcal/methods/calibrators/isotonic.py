@@ -221,7 +221,7 @@ class IsotonicClassifier(CalibratedMethod):
 
     def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
         if self.scores == "rescaled":
-            return class_scores(learner, X, "probability", len(self.classes_)), "score"
+            return class_scores(learner, X, "probability", self.classes_), "score"
         return super()._scores(learner, X)
 
     def _calibrator(self, read_as: Input) -> IsotonicCalibrator:

@@ -129,7 +129,7 @@ class MeanMapClassifier(CalibratedMethod):
 
     def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
         if self.map == "isotonic" and hasattr(learner, "predict_proba"):
-            return class_scores(learner, X, "probability", len(self.classes_)), "score"  # distances are those of p
+            return class_scores(learner, X, "probability", self.classes_), "score"  # distances are those of p
         return super()._scores(learner, X)
 
     def _calibrator(self, read_as: Input) -> Calibrator:
