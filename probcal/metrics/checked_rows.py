@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from probcal.metrics.label_columns import in_label_order
+
 _UNITS = {"bits": 2.0, "nats": math.e}
 _SUM_TOLERANCE = 1e-6
 """Tolerance of the sum of a row of predictions: ten roundings of float32."""
@@ -63,7 +65,17 @@ class Rows:
 
 def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
-    y = class_numbers(y, p, pos_label)
+    return checked_numbers(*numbered(y, p, pos_label), sample_weight)
+
+
+def numbered(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
+    """Return the labels as numbers of columns, and the probabilities with their columns in that order."""
+    y, p = in_label_order(y, p, pos_label)
+    return class_numbers(y, p, pos_label), p
+
+
+def checked_numbers(y: Any, p: Any, sample_weight: Any = None) -> Rows:
+    """Return what ``checked`` does, for labels that are known to be the numbers of the columns."""
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"

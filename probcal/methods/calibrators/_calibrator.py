@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from probcal._class_order import places_among
 from probcal._validation import check_choices
 from probcal.methods._base import class_labels, combine_classes, log_odds, row_weights, scored_classes
 
@@ -167,9 +168,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         Raises ValueError for other columns, and for columns that are named after the classes in another order.
         """
         validate_data(self, scores if hasattr(scores, "columns") else given, reset=fitting, skip_check_array=True)
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
-        classes = [str(label) for label in self.classes_]
-        if sorted(names) == sorted(classes) and names != classes:
+        names, classes = list(getattr(scores, "columns", [])), self.classes_.tolist()
+        places = places_among(names, classes)
+        if len(names) == len(classes) and -1 not in places and places != sorted(places):
             raise ValueError(f"the columns of scores are {names}; put them in the order of the classes, {classes}")
 
     def _as_matrix(self, scores: Any) -> np.ndarray:
