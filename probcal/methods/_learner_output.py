@@ -52,6 +52,16 @@ def every_class_place(learner: Any, classes: np.ndarray) -> np.ndarray:
     return places
 
 
+def in_class_order(learner: Any, columns: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return ``columns`` of the learner, one for each of its classes, in the order of ``classes``.
+
+    Raises ValueError where its classes are others.
+    """
+    places = every_class_place(learner, classes)
+    in_order = np.array_equal(places, np.arange(columns.shape[1]))
+    return columns if in_order else np.ascontiguousarray(columns[:, places])
+
+
 def learner_probabilities(learner: Any, X: Any, classes: np.ndarray, *, unseen: bool = False) -> np.ndarray:
     """Return ``predict_proba`` as float64, (n_rows, n_classes), with a column for each of ``classes`` in their order.
 
@@ -62,7 +72,7 @@ def learner_probabilities(learner: Any, X: Any, classes: np.ndarray, *, unseen: 
     given = np.asarray(learner.predict_proba(X), dtype=np.float64)
     _check_columns(learner, "predict_proba", given, len(learner.classes_))
     if (places >= 0).all():
-        return _in_order(given, places)
+        return in_class_order(learner, given, classes)
     p = np.zeros((count_rows(X), len(classes)))
     p[:, places >= 0] = given[:, places[places >= 0]]
     return p
@@ -83,11 +93,11 @@ def learner_scores(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
         return given if places[1] == 1 else -given
     if getattr(_scoring(learner), "decision_function_shape", None) == "ovo":
         _check_columns(learner, "decision_function", given, n_classes * (n_classes - 1) // 2, n_classes)
-        return _in_order(_against_the_rest(given, n_classes), places)
+        return in_class_order(learner, _against_the_rest(given, n_classes), classes)
     _check_columns(learner, "decision_function", given, n_classes)
     if n_classes == 3 and _may_score_pairs(learner):
         _refuse_pairs(learner, X, given)
-    return _in_order(given, places)
+    return in_class_order(learner, given, classes)
 
 
 def predicted_classes(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
@@ -113,11 +123,6 @@ def predicted_classes(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
         )
     numbers: np.ndarray = places[place]
     return numbers
-
-
-def _in_order(columns: np.ndarray, places: np.ndarray) -> np.ndarray:
-    in_order = np.array_equal(places, np.arange(columns.shape[1]))
-    return columns if in_order else np.ascontiguousarray(columns[:, places])
 
 
 def _check_columns(learner: Any, source: str, given: np.ndarray, columns: int, n_classes: int | None = None) -> None:
