@@ -19,6 +19,13 @@ def places_among(known: Iterable[Any], wanted: Iterable[Any]) -> list[int]:
     return min(found, key=lambda places: places.count(-1))
 
 
+def column_names(frame: Any) -> list[Any]:
+    """Return the names of the columns of a frame. Those that pandas gives by default, from 0 on, name nothing."""
+    names = list(getattr(frame, "columns", []))
+    default = type(getattr(frame, "columns", None)).__name__ == "RangeIndex" and names == list(range(len(names)))
+    return [] if default else names
+
+
 def _values(classes: Iterable[Any]) -> list[Any]:
     return [one.item() if isinstance(one, np.generic) else one for one in classes]
 

@@ -194,7 +194,7 @@ class BatchProbes:
     """
 
     def __init__(self, train: WeightedTraining, rows: Any, classes: np.ndarray, shortcut: Shortcut) -> None:
-        self._train, self._rows, self._shortcut = train, rows, shortcut
+        self._train, self._rows, self._classes, self._shortcut = train, rows, classes, shortcut
         self._slow = SeparateProbes(train, DistinctRows(rows), classes)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
@@ -222,7 +222,12 @@ class BatchProbes:
                 f"fit of the shortcut {type(self._shortcut).__name__} must give a list of {len(thresholds)}"
                 f" classifiers, one for each row of class_weights, or None in place of one; it gave {found!r}"
             )
-        made = [(p, classifier) for p, classifier in zip(thresholds, found, strict=True) if classifier is not None]
+        made = [
+            (p, classifier)
+            for p, classifier in zip(thresholds, found, strict=True)
+            # in another order, its margins may be those of the first class
+            if classifier is not None and np.array_equal(getattr(classifier, "classes_", self._classes), self._classes)
+        ]
         ready = {}
         if made:
             classifiers = [classifier for _, classifier in made]

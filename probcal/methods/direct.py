@@ -86,7 +86,8 @@ class DirectClassifier(ProbabilityMethod):
         ------
         ValueError
             If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``.
+            ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``, or
+            its ``classes_`` does not hold the labels of ``y``.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal._class_order import places_among
+from probcal._class_order import column_names, places_among
 
 _MOST_SHOWN = 5
 
@@ -24,7 +24,7 @@ def in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
     """
     if np.ndim(p) != 2 or np.ndim(y) != 1 or len(y) != len(p) or np.ma.is_masked(y):
         return y, p  # the other checks explain what is wrong
-    names = _names(p)
+    names = column_names(p)
     if not names and pos_label is None:
         _refuse_count_from_one(y, np.shape(p)[1])
         return y, p
@@ -47,13 +47,6 @@ def in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
         last = places[named.index(pos_label)]
         return y, values[:, [*(place for place in order if place != last), last]]
     return np.array([order.index(place) for place in places])[codes], values[:, order]
-
-
-def _names(p: Any) -> list[Any]:
-    """Return the names of the columns of a frame. Those that pandas gives by default name nothing."""
-    names = list(getattr(p, "columns", []))
-    default = type(getattr(p, "columns", None)).__name__ == "RangeIndex" and names == list(range(len(names)))
-    return [] if default else names
 
 
 def _distinct(y: Any) -> tuple[list[Any], np.ndarray]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probcal._class_order import places_among
+from probcal._class_order import column_names, places_among
 
 SUM_TOLERANCE = 1e-5
 """Tolerance of the sum of a row of probabilities of several classes, which may be rounded."""
@@ -78,7 +78,7 @@ _MOST_ROWS = 10**15
 
 def stream(p: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return ``p``, (n,) or (n, n_classes), and ``y``, (n,), as numeric arrays. Raises ValueError for other shapes."""
-    names = list(getattr(p, "columns", []))
+    names = column_names(p)
     places = places_among(names, range(len(names)))
     p, y = numbers(p, "p"), numbers(y, "y")
     if names and -1 not in places:  # a frame whose columns are named after the classes

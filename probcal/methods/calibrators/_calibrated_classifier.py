@@ -150,7 +150,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If groups are given with ``calibration="holdout"``.
             If weights are given for a learner that takes none.
             If the learner has no scores, or a score is missing or infinite.
-            If a classifier that is fitted already knows other classes than ``y`` holds.
+            If ``classes_`` of the learner is missing, or does not hold the labels of ``y``.
         NotFittedError
             If a classifier that must be fitted already is not.
 

@@ -99,7 +99,7 @@ class MeanMapClassifier(CalibratedMethod):
             If a class is too rare for the folds.
             If weights are given for a learner that takes none.
             If the learner has no scores, or a score is missing or infinite.
-            If a classifier that is fitted already knows other classes than ``y`` holds.
+            If ``classes_`` of the learner is missing, or does not hold the labels of ``y``.
         NotFittedError
             If a classifier that must be fitted already is not.
 
