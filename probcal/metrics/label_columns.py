@@ -22,7 +22,7 @@ def in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
     ValueError for numbers that may count three or more columns from 0 or from 1, and for a ``pos_label`` that is not
     the last label in sorted order, because then either of two columns may be its own.
     """
-    if np.ndim(p) != 2 or np.ndim(y) != 1 or len(y) != len(p) or np.ma.is_masked(y):
+    if np.ndim(p) != 2 or np.ndim(y) != 1 or np.shape(y)[0] != np.shape(p)[0] or np.ma.is_masked(y):
         return y, p  # the other checks explain what is wrong
     names = column_names(p)
     if not names and pos_label is None:
