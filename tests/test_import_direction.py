@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "probcal"
-SHARED = {"distribution", "errors", "_io", "_lock", "_validation"}
+SHARED = {"_class_order", "distribution", "errors", "_io", "_lock", "_validation"}
 MAY_IMPORT = {
     "metrics": set(),
     "plots": {"metrics"},

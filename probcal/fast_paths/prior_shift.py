@@ -124,6 +124,7 @@ class PriorShift:
     ) -> None:
         self.log_odds, self._log_prior_odds, self._holds = log_odds, log_prior_odds, holds
         self._base: Any = None
+        self._in_order = True
         self._totals: tuple[float, float] | None = None
 
     def fit(
@@ -147,7 +148,8 @@ class PriorShift:
         Returns
         -------
         list of ShiftedClassifier or None, of length k
-            None stands for weights for which ``holds`` is False. All are None if a class has total weight 0.
+            None stands for weights for which ``holds`` is False. All are None if a class has total weight 0, or if the
+            learner's ``classes_`` are not in sorted order.
         """
         if self._totals is None:
             weights = np.ones(len(labels)) if row_weights is None else row_weights
@@ -158,6 +160,9 @@ class PriorShift:
             return [None] * len(class_weights)
         if self._base is None:
             self._base = clone(estimator).fit(X, labels, sample_weight=row_weights)
+            self._in_order = np.array_equal(self._base.classes_, np.unique(labels))
+        if not self._in_order:  # its log-odds may be those of the first class
+            return [None] * len(class_weights)
         own = self._log_prior_odds(*self._totals)
         return [
             ShiftedClassifier(self._base, self.log_odds, self._log_prior_odds(a * first, b * second) - own)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
 
 from probcal.methods._base import normalised_rows
+from probcal.methods._learner_output import learner_scores
 
 
 class LogisticSVC(SVC):
@@ -40,7 +42,8 @@ class LogisticSVC(SVC):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        scores = np.asarray(self.decision_function(X))
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
+        check_is_fitted(self)
+        scores = learner_scores(self, X, self.classes_)
+        if scores.shape[1] == 1:
+            return np.hstack([expit(-scores), expit(scores)])
         return normalised_rows(expit(scores))

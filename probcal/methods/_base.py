@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from probcal._validation import fit_weights, label_array, number_array, take_rows
-from probcal.methods._learner_output import decisions_of, probabilities_of
+from probcal.methods._learner_output import learner_probabilities, learner_scores
 
 
 def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +179,7 @@ def scored_classes(classes: np.ndarray) -> np.ndarray:
 
 
 def class_scores(learner: Any, X: Any, wanted: Scores, classes: np.ndarray) -> np.ndarray:
-    """Return the learner's scores as float64.
+    """Return the learner's scores as float64, in the order of ``classes``.
 
     The shape is (n_rows, 1) for the second of two classes. For several classes it is (n_rows, n_classes), each class
     against the rest.
@@ -197,8 +197,8 @@ def class_scores(learner: Any, X: Any, wanted: Scores, classes: np.ndarray) -> n
     if not hasattr(learner, source):
         raise ValueError(f"{type(learner).__name__} has no {source} to read the {wanted.replace('_', ' ')} from")
     if wanted == "decision_function":
-        return decisions_of(learner, X, classes)
-    given = probabilities_of(learner, X, classes)
+        return learner_scores(learner, X, classes)
+    given = learner_probabilities(learner, X, classes)
     numbers = range(1, 2) if len(classes) == 2 else range(len(classes))
     if wanted == "probability":
         return given[:, list(numbers)]

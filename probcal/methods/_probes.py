@@ -16,7 +16,7 @@ from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import Shortcut, transform_rows
 from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step, Workers
-from probcal.methods._learner_output import labels_of
+from probcal.methods._learner_output import predicted_classes
 from probcal.methods.importance import WeightedTraining
 
 _NUMBERS_OF_A_BLOCK = 2**20
@@ -103,10 +103,10 @@ class DistinctRows:
     X: Any
     place: np.ndarray | None = None
 
-    def labels(self, classifier: Any) -> np.ndarray:
-        """Return the predicted labels of the original rows, (n_rows,)."""
-        labels = labels_of(classifier, self.X)
-        return labels if self.place is None else labels[self.place]
+    def predicted(self, classifier: Any, classes: np.ndarray) -> np.ndarray:
+        """Return the place in ``classes`` of the label that is predicted for each original row, (n_rows,) int."""
+        predicted = predicted_classes(classifier, self.X, classes)
+        return predicted if self.place is None else predicted[self.place]
 
 
 def distinct_rows(X: Any) -> DistinctRows:
@@ -168,9 +168,9 @@ class SeparateProbes:
     """
 
     def __init__(
-        self, train: Train, rows: DistinctRows, positive: Any, n_workers: int = 1, *, in_threads: bool = False
+        self, train: Train, rows: DistinctRows, classes: np.ndarray, n_workers: int = 1, *, in_threads: bool = False
     ) -> None:
-        self._fit = _Fit(train, rows, positive)
+        self._fit = _Fit(train, rows, classes)
         workers: Callable[[Train, int], Workers] = InThreads if in_threads else InProcesses
         self._ahead = EarlyFits(workers(self._fit, n_workers)) if n_workers > 1 else None
 
@@ -193,9 +193,9 @@ class BatchProbes:
     The learner itself is fitted where the shortcut cannot guarantee the labels.
     """
 
-    def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: Shortcut) -> None:
-        self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = SeparateProbes(train, DistinctRows(rows), positive)
+    def __init__(self, train: WeightedTraining, rows: Any, classes: np.ndarray, shortcut: Shortcut) -> None:
+        self._train, self._rows, self._classes, self._shortcut = train, rows, classes, shortcut
+        self._slow = SeparateProbes(train, DistinctRows(rows), classes)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -222,7 +222,12 @@ class BatchProbes:
                 f"fit of the shortcut {type(self._shortcut).__name__} must give a list of {len(thresholds)}"
                 f" classifiers, one for each row of class_weights, or None in place of one; it gave {found!r}"
             )
-        made = [(p, classifier) for p, classifier in zip(thresholds, found, strict=True) if classifier is not None]
+        made = [
+            (p, classifier)
+            for p, classifier in zip(thresholds, found, strict=True)
+            # in another order, its margins may be those of the first class
+            if classifier is not None and np.array_equal(getattr(classifier, "classes_", self._classes), self._classes)
+        ]
         ready = {}
         if made:
             classifiers = [classifier for _, classifier in made]
@@ -238,9 +243,9 @@ class BatchProbes:
 class ShiftedProbes:
     """Fit once for all thresholds, where class weights only shift the learner's log-odds."""
 
-    def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: PriorShift) -> None:
+    def __init__(self, train: WeightedTraining, rows: Any, classes: np.ndarray, shortcut: PriorShift) -> None:
         self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = SeparateProbes(train, DistinctRows(rows), positive)
+        self._slow = SeparateProbes(train, DistinctRows(rows), classes)
         self._log_odds: _LogOdds | None = None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -277,8 +282,8 @@ class _LogOdds:
 class _Fit(NamedTuple):
     train: Train
     rows: DistinctRows
-    positive: Any
+    classes: np.ndarray
 
     def __call__(self, p: float) -> tuple[Any, np.ndarray]:
         classifier = self.train(p)
-        return classifier, self.rows.labels(classifier) == self.positive
+        return classifier, self.rows.predicted(classifier, self.classes) == 1

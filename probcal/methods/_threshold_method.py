@@ -171,7 +171,7 @@ class ThresholdMethod(ProbabilityMethod):
                 problem_X, problem_weights = (X, weights) if rows is None else _select_rows(rows, X, weights)
                 train = self._training(problem_X, problem_labels, classes, problem_weights, stream)
                 weighing_X = problem_X if X_counted is None else X_counted
-                self.probings_.append(self._fit_problem(train, weighing_X, counted, classes[1]))
+                self.probings_.append(self._fit_problem(train, weighing_X, counted, classes))
         if len(problems) == 1:
             (only,) = self.probings_
             self.thresholds_, self.estimators_, self.order_ = only.thresholds, only.classifiers, only.order
@@ -181,7 +181,9 @@ class ThresholdMethod(ProbabilityMethod):
         problems = one_against_rest_problems(labels, self.classes_, self.multiclass)
         return [(None, problem_labels, classes) for problem_labels, classes in problems]
 
-    def _fit_problem(self, train: Train, weighing_X: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
+    def _fit_problem(
+        self, train: Train, weighing_X: Any, counted: np.ndarray, classes: np.ndarray
+    ) -> ThresholdClassifiers:
         grid = self._grid()
         weighs_classes = isinstance(train, WeightedTraining) and train.weighs_classes
         shortcut = shortcut_of(self.estimator) if self.shortcuts and weighs_classes else None
@@ -189,16 +191,16 @@ class ThresholdMethod(ProbabilityMethod):
         n_workers, in_threads = effective_n_jobs(self.n_jobs), learns_in_threads(self.estimator)
         if shortcut is None:
             rows = distinct_rows(weighing_X) if once else DistinctRows(weighing_X)
-            found: Probes = SeparateProbes(train, rows, positive, n_workers, in_threads=in_threads)
+            found: Probes = SeparateProbes(train, rows, classes, n_workers, in_threads=in_threads)
         else:
             kind = ShiftedProbes if isinstance(shortcut, PriorShift) else BatchProbes
-            found = kind(train, weighing_X, positive, shortcut)  # type: ignore[arg-type]  # the line above decides
+            found = kind(train, weighing_X, classes, shortcut)  # type: ignore[arg-type]  # the line above decides
             shortcut = shortcut_of(self.estimator)  # a new shortcut, which keeps no training rows
         options = AnswerOptions(shortcut, once, n_workers if in_threads else 1)
         with closing(found) as probes:
             if grid is not None:
-                return fit_on_grid(probes, grid, self._goal(), positive, options)
-            return refine_thresholds(probes, self.n_probes, self._goal(), counted, positive, options)
+                return fit_on_grid(probes, grid, self._goal(), classes, options)
+            return refine_thresholds(probes, self.n_probes, self._goal(), counted, classes, options)
 
     def votes(self, X: Any) -> np.ndarray:
         """Count the classifiers that predict the positive class.

@@ -7,10 +7,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from probcal._validation import check_choices, check_clip, check_counts, count_rows
+from probcal._validation import check_choices, check_clip, check_counts
 from probcal.methods._base import ProbabilityMethod, clipped_rows, normalised_rows
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
-from probcal.methods._learner_output import labels_of
+from probcal.methods._learner_output import learner_probabilities, predicted_classes
 from probcal.methods.calibrators._calibrator import smallest_probability
 
 
@@ -163,8 +163,6 @@ class BaggedVoteClassifier(ProbabilityMethod):
     def _output(self, bag: Any, X: Any) -> np.ndarray:
         """Return the votes or probabilities of one bag, (n_rows, n_classes), with zeros for classes it has not seen."""
         if self.voting == "votes" or (self.voting == "auto" and not hasattr(bag, "predict_proba")):
-            votes: np.ndarray = (labels_of(bag, X)[:, None] == self.classes_).astype(np.float64)
+            votes: np.ndarray = np.eye(len(self.classes_))[predicted_classes(bag, X, self.classes_)]
             return votes
-        output = np.zeros((count_rows(X), len(self.classes_)))
-        output[:, np.searchsorted(self.classes_, bag.classes_)] = bag.predict_proba(X)
-        return output
+        return learner_probabilities(bag, X, self.classes_, unseen=True)

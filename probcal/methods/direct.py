@@ -11,7 +11,7 @@ from probcal._validation import check_choices, check_clip
 from probcal.config.components import unmet_need
 from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
-from probcal.methods._learner_output import in_class_order, labels_of
+from probcal.methods._learner_output import every_class_place, learner_probabilities, predicted_classes
 
 Kept = Literal["both", "positive", "predicted"]
 
@@ -90,13 +90,15 @@ class DirectClassifier(ProbabilityMethod):
         ------
         ValueError
             If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``.
+            ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``, or
+            its ``classes_`` does not hold the labels of ``y``.
         """
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
         if needed := unmet_need(type(self), self.estimator_):
             raise ValueError(f"{type(self.estimator).__name__} has no {needed}, and {type(self).__name__} needs it")
+        every_class_place(self.estimator_, self.classes_)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -113,8 +115,7 @@ class DirectClassifier(ProbabilityMethod):
             Probabilities, in the order of ``classes_``.
         """
         self._before_predicting(X)
-        own = in_class_order(self.estimator_, self.estimator_.predict_proba(X), self.classes_)
-        p = clipped_rows(own, self.clip)
+        p = clipped_rows(learner_probabilities(self.estimator_, X, self.classes_), self.clip)
         if self.kept == "both" or len(self.classes_) != 2:
             return p
         first = (p[:, 0] > p[:, 1]) & (self.kept == "predicted")
@@ -145,7 +146,8 @@ class DirectClassifier(ProbabilityMethod):
             Labels. Neither ``clip`` nor ``kept`` changes them.
         """
         self._before_predicting(X)
-        return labels_of(self.estimator_, X)
+        labels: np.ndarray = self.classes_[predicted_classes(self.estimator_, X, self.classes_)]
+        return labels
 
 
 class RescaledClassifier(ProbabilityMethod):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.linear_model._base import LinearClassifierMixin
 
 from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, last_step, sampler, takes_weights
-from probcal.methods._learner_output import labels_of
+from probcal.methods._learner_output import predicted_classes
 
 TotalWeight = Literal["n"] | None
 
@@ -130,7 +130,7 @@ class MajorityVote:
         ndarray of shape (n_rows,)
             Labels.
         """
-        votes = sum((labels_of(one, X) == self.classes_[1]).astype(np.int64) for one in self.classifiers)
+        votes = np.sum([predicted_classes(one, X, self.classes_) for one in self.classifiers], axis=0)
         labels: np.ndarray = self.classes_[(2 * votes > len(self.classifiers)).astype(np.int64)]
         return labels
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from contourpy import contour_generator
 
+from probcal.methods._learner_output import learner_scores
 from probcal.methods.plane import as_given, points_of
 from probcal.methods.refinement import ThresholdClassifiers
 
@@ -265,7 +266,7 @@ def score_against_probability(classifiers: ThresholdClassifiers, X: Any, probabi
     (place,) = np.nonzero(np.isclose(classifiers.thresholds, _UNCHANGED, rtol=0, atol=1e-12))
     if not len(place) or not hasattr(classifiers.classifiers[place[0]], "decision_function"):
         return None
-    scores = np.asarray(classifiers.classifiers[place[0]].decision_function(X), dtype=np.float64).ravel()
+    scores = learner_scores(classifiers.classifiers[place[0]], X, classifiers.classes)[:, 0]
     chosen = _evenly_spaced(np.argsort(scores, kind="stable"), _SCORED_ROWS)
     return [{"x": scores[chosen].tolist(), "y": probabilities[chosen].tolist()}]
 

@@ -18,6 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from probcal._validation import check_choices, check_flag
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._fitting import fit_key
+from probcal.methods._learner_output import learner_probabilities
+from probcal.methods._multiclass import ZERO_ONE
 from probcal.methods._repetition import Repetition, present_fold
 from probcal.methods.legacy_isotonic import legacy_isotonic
 
@@ -50,7 +52,7 @@ class _Fold:
     def scores(self, X: np.ndarray) -> list[np.ndarray]:
         """Return for each inner fold the scores of the rows, (n_rows,). All six methods ask for those of one ``X``."""
         if self._scored is None or not np.array_equal(self._scored[0], X):
-            found = {one: one.predict_proba(X)[:, 1] for one in set(self.learners)}
+            found = {one: _of_second(one, X) for one in set(self.learners)}
             self._scored = X, [found[one] for one in self.learners]
         return self._scored[1]
 
@@ -86,7 +88,7 @@ class _Stream:
         maps: dict[str, list[Map]] = {name: [] for name in ORDERS[self._protocol.order]}
         for number in range(_INNER):
             learner = self._fitted(X[inner != number], y[inner != number])
-            p = learner.predict_proba(X[inner == number])[:, 1]
+            p = _of_second(learner, X[inner == number])
             for name, of_method in maps.items():
                 of_method.append(self._map(name, p, y[inner == number]))
             learners.append(one or learner)
@@ -116,6 +118,10 @@ class _Stream:
             C=99999999999, solver="liblinear", fit_intercept=intercept, random_state=self._random
         )
         return regression.fit(features, y)
+
+
+def _of_second(learner: Any, X: np.ndarray) -> np.ndarray:
+    return learner_probabilities(learner, X, ZERO_ONE)[:, 1]
 
 
 def _of_probability(p: np.ndarray) -> np.ndarray:

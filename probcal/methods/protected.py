@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from probcal._validation import check_counts, count_rows, fit_weights, label_array, label_positions, take_rows
 from probcal.methods._base import row_weights, two_columns
-from probcal.methods._learner_output import in_class_order
+from probcal.methods._learner_output import learner_probabilities
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
@@ -211,8 +211,7 @@ class ProtectedClassifier(DirectClassifier):
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, count_rows(X))
         # not truncated here, because for several classes truncating twice differs from truncating once
-        two = len(self.classes_) == 2
-        base = in_class_order(self.estimator_, self.estimator_.predict_proba(X), self.classes_)
+        base, two = learner_probabilities(self.estimator_, X, self.classes_), len(self.classes_) == 2
         numbers = np.searchsorted(self.classes_, y)
         p, self.log10_martingale_ = self._jumper().protect(
             base[:, 1] if two else base, numbers, delay=self.delay, every=self.every

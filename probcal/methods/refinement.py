@@ -9,6 +9,7 @@ import math
 from bisect import bisect, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from probcal._validation import count_rows
 from probcal.fast_paths.shortcut import Shortcut
 from probcal.methods._executors import InThreads, Step
-from probcal.methods._learner_output import labels_of
+from probcal.methods._learner_output import predicted_classes
 from probcal.methods._probes import DistinctRows, Probe, Probes, batch_answers, batch_votes, distinct_rows
 
 Loss = Literal["log_loss", "squared_error"]
@@ -135,7 +136,7 @@ def _log1p_ratio(u: float) -> float:
 class ThresholdClassifiers:
     """Hold the fitted classifiers of one two-class problem, one for each threshold.
 
-    Each predicts ``positive`` where the probability lies above its threshold.
+    Each predicts the second class where the probability lies above its threshold.
 
     Parameters
     ----------
@@ -147,8 +148,8 @@ class ThresholdClassifiers:
         Positions of the classifiers in the order of fitting.
     probabilities : ndarray of shape (n + 1,)
         Predicted probability for each number of votes, from 0 up.
-    positive : object
-        Label of the positive class.
+    classes : ndarray of shape (2,)
+        The two labels. The second is positive.
     goal : Goal
         Loss and rule that split the intervals.
     shortcut : Shortcut or None
@@ -165,7 +166,7 @@ class ThresholdClassifiers:
     classifiers: list[Any]
     order: np.ndarray
     probabilities: np.ndarray
-    positive: Any
+    classes: np.ndarray
     goal: Goal
     shortcut: Shortcut | None
     together: np.ndarray
@@ -187,7 +188,7 @@ class ThresholdClassifiers:
         ndarray of shape (n_rows,), dtype bool
             True for the positive class.
         """
-        return np.asarray(labels_of(self.classifiers[place], X) == self.positive)
+        return np.asarray(predicted_classes(self.classifiers[place], X, self.classes) == 1)
 
     def answers(self, X: Any) -> np.ndarray:
         """Return the answers of all classifiers.
@@ -262,15 +263,16 @@ class ThresholdClassifiers:
         """Yield (place, (n_rows,) bool) for each classifier that no shortcut made."""
         places = np.flatnonzero(~self.together).tolist()
         rows = distinct_rows(X) if self.equal_rows_once and len(places) > 1 else DistinctRows(X)
-        for place, labels in zip(places, self._labels(rows, places), strict=True):
-            yield place, labels == self.positive
+        for place, predicted in zip(places, self._predicted(rows, places), strict=True):
+            yield place, predicted == 1
 
-    def _labels(self, rows: DistinctRows, places: list[int]) -> Iterator[np.ndarray]:
+    def _predicted(self, rows: DistinctRows, places: list[int]) -> Iterator[np.ndarray]:
         classifiers = [self.classifiers[place] for place in places]
+        of_one = partial(rows.predicted, classes=self.classes)
         if self.threads == 1:
-            yield from map(rows.labels, classifiers)
+            yield from map(of_one, classifiers)
             return
-        with InThreads(rows.labels, self.threads) as threads:
+        with InThreads(of_one, self.threads) as threads:
             yield from threads.map(classifiers)
 
 
@@ -297,7 +299,7 @@ class AnswerOptions(NamedTuple):
 
 
 def refine_thresholds(
-    probes: Probes, n_probes: int, goal: Goal, row_weights: np.ndarray, positive: Any, options: AnswerOptions
+    probes: Probes, n_probes: int, goal: Goal, row_weights: np.ndarray, classes: np.ndarray, options: AnswerOptions
 ) -> ThresholdClassifiers:
     """Split the interval with the largest possible gain, ``n_probes`` times: steps 1 and 2 of Algorithm 1.
 
@@ -313,8 +315,8 @@ def refine_thresholds(
         Loss and rule that split the intervals.
     row_weights : ndarray of shape (n_rows,)
         Weight of each row that ``probes`` predict for. ``|S_a|`` is their sum over the interval.
-    positive : object
-        Label of the positive class.
+    classes : ndarray of shape (2,)
+        The two labels. The second is positive.
     options : AnswerOptions
         How the fitted classifiers predict.
 
@@ -340,7 +342,7 @@ def refine_thresholds(
         fitted.insert(place, probe)
         chosen.append(threshold)
         votes += positive_rows
-    return _classifiers(intervals, fitted, chosen, positive, goal, options)
+    return _classifiers(intervals, fitted, chosen, classes, goal, options)
 
 
 def _best_interval(intervals: list[Interval], counts: list[float]) -> int | None:
@@ -383,7 +385,7 @@ def even_thresholds(n_probes: int) -> np.ndarray:
 
 
 def fit_on_grid(
-    probes: Probes, thresholds: np.ndarray, goal: Goal, positive: Any, options: AnswerOptions
+    probes: Probes, thresholds: np.ndarray, goal: Goal, classes: np.ndarray, options: AnswerOptions
 ) -> ThresholdClassifiers:
     """Fit a classifier for each threshold of a grid.
 
@@ -395,8 +397,8 @@ def fit_on_grid(
         Rising numbers within (0, 1).
     goal : Goal
         Loss that decides the predicted probability of each interval.
-    positive : object
-        Label of the positive class.
+    classes : ndarray of shape (2,)
+        The two labels. The second is positive.
     options : AnswerOptions
         How the fitted classifiers predict.
 
@@ -411,14 +413,14 @@ def fit_on_grid(
     for place, p in enumerate(chosen):
         probes.fit_ahead(Step(later, guessed=False) for later in chosen[place:])
         fitted.append(probes.take(p)[0])
-    return _classifiers(intervals, fitted, chosen, positive, goal, options)
+    return _classifiers(intervals, fitted, chosen, classes, goal, options)
 
 
 def _classifiers(
     intervals: list[Interval],
     fitted: list[Probe],
     chosen: list[float],
-    positive: Any,
+    classes: np.ndarray,
     goal: Goal,
     options: AnswerOptions,
 ) -> ThresholdClassifiers:
@@ -428,7 +430,7 @@ def _classifiers(
         [probe.classifier for probe in fitted],
         np.searchsorted(thresholds, chosen),
         np.array([one.p for one in intervals]),
-        positive,
+        classes,
         goal,
         options.shortcut,
         np.array([probe.together for probe in fitted], dtype=bool),

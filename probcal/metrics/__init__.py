@@ -12,8 +12,15 @@ it (``np.repeat``). Other metrics do not change if the row is repeated, but for 
 
 With two classes, the labels may be of any kind, such as texts, if ``pos_label`` names the positive label. With a column
 for each class, the labels may be texts. The columns are then in the sorted order of the labels, as in scikit-learn.
-``labels`` names all classes where the rows may lack one. With it, ``pos_label`` compares one class with the others. Log
-losses are in bits unless ``base="nats"`` says otherwise. The metric ``log_loss`` of an experiment is in nats.
+
+Where ``p`` is a DataFrame whose columns are named after the labels, names decide which column belongs to which label.
+The columns may then be in any order, the labels may be any numbers, and rows of some classes may be missing. Without
+names, labels such as 1 and 2 beside three columns raise ValueError, because they may count them from 0 or from 1. So
+does a ``pos_label`` that is not the last label in sorted order beside two columns.
+
+``labels`` names all classes where the rows may lack one. With it, ``pos_label`` compares one class with the others.
+
+Log losses are in bits unless ``base="nats"`` says otherwise. The metric ``log_loss`` of an experiment is in nats.
 
 No function changes its arguments. The order of the rows changes only the last digits. All functions raise ValueError
 for invalid arguments: missing values, probabilities outside [0, 1], other labels, unequal lengths, and no rows.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from probcal._validation import label_positions, number_array, value_array
-from probcal.metrics.frame_columns import match_names
+from probcal.metrics.label_columns import in_label_order
 
 _UNITS = {"bits": 2.0, "nats": math.e}
 _SUM_TOLERANCE = 1e-6
@@ -67,8 +67,19 @@ class Rows:
 
 def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
+    return checked_numbers(*numbered(y, p, pos_label, labels), sample_weight)
+
+
+def numbered(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> tuple[Any, Any]:
+    """Return the labels as numbers of columns, and the probabilities with their columns in that order."""
+    if labels is None:
+        y, p = in_label_order(y, p, pos_label)
+    return class_numbers(y, p, pos_label, labels)
+
+
+def checked_numbers(y: Any, p: Any, sample_weight: Any = None) -> Rows:
+    """Return what ``checked`` does, for labels that are known to be the numbers of the columns."""
     tolerance = _sum_tolerance(p)
-    y, p = class_numbers(y, p, pos_label, labels)
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
@@ -155,7 +166,6 @@ def class_numbers(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> 
     """
     if labels is not None:
         return _among_labels(y, p, pos_label, labels)
-    y, p = match_names(y, p, pos_label)
     if pos_label is not None:
         return _is_positive(y, p, pos_label), p
     found = _labels(y)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probcal.metrics.checked_rows import checked, class_numbers
+from probcal.metrics.checked_rows import checked_numbers, numbered
 from probcal.metrics.registry import NAMED, Prediction, find_metric
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def metrics_by_group(
     """
     import pandas as pd
 
-    two_classes = checked(y, p, sample_weight, pos_label, labels).p.ndim == 1
+    y, p = numbered(y, p, pos_label, labels)
+    two_classes = checked_numbers(y, p, sample_weight).p.ndim == 1
     usual = [name for name in _MEASURED if (one := find_metric(name)) and (two_classes or not one.two_classes)]
     names = usual if metrics is None else list(metrics)
     for name in names:
@@ -76,7 +77,7 @@ def metrics_by_group(
         if metric is None or metric.value is None or metric.of_the_truth:
             known = [one for one in NAMED if (found := find_metric(one)) and found.value and not found.of_the_truth]
             raise ValueError(f"{name!r} is no metric of a group (there are: {', '.join(known)}, cost(p))")
-    y, p = map(np.asarray, class_numbers(y, p, pos_label, labels))
+    y, p = map(np.asarray, (y, p))
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
     if np.shape(groups) != y.shape:
         raise ValueError(f"groups must be of shape ({len(y)},), a group for each row, not {np.shape(groups)}")

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
-from probcal.metrics.checked_rows import checked, checked_two_classes, class_numbers
+from probcal.metrics.checked_rows import checked_numbers, checked_two_classes, numbered
 from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
 from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
@@ -51,7 +51,7 @@ class Prediction:
     """
 
     def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False) -> None:
-        self.rows, self.coarse = checked(y, p, sample_weight), coarse
+        self.rows, self.coarse = checked_numbers(y, p, sample_weight), coarse
         self.true_p, self._given = true_p, (y, p, sample_weight)
 
     @cached_property
@@ -649,13 +649,29 @@ def all_metrics(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    y, p = class_numbers(y, p, pos_label, labels)
-    one = Prediction(y, p, sample_weight, true_p)
+    return metrics_of(Prediction(*numbered(y, p, pos_label, labels), sample_weight, true_p), also=also)
+
+
+def metrics_of(one: Prediction, *, also: Iterable[str] = ()) -> dict[str, float]:
+    """Return what ``all_metrics`` does, for labels that are known to be the numbers of the columns.
+
+    Parameters
+    ----------
+    one : Prediction
+        Labels and their predictions.
+    also : iterable of str, default=()
+        As in ``all_metrics``.
+
+    Returns
+    -------
+    dict of str to float
+        Value of each metric by name.
+    """
     wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
     return {
         metric.name: metric.value(one)
         for metric in wanted
-        if metric.value is not None and (true_p is not None or not metric.of_the_truth)
+        if metric.value is not None and (one.true_p is not None or not metric.of_the_truth)
     }
 
 

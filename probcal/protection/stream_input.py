@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probcal._class_order import column_names, places_among
+
 SUM_TOLERANCE = 1e-5
 """Tolerance of the sum of a row of probabilities of several classes, which may be rounded."""
 
@@ -76,7 +78,11 @@ _MOST_ROWS = 10**15
 
 def stream(p: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return ``p``, (n,) or (n, n_classes), and ``y``, (n,), as numeric arrays. Raises ValueError for other shapes."""
+    names = column_names(p)
+    places = places_among(names, range(len(names)))
     p, y = numbers(p, "p"), numbers(y, "y")
+    if names and -1 not in places:  # a frame whose columns are named after the classes
+        p = p[:, places]
     if y.ndim != 1 or p.ndim not in (1, 2) or len(p) != len(y):
         shapes = f"{p.shape} and {y.shape}"
         raise ValueError(f"p must be of shape (n,) or (n, n_classes), and y of shape (n,) with equal n, not {shapes}")

@@ -23,7 +23,7 @@ from sklearn.isotonic import isotonic_regression
 
 from probcal._io import refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import StoreError
-from probcal.metrics.checked_rows import checked, checked_two_classes
+from probcal.metrics.checked_rows import checked_numbers, checked_two_classes
 from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
 from probcal.metrics.decision_curve import DecisionCurve, of_treated
 from probcal.metrics.ranking import RankedRows
@@ -96,7 +96,7 @@ def _read_two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | N
     if not store.has_predictions(cell) or "labels" in (cell.predictions or {}):
         return None
     try:
-        rows = checked(*store.predictions(cell))
+        rows = checked_numbers(*store.predictions(cell))
     except (StoreError, ValueError):  # ValueError: a folder from elsewhere may hold anything
         return None
     if rows.p.ndim == 1:

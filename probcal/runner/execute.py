@@ -22,7 +22,8 @@ from probcal.config.nested import instances, paths
 from probcal.config.plugins import find_metric
 from probcal.errors import StoreError
 from probcal.methods._fitting import SharedFits
-from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
+from probcal.metrics import METHOD_METRICS, means_over_labels, roc_curve
+from probcal.metrics.registry import Prediction, metrics_of
 from probcal.runner import fit_predict, fold_rows, nested_rows
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
 from probcal.runner.plan import Cell, PlannedCell
@@ -119,8 +120,9 @@ def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple
     ``truth`` holds the true probabilities of the test rows, see ``Dataset``. ``names`` holds additional metrics.
     """
     _import_metrics(names)
-    metrics = all_metrics if y.ndim == 1 else means_over_labels
-    return metrics(y, p, true_p=truth, also=names)
+    if y.ndim > 1:
+        return means_over_labels(y, p, true_p=truth, also=names)
+    return metrics_of(Prediction(y, p, true_p=truth), also=names)
 
 
 def _import_metrics(names: tuple[str, ...]) -> None:
@@ -154,7 +156,7 @@ def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
     _import_metrics(cell.stages)
     for p in predictions(cell, estimator, rows):
         if has_stages(cell, estimator):
-            values = all_metrics(rows.y_test, p, also=cell.stages)
+            values = metrics_of(Prediction(rows.y_test, p), also=cell.stages)
             for metric in cell.stages:
                 stages.setdefault(metric, []).append(values.get(metric, math.nan))
     measures = _requested_values(estimator, "measures", rows.X_test, cell.extra_metrics)

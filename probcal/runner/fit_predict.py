@@ -136,17 +136,17 @@ def predictions(cell: Cell, estimator: Any, rows: SplitRows) -> Iterator[np.ndar
     X_test = copy_view(rows.X_test)
     if has_stages(cell, estimator):
         for p in estimator.staged_predict_proba(X_test):
-            yield _checked(estimator, p, rows)
+            yield _checked(p, estimator, rows)
     elif getattr(estimator, "online", False):  # it learns each label after it has predicted the row
-        yield _checked(estimator, estimator.predict_proba_online(X_test, rows.y_test), rows)
+        yield _checked(estimator.predict_proba_online(X_test, rows.y_test), estimator, rows)
     else:
-        yield _checked(estimator, estimator.predict_proba(X_test), rows)
+        yield _checked(estimator.predict_proba(X_test), estimator, rows)
 
 
-def _checked(estimator: Any, estimates: Any, rows: SplitRows) -> np.ndarray:
-    """Return the predictions as float64, (n_test, n_classes), in the order of the classes.
+def _checked(estimates: Any, estimator: Any, rows: SplitRows) -> np.ndarray:
+    """Return the predictions as float64, (n_test, n_classes), with the columns in sorted order of the classes.
 
-    Raises ValueError for another shape than (n_test, n_classes of the training rows), and for other classes.
+    Raises ValueError for another shape than (n_test, n_classes of the training rows), and for other ``classes_``.
     """
     estimates = np.asarray(estimates, dtype=np.float64)
     expected = len(rows.y_test), len(rows.seen)
@@ -155,7 +155,7 @@ def _checked(estimator: Any, estimates: Any, rows: SplitRows) -> np.ndarray:
             f"predict_proba gave an array of shape {estimates.shape}, not {expected}: a row for each test row and"
             " a column for each class of the training rows"
         )
-    if hasattr(estimator, "classes_"):  # a method of the user's own may have another order
+    if hasattr(estimator, "classes_"):  # a user's own method may have them in another order
         estimates = in_class_order(estimator, estimates, rows.seen)
     if expected[1] < rows.n_classes:  # a class without training rows gets probability 0
         of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))

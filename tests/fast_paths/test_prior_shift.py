@@ -1,5 +1,6 @@
 """Test that one fit of naive Bayes gives the votes of separate fits for all class weights."""
 
+import math
 import pickle
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_loop import assert_no_vote_changes, labels_one_by_one
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import shortcut_of
 from probcal.learners import KernelNaiveBayes
 from probcal.methods._probes import _LogOdds
@@ -47,6 +50,36 @@ def test_votes_equal_a_loop_over_the_same_thresholds():
     fitted = ProbingClassifier(GaussianNB(), 60, random_state=0, weighting="weight").fit(X[:1500], y[:1500])
     loop = labels_one_by_one(GaussianNB(), X[:1500], y[:1500], fitted.thresholds_, X[1500:])
     assert (fitted.votes(X[1500:]) == loop.sum(axis=1)).all()
+
+
+class Turned(ClassifierMixin, BaseEstimator):
+    """Have the classes in reverse order, and a shortcut whose log-odds are those of the learner's own second class."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.inner_ = GaussianNB().fit(X, y, sample_weight=sample_weight)
+        self.classes_ = self.inner_.classes_[::-1]
+        return self
+
+    def decision_function(self, X):
+        return -np.subtract(*self.inner_.predict_joint_log_proba(X).T[::-1])
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+    @staticmethod
+    def class_weight_shortcut():
+        return PriorShift(
+            lambda fitted, X: (fitted.decision_function(X), 1e-9), lambda first, second: math.log(second / first)
+        )
+
+
+def test_shortcut_of_a_learner_with_classes_in_reverse_order_changes_no_votes():
+    X, y = data("text labels")
+    fast, slow = (
+        ProbingClassifier(Turned(), 20, weighting="weight", shortcuts=one, random_state=0).fit(X, y).votes(X).tolist()
+        for one in (True, False)
+    )
+    assert fast == slow
 
 
 @pytest.mark.slow

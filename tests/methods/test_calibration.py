@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import (
@@ -175,7 +175,6 @@ def test_class_without_weight_is_rejected_for_frozen_learners(method):
     [
         (Perceptron(), "log_odds", "Perceptron has no predict_proba to read the log odds from"),
         (GaussianNB(), "decision_function", "GaussianNB has no decision_function"),
-        (SVC(decision_function_shape="ovo"), "auto", "gives a score for each pair of classes"),
     ],
 )
 def test_scores_that_the_learner_lacks_are_rejected(learner, scores, message):

@@ -1,166 +1,308 @@
-"""Test that every method reads a learner's columns by its own ``classes_``, in whatever order they are."""
+"""Test that every method puts the columns and labels of a learner in the order of the classes, or refuses them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import make_classification
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import BaggingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
 
-import probcal
-from probcal.methods.registry import METHODS, PUBLIC_CLASSES
-
-METHOD_NAMES = sorted(
-    name for name in PUBLIC_CLASSES if f"{PUBLIC_CLASSES[name]}.{name}" in {method.path for method in METHODS.values()}
+from probcal import (
+    BaggedVoteClassifier,
+    DirectClassifier,
+    FoldMeanClassifier,
+    IsotonicClassifier,
+    MapOfMeanClassifier,
+    MeanMapClassifier,
+    PriorCorrectedClassifier,
+    ProbingClassifier,
+    RescaledClassifier,
+    SigmoidClassifier,
+    TemperatureClassifier,
+    WeightSweepClassifier,
 )
-SCORED = [name for name in METHOD_NAMES if "calibration" in getattr(probcal, name)(None).get_params()]
+from probcal.config.components import import_class
+from probcal.learners.kernel_svm import LogisticSVC
+from probcal.methods.registry import METHODS
+from tests.methods.calibrating import blobs
 
 
-class Permuted(ClassifierMixin, BaseEstimator):
-    """Logistic regression whose classes stand in another order. With ``order=1`` they are sorted."""
+class Ordered(ClassifierMixin, BaseEstimator):
+    """Have the columns of logistic regression in rising order of the numbers that labels are, or in sorted order."""
 
-    def __init__(self, order=-1, scores=True, classes=True):
-        self.order, self.scores, self.classes = order, scores, classes
+    def __init__(self, by_number=True):
+        self.by_number = by_number
 
     def fit(self, X, y, sample_weight=None):
-        self.inner_ = LogisticRegression().fit(X, y, sample_weight)
-        if self.classes:
-            self.classes_ = self.inner_.classes_[:: self.order]
+        self.inner_ = LogisticRegression().fit(X, y, sample_weight=sample_weight)
+        known = self.inner_.classes_
+        self.places_ = np.argsort([-float(one) for one in known]) if self.by_number else np.arange(len(known))
+        self.classes_ = known[self.places_]
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, self.places_]
+
+    def decision_function(self, X):
+        scores = self.inner_.decision_function(X)
+        if scores.ndim == 2:
+            return scores[:, self.places_]
+        return scores if self.places_[0] == 0 else -scores
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+
+class Probabilities(Ordered):
+    decision_function = property()
+
+
+class Named(Ordered):
+    """Name the classes by texts, and predict a column of them."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.classes_ = self.classes_.astype(str).astype(object)
         return self
 
     def predict(self, X):
-        labels = self.inner_.predict(X)
-        return labels[:, None] if self.order == -1 else labels  # as CatBoost does with several classes
-
-    def predict_proba(self, X):
-        return self.inner_.predict_proba(X)[:, :: self.order]
-
-    @property
-    def decision_function(self):
-        if not self.scores:
-            raise AttributeError("decision_function")
-        return self._decisions
-
-    def _decisions(self, X):
-        found = self.inner_.decision_function(X)
-        return found * self.order if found.ndim == 1 else found[:, :: self.order]
+        return super().predict(X).astype(str).astype(object)[:, None]
 
 
-def problem(n_classes, names=None):
-    X, y = make_classification(240, n_informative=4, n_classes=n_classes, random_state=0)
-    names = np.array(names or ["10", "8", "9"])[:n_classes]  # CatBoost sorts such names as numbers
-    return X[:160], names[y[:160]], X[160:]
+LABELS = {
+    "two texts": np.array(["9", "10"]),
+    "four texts": np.array(["8", "9", "10", "11"]),
+    "objects": np.array(["9", "10", "11"], dtype=object),
+    "numbers": np.array([9, 10, 11]),
+    "floats": np.array([-1.0, 2.0]),
+}
+FEW_FITS = {"bagging": {"n_estimators": 3}, "probing": {"n_probes": 7}, "relabelling": {"n_probes": 7}}
+SETTINGS = {
+    "train": (SigmoidClassifier, {"calibration": "train"}),
+    "holdout": (IsotonicClassifier, {"calibration": "holdout"}),
+    "one map": (TemperatureClassifier, {"ensemble": False}),
+    "maps of folds": (TemperatureClassifier, {"ensemble": True}),
+    "log-odds": (SigmoidClassifier, {"scores": "log_odds"}),
+    "probability": (IsotonicClassifier, {"scores": "probability"}),
+    "rescaled": (IsotonicClassifier, {"scores": "rescaled"}),
+    "rescaled alone": (RescaledClassifier, {}),
+    "votes": (BaggedVoteClassifier, {"voting": "votes", "n_estimators": 3}),
+    "isotonic of means": (MapOfMeanClassifier, {"map": "isotonic"}),
+    "mean of isotonic": (MeanMapClassifier, {"map": "isotonic"}),
+    "scores of folds": (FoldMeanClassifier, {"scores": "log_odds"}),
+    "costing": (ProbingClassifier, {"n_probes": 3, "weighting": "costing", "n_samples": 3}),
+    "pairs": (WeightSweepClassifier, {"multiclass": "pairs"}),
+}
+METHODS_AND_SETTINGS = {name: (import_class(one.path), FEW_FITS.get(name, {})) for name, one in METHODS.items()}
+METHODS_AND_SETTINGS |= SETTINGS
 
 
-def made(name, learner, **params):
-    method = getattr(probcal, name)(learner, **params)
-    few = {part: 5 for part in ("n_probes", "n_estimators") if part in method.get_params()}
-    seed = {"random_state": 0} if "random_state" in method.get_params() else {}
-    return method.set_params(**few, **seed)
+def method_of(name, learner, labels):
+    kind, settings = METHODS_AND_SETTINGS[name]
+    if kind is PriorCorrectedClassifier:
+        settings = {"base_rate": {one: 1 / len(labels) for one in labels.tolist()}}
+    method = kind(learner, **settings)
+    return method.set_params(random_state=0) if "random_state" in method.get_params(deep=False) else method
 
 
-def same(name, n_classes, **params):
-    """Return the predictions with permuted and with sorted classes."""
-    X, y, new = problem(n_classes)
-    scores = params.pop("scores", True)
-    both = [made(name, Permuted(order, scores), **params).fit(X, y) for order in (-1, 1)]
-    assert np.array_equal(both[0].predict(new), both[1].predict(new))
-    return [one.predict_proba(new) for one in both]
+def predictions(method, X, y):
+    method.fit(X[:150], y[:150])
+    new_X, new_y = X[150:], y[150:]
+    found = [method.predict_proba(new_X)]
+    if hasattr(method, "predict_proba_online"):
+        found.append(method.predict_proba_online(new_X, new_y))
+    if hasattr(method, "staged_predict_proba"):
+        found += method.staged_predict_proba(new_X)
+    return np.array(found), method.predict(new_X).tolist()
 
 
-@pytest.mark.parametrize("scores", [True, False])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", METHOD_NAMES)
-def test_every_method_reads_columns_by_the_learners_classes(name, n_classes, scores):
-    permuted, expected = same(name, n_classes, scores=scores)
-    np.testing.assert_allclose(permuted, expected, rtol=0, atol=1e-12)
+LEARNERS_AND_LABELS = [
+    (Ordered, "two texts"),
+    (Ordered, "four texts"),
+    (Probabilities, "two texts"),
+    (Probabilities, "objects"),
+    (Named, "numbers"),
+    (Named, "floats"),
+]
 
 
-@pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
-@pytest.mark.parametrize("name", SCORED)
-def test_every_kind_of_calibration_rows_reads_columns_by_name(name, calibration):
-    permuted, expected = same(name, 3, calibration=calibration)
-    np.testing.assert_allclose(permuted, expected, rtol=0, atol=1e-12)
+@pytest.mark.parametrize(("learner", "labels"), LEARNERS_AND_LABELS)
+@pytest.mark.parametrize("name", METHODS_AND_SETTINGS)
+def test_order_of_the_learners_classes_changes_no_prediction(name, learner, labels):
+    labels = LABELS[labels]
+    X, numbers = blobs(200, len(labels))
+    y = labels[numbers]
+    p, predicted = predictions(method_of(name, learner(), labels), X, y)
+    right_kind = Ordered if learner is Named else learner
+    right_p, right_labels = predictions(method_of(name, right_kind(by_number=False), labels), X, y)
+    np.testing.assert_allclose(p, right_p, atol=1e-6)
+    assert predicted == right_labels
 
 
-@pytest.mark.parametrize("name", SCORED)
-def test_fitted_classifier_is_calibrated_by_name(name):
-    X, y, new = problem(3)
-    found = [
-        made(name, Permuted(order).fit(X, y), calibration="prefit").fit(X, y).predict_proba(new) for order in (-1, 1)
-    ]
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
+@pytest.mark.parametrize("calibration", ["prefit", "frozen"])
+@pytest.mark.parametrize("method", [SigmoidClassifier, TemperatureClassifier, PriorCorrectedClassifier])
+def test_fitted_learner_is_read_in_the_order_of_its_classes(method, calibration):
+    X, numbers = blobs(200, 3)
+    y = LABELS["objects"][numbers]
+    found = []
+    for by_number in (True, False):
+        learner = Ordered(by_number).fit(X[:100], y[:100])
+        settings = {"calibration": "prefit"} if calibration == "prefit" else {}
+        base_rate = {"base_rate": dict.fromkeys(["9", "10", "11"], 1 / 3)} if method is PriorCorrectedClassifier else {}
+        given = learner if calibration == "prefit" else FrozenEstimator(learner)
+        found.append(method(given, **settings, **base_rate).fit(X[100:], y[100:]).predict_proba(X))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-9)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_streams_are_protected_by_name(n_classes):
-    X, y, _ = problem(n_classes)
-    for name, params in (("ProtectedClassifier", {}), ("RetrainedClassifier", {"every": 20})):
-        found = [made(name, Permuted(order), **params).fit(X, y).predict_proba_online(X, y) for order in (-1, 1)]
-        np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-12)
+def test_decision_function_of_a_sweep_belongs_to_the_second_class():
+    X, numbers = blobs(200, 2)
+    y = LABELS["two texts"][numbers]
+    turned, right = (WeightSweepClassifier(Ordered(one), random_state=0).fit(X, y).curves(X) for one in (True, False))
+    assert turned["scores"] == right["scores"]
 
 
-@pytest.mark.parametrize("labels", [["10", "8", "9"], [10, 8, 9], [False, True, True]])
-def test_labels_of_any_kind_are_matched_by_value(labels):
-    X, y, new = problem(2, labels)
-    found = [made("DirectClassifier", Permuted(order)).fit(X, y).predict_proba(new) for order in (-1, 1)]
-    assert np.array_equal(found[0], found[1])
-
-
-@pytest.mark.parametrize("name", ["DirectClassifier", "IsotonicClassifier", "TemperatureClassifier"])
-def test_learner_without_classes_is_refused(name):
-    X, y, new = problem(3)
-    with pytest.raises(ValueError, match=r"Permuted has no classes_.*set self.classes_ = np.unique\(y\)"):
-        made(name, Permuted(classes=False)).fit(X, y).predict_proba(new)
-
-
-class Renamed(Permuted):
+class WithoutClasses(Ordered):
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y, sample_weight)
-        self.classes_ = np.array(["a", "b", "c"])[: len(self.classes_)]
+        self.known_ = self.classes_
+        del self.classes_
         return self
 
 
-def test_classes_that_do_not_fit_are_refused():
-    X, y, new = problem(3)
-    with pytest.raises(ValueError, match=r"Renamed has the classes_ \['a', 'b', 'c'\], and y holds \['10', '8', '9'\]"):
-        made("DirectClassifier", Renamed()).fit(X, y).predict_proba(new)
+class NumbersItsClasses(Ordered):
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.classes_ = np.arange(len(self.classes_))
+        return self
+
+    def predict(self, X):
+        return np.argmax(self.predict_proba(X), axis=1)
 
 
-PAIRS = [SVC(decision_function_shape="ovo"), NuSVC(decision_function_shape="ovo")]
-PAIRS += [make_pipeline(StandardScaler(), PAIRS[0]), GridSearchCV(PAIRS[0], {"C": [1.0]}, cv=2)]
+class LosesAClass(Ordered):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X[y != "11"], y[y != "11"], None if sample_weight is None else sample_weight[y != "11"])
 
 
-@pytest.mark.parametrize("learner", PAIRS, ids=lambda learner: type(learner).__name__)
-@pytest.mark.parametrize("name", ["IsotonicClassifier", "SigmoidClassifier", "TemperatureClassifier"])
-def test_scores_of_pairs_of_three_classes_are_refused(name, learner):
-    X, y, _ = problem(3)
-    with pytest.raises(ValueError, match=r"for each pair of classes.*='ovr'"):
-        made(name, clone(learner)).fit(X, y)
+LABELS_ALONE = ("probing", "relabelling", "weight_sweep", "votes", "costing", "pairs")
+"""Settings that read the labels of a learner, not its columns."""
+LOST = "LosesAClass knows the classes .* must know every class"
 
 
-def test_scores_of_one_pair_are_those_of_two_classes():
-    X, y, new = problem(2)
-    found = [
-        made("SigmoidClassifier", SVC(decision_function_shape=shape)).fit(X, y).predict_proba(new)
+@pytest.mark.parametrize("name", [name for name in METHODS_AND_SETTINGS if name not in LABELS_ALONE])
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (WithoutClasses(), "WithoutClasses has no classes_"),
+        (NumbersItsClasses(), r"NumbersItsClasses knows the classes \[.*\], and y holds"),
+        (LosesAClass(), LOST),
+    ],
+    ids=["no classes", "other classes", "a class too few"],
+)
+def test_columns_of_classes_that_do_not_fit_are_refused(name, learner, message):
+    if name == "bagging" and message == LOST:
+        return  # a bag may lack a class, and gives it the probability 0
+    X, numbers = blobs(200, 3)
+    y = LABELS["objects"][numbers]
+    with pytest.raises(ValueError, match=message):
+        method_of(name, learner, LABELS["objects"]).fit(X, y).predict_proba(X)
+
+
+@pytest.mark.parametrize("name", ["votes", "probing", "relabelling", "weight_sweep", "costing", "direct"])
+def test_labels_that_y_does_not_hold_are_refused(name):
+    class Indices(Ordered):
+        def predict(self, X):
+            return 5 + np.argmax(self.predict_proba(X), axis=1)
+
+    X, numbers = blobs(100, 2)
+    y = LABELS["two texts"][numbers]
+    with pytest.raises(ValueError, match=r"predict of Indices gives the label [56], which is none of the classes"):
+        method_of(name, Indices(), LABELS["two texts"]).fit(X, y).predict(X)
+
+
+class Holds(ClassifierMixin, BaseEstimator):
+    """Hide a support vector machine that scores pairs of classes."""
+
+    def fit(self, X, y):
+        self.inner = SVC(decision_function_shape="ovo").fit(X, y)
+        self.classes_ = self.inner.classes_
+        return self
+
+    def decision_function(self, X):
+        return self.inner.decision_function(X)
+
+    def predict(self, X):
+        return self.inner.predict(X)
+
+
+MACHINES = {
+    "SVC": lambda shape: SVC(decision_function_shape=shape),
+    "NuSVC": lambda shape: NuSVC(nu=0.2, decision_function_shape=shape),
+    "LogisticSVC": lambda shape: LogisticSVC(decision_function_shape=shape),
+    "in a pipeline": lambda shape: make_pipeline(StandardScaler(), SVC(decision_function_shape=shape)),
+    "in a search": lambda shape: GridSearchCV(SVC(decision_function_shape=shape), {"C": [0.1, 1]}, cv=2),
+    "in a search in a pipeline": lambda shape: make_pipeline(
+        StandardScaler(), GridSearchCV(make_pipeline(SVC(decision_function_shape=shape)), {"svc__C": [1]}, cv=2)
+    ),
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+@pytest.mark.parametrize("method", [IsotonicClassifier, TemperatureClassifier, RescaledClassifier])
+def test_scores_of_pairs_become_scores_of_classes(method, machine, n_classes):
+    X, y = blobs(200, n_classes)
+    seed = {} if method is RescaledClassifier else {"random_state": 0}
+    pairs, classes = (method(machine(shape), **seed).fit(X, y).predict_proba(X) for shape in ("ovo", "ovr"))
+    np.testing.assert_allclose(pairs, classes, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_probabilities_of_logistic_svc_are_those_of_classes(n_classes):
+    X, y = blobs(100, n_classes)
+    pairs, classes = (LogisticSVC(decision_function_shape=shape).fit(X, y).predict_proba(X) for shape in ("ovo", "ovr"))
+    np.testing.assert_allclose(pairs, classes, atol=1e-12)
+
+
+def test_fitted_machine_that_scores_pairs_is_read_as_scores_of_classes():
+    X, y = blobs(200, 3)
+    p = [
+        SigmoidClassifier(FrozenEstimator(SVC(decision_function_shape=shape).fit(X, y))).fit(X, y).predict_proba(X)
         for shape in ("ovo", "ovr")
     ]
-    assert np.array_equal(found[0], found[1])
+    np.testing.assert_allclose(p[0], p[1], atol=1e-12)
 
 
-def test_catboost_sorts_digits_otherwise_and_keeps_its_skill():
-    catboost = pytest.importorskip("catboost", reason="needs the extra boosting")
-    X, y = make_classification(400, n_informative=4, random_state=0)
-    y = np.where(y == 1, "10", "9")
-    learner = catboost.CatBoostClassifier(
-        iterations=20, verbose=0, random_seed=0, thread_count=1, allow_writing_files=False
+@pytest.mark.parametrize(
+    "learner", [Holds(), BaggingClassifier(SVC(decision_function_shape="ovo"), 3, random_state=0)], ids=["own", "bag"]
+)
+@pytest.mark.parametrize("method", [SigmoidClassifier, IsotonicClassifier, RescaledClassifier])
+def test_hidden_scores_of_pairs_are_refused(method, learner):
+    with pytest.raises(ValueError, match=r"decision_function of .* seems to score pairs of classes"):
+        method(learner).fit(*blobs(200, 3))
+
+
+def test_bagging_of_a_learner_with_pairs_inside_but_scores_of_classes_is_accepted():
+    learner = BaggingClassifier(SVC(decision_function_shape="ovr"), 3, random_state=0)
+    X, y = blobs(200, 3)
+    assert SigmoidClassifier(learner, random_state=0).fit(X, y).score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("y", [np.array([8, 9, 10, 11]), np.array(["8", "9", "10", "11"]), np.array([False, True])])
+@pytest.mark.parametrize("method", [DirectClassifier, IsotonicClassifier, TemperatureClassifier, BaggedVoteClassifier])
+def test_columns_of_cat_boost_belong_to_their_labels(method, y):
+    boosting = pytest.importorskip("catboost", reason="CatBoost is an extra")
+    learner = boosting.CatBoostClassifier(
+        iterations=5, verbose=0, random_seed=0, thread_count=1, allow_writing_files=False
     )
-    own = learner.copy().fit(X[:200], y[:200])
-    assert list(own.classes_) == ["9", "10"]
-    direct = probcal.DirectClassifier(learner, random_state=0).fit(X[:200], y[:200])
-    np.testing.assert_allclose(direct.predict_proba(X[200:])[:, ::-1], own.predict_proba(X[200:]))
+    X, numbers = blobs(200, len(y))
+    few = {"n_estimators": 2} if method is BaggedVoteClassifier else {}
+    found = method(learner, random_state=0, **few).fit(X, y[numbers])
+    assert found.score(X, y[numbers]) > 0.5
+    assert np.isin(found.predict(X), y).all()

@@ -28,6 +28,11 @@ class Echo:
         return np.array([repr(tuple(row)) for row in rows])
 
 
+def predicted(X, classifier):
+    classes = np.unique(Echo().predict(X))
+    return classes[distinct_rows(X).predicted(classifier, classes)].tolist()
+
+
 values = st.sampled_from([0.0, -0.0, 1.0, 0.1, 1e300, np.inf, np.nan])
 
 
@@ -35,21 +40,21 @@ values = st.sampled_from([0.0, -0.0, 1.0, 0.1, 1e300, np.inf, np.nan])
 @settings(max_examples=100, derandomize=True, deadline=None)
 def test_every_row_gets_its_own_prediction(X):
     given = np.abs(X)  # -0.0 and 0.0 are equal for every learner, but their texts differ
-    assert distinct_rows(given).labels(Echo()).tolist() == Echo().predict(given).tolist()
+    assert predicted(given, Echo()) == Echo().predict(given).tolist()
 
 
 def test_equal_rows_of_a_frame_are_predicted_once():
     kinds = pd.Categorical(list("abab" * 10))
     frame = pd.DataFrame({"kind": kinds, "x": [1.0, 2.0, 1.0, np.nan] * 10}, index=range(5, 45))
     echo = Echo()
-    assert distinct_rows(frame).labels(echo).tolist() == Echo().predict(frame).tolist()
+    assert predicted(frame, echo) == Echo().predict(frame).tolist()
     assert echo.asked == 3
 
 
 def test_equal_rows_of_an_array_are_predicted_once():
     X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0], [1.0, 2.0]])
     echo = Echo()
-    assert distinct_rows(X).labels(echo).tolist() == Echo().predict(X).tolist()
+    assert predicted(X, echo) == Echo().predict(X).tolist()
     assert echo.asked == 2
 
 

@@ -231,6 +231,27 @@ def test_frame_columns_in_another_order_are_rejected(calibrator):
 
 
 @every_map
+@pytest.mark.parametrize("classes", [[7, 8, 9], [False, True], [1.0, 2.0]])
+def test_frame_columns_named_by_numbers_in_another_order_are_rejected(calibrator, classes):
+    P, y = problem(60, len(classes), 4)
+    frame, labels = pd.DataFrame(P, columns=classes), np.array(classes)[y]
+    turned = frame.iloc[:, ::-1]
+    fitted = calibrator().fit(frame, labels)
+    assert np.array_equal(fitted.predict_proba(frame), calibrator().fit(P, labels).predict_proba(P))
+    for refused in (lambda: fitted.predict_proba(turned), lambda: calibrator().fit(turned, labels)):
+        with pytest.raises(ValueError, match="put them in the order of the classes"):
+            refused()
+
+
+def test_column_named_after_the_first_of_two_classes_is_rejected():
+    y = np.array(["n", "y", "n", "y"])
+    with pytest.raises(ValueError, match="the column of scores is 'n'; give that of the second class, 'y'"):
+        SigmoidCalibrator().fit(pd.DataFrame({"n": [0.9, 0.2, 0.6, 0.5]}), y)
+    for frame in (pd.DataFrame({"y": [0.1, 0.8, 0.4, 0.5]}), pd.DataFrame([0.1, 0.8, 0.4, 0.5])):
+        assert SigmoidCalibrator().fit(frame, y).predict(frame).tolist()[:2] == ["n", "y"]
+
+
+@every_map
 def test_unknown_input_is_rejected(calibrator):
     with pytest.raises(ValueError, match="input must be"):
         calibrator(input="logit").fit([0.2, 0.7], [0, 1])

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,3 +72,11 @@ def test_number_of_classes_cannot_change_in_a_stream():
 def test_two_columns_are_rejected_with_advice():
     with pytest.raises(ValueError, match=r"try p\[:, 1\]"):
         SimpleJumper().protect([[0.2, 0.8]], [1])
+
+
+@pytest.mark.parametrize("name", [int, str])
+def test_named_columns_of_a_frame_belong_to_their_classes(name):
+    p, y = simulated(50)
+    frame = pd.DataFrame({name(one): p[:, one] for one in (2, 0, 1)})
+    found, right = (CompositeJumper("quadratic", [0.01]).protect(given, y)[0] for given in (frame, p))
+    assert np.array_equal(found, right)

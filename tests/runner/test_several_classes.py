@@ -26,6 +26,23 @@ METHODS = """
             return self.estimator.predict_proba(X)
 
 
+    class Turned(Base):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.classes_ = self.estimator.classes_[::-1]
+            return self
+
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, ::-1]
+
+
+    class OtherClasses(Turned):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.classes_ = np.array(["a", "b", "c"])
+            return self
+
+
     class OneColumn(Base):
         def predict_proba(self, X):
             return super().predict_proba(X)[:, 1]
@@ -116,6 +133,19 @@ def test_class_without_training_rows_gets_probability_zero(several, labels, abse
     assert not p[:, absent].any()
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert result.metrics["cxe"] == np.inf  # the class occurs in test rows and has probability 0
+
+
+def test_columns_of_a_method_are_stored_in_the_order_of_the_classes(several):
+    several.config(datasets=["iris"], learners=TREE, methods={**method("Turned"), "direct": {}}, repeats=1)
+    assert several.run().code == 0
+    turned, direct = several.rows()
+    assert turned["metrics"] == direct["metrics"]
+
+
+def test_method_of_other_classes_fails(several):
+    several.config(datasets=["iris"], learners=TREE, methods=method("OtherClasses"), repeats=1)
+    assert several.run().code == 1
+    assert several.rows()[0]["message"].startswith("OtherClasses knows the classes ['a', 'b', 'c'], and y holds")
 
 
 @pytest.mark.parametrize(("name", "shape"), [("OneColumn", "(51,)"), ("OneRowLess", "(50, 3)")])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from probcal._validation import check_choices, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
-from probcal.methods._learner_output import probabilities_of
+from probcal.methods._learner_output import every_class_place, learner_probabilities
 from probcal.methods.calibrators._calibration_rows import (
     Rows,
     check_folds,
@@ -158,7 +158,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If a group is missing, or the groups have several types or another number than the rows.
             If weights are given for a learner that takes none.
             If the learner has no scores, or a score is missing or infinite.
-            If a classifier that is fitted already knows other classes than ``y`` holds.
+            If ``classes_`` of the learner is missing, or does not hold the labels of ``y``.
         NotFittedError
             If a classifier that must be fitted already is not.
 
@@ -245,7 +245,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If ``X`` has other columns than ``fit`` got.
         """
         self._before_predicting(X)
-        own = [np.asarray(learner.predict_proba(X), dtype=np.float64) for learner in self.estimators_]
+        own = [learner_probabilities(learner, X, self.classes_) for learner in self.estimators_]
         yield own[0] if len(own) == 1 else np.mean(own, axis=0)
         yield self.predict_proba(X)
 
@@ -318,7 +318,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             if not hasattr(learner, first) and hasattr(learner, second):
                 first = second
             if first == "predict_proba":
-                return probabilities_of(learner, X, self.classes_), "probability"
+                return learner_probabilities(learner, X, self.classes_), "probability"
             wanted = "decision_function"
         return class_scores(learner, X, wanted, self.classes_), "score"
 
@@ -389,12 +389,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
     def _fitted_already(self) -> Any:
         """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""
         check_is_fitted(self.estimator)
-        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
-        if set(known.ravel().tolist()) != set(self.classes_.tolist()):
-            raise ValueError(
-                f"the fitted classifier knows the classes {known.tolist()}, and y holds {self.classes_.tolist()}; give "
-                "rows of each class to calibrate it"
-            )
+        every_class_place(self.estimator, self.classes_)
         return self.estimator
 
     def _only(self, name: str) -> Any:

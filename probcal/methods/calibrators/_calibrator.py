@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from probcal._class_order import column_names, places_among
 from probcal._validation import check_choices, fit_weights
 from probcal.methods._base import (
     class_labels,
@@ -94,6 +95,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             If ``input="probability"`` and the scores are no probabilities.
             If a class has no row of positive weight.
             If the columns of a DataFrame are named after the classes, but in another order.
+            If its only column is named after the first of two classes.
         """
         return self._fit(scores, y, sample_weight, partial(fit_weights, frequency_weights=frequency_weights))
 
@@ -204,10 +206,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         Raises ValueError for other columns, and for columns that are named after the classes in another order.
         """
         validate_data(self, scores if hasattr(scores, "columns") else given, reset=fitting, skip_check_array=True)
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
-        classes = [str(label) for label in self.classes_]
-        if sorted(names) == sorted(classes) and names != classes:
+        names, classes = column_names(scores), self.classes_.tolist()
+        places = places_among(names, classes)
+        if len(names) == len(classes) and -1 not in places and places != sorted(places):
             raise ValueError(f"the columns of scores are {names}; put them in the order of the classes, {classes}")
+        if len(names) == 1 and len(classes) == 2 and places[0] == 0:
+            raise ValueError(f"the column of scores is {names[0]!r}; give that of the second class, {classes[1]!r}")
 
     def _as_matrix(self, scores: Any) -> np.ndarray:
         given: np.ndarray = check_array(

@@ -106,7 +106,7 @@ class MeanMapClassifier(CalibratedMethod):
             If a group is missing, or the groups have several types or another number than the rows.
             If weights are given for a learner that takes none.
             If the learner has no scores, or a score is missing or infinite.
-            If a classifier that is fitted already knows other classes than ``y`` holds.
+            If ``classes_`` of the learner is missing, or does not hold the labels of ``y``.
         NotFittedError
             If a classifier that must be fitted already is not.
 
