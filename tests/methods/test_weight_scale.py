@@ -138,7 +138,7 @@ def test_given_folds_number_rows_of_weight_0_too(cv):  # fmt: skip
     pairs = [(of_kept[a[kept[a]]], of_kept[b[kept[b]]]) for a, b in (cv if isinstance(cv, list) else cv.split())]
     one = SigmoidClassifier(GaussianNB(), cv=cv).fit(X, y, weights).predict_proba(X)
     other = SigmoidClassifier(GaussianNB(), cv=pairs).fit(X[kept], y[kept], weights[kept]).predict_proba(X)
-    assert np.array_equal(one, other)
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)  # sums may depend on where an array lies in memory
 
 
 def test_groups_of_rows_of_weight_0_are_left_out():
