@@ -24,7 +24,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "dask": ("dask", "distributed"),
 }
 """Extra -> its packages. These lack their bounds, for a copy of this package that has no metadata."""
-_NAMED_EXTRA = re.compile(r"""pip install (["'])probcal\[(\w+)\]\1""")
 _PACKAGE = re.compile(r"[^\w.-]")
 _MARKER = re.compile(r"""\bextra\s*==\s*["']([\w-]+)["']""")
 
@@ -38,14 +37,6 @@ def requirements_of(extra: str) -> list[str]:
 def install_line(extra: str) -> str:
     """Return the command that installs the packages of an extra. It is right however probcal came here."""
     return " ".join(["pip install", *(f'"{requirement}"' for requirement in requirements_of(extra))])
-
-
-def name_packages(message: str) -> str:
-    """Return ``message`` with the packages of an extra in place of our name, which installs the other project.
-
-    Only messages of learners with stored results need it. A change of their modules would make the results stale.
-    """
-    return _NAMED_EXTRA.sub(lambda found: install_line(found[2]), message)
 
 
 def namesake() -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from probcal.distribution import install_line, name_packages
+from probcal.distribution import install_line
 
 _SHORTEST_PART = 3
 _CUTOFF, _CUTOFF_OF_THREE = 0.75, 0.66
@@ -17,9 +17,6 @@ _CUTOFF, _CUTOFF_OF_THREE = 0.75, 0.66
 
 class ProbcalError(Exception):
     """Report a fault that the user can fix. The command line prints it and exits with 2."""
-
-    def __str__(self) -> str:
-        return name_packages(super().__str__())
 
 
 class DataError(ProbcalError):

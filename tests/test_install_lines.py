@@ -21,9 +21,6 @@ _UNREAD = {
 }
 _STORED = re.compile(r"results/.+\.json")
 """Records of runs hold the experiment files of their time."""
-_FROZEN = {"probcal/learners/c45/estimator.py", "probcal/learners/_gradient_boosting.py"}
-"""A change of these modules makes results stale. ``probcal.distribution.name_packages`` corrects their messages."""
-
 _NAME = r"probcal(?:[-_.]runner)?(?:\[[^\]]*\])?(?:[=<>~!]=?[^\s\"'`]*)?"
 _WORD = re.compile(rf"[\"'`(]*{_NAME}[\"'`).,:;\]\\]*")
 _INSTALLER = re.compile(
@@ -147,8 +144,7 @@ def test_nothing_installs_probcal_by_name_from_an_index():
     assert own in texts and ROOT / "action.yml" in texts and ROOT / "Dockerfile" in texts
     assert ROOT / ".github" / "workflows" / "release.yml" in texts and ROOT / "Makefile" in texts
     found = {path.relative_to(ROOT).as_posix(): pieces for path in texts if (pieces := installs_by_name(texts[path]))}
-    assert {name: pieces for name, pieces in found.items() if name not in _FROZEN} == {}
-    assert set(found) == _FROZEN
+    assert found == {}
 
 
 _PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))

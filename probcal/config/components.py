@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import Any
 
 from probcal.config.numerics import numerics
-from probcal.distribution import name_packages
 from probcal.errors import ProbcalError, did_you_mean
 
 
@@ -110,8 +109,7 @@ def unmet_requirement(component: type) -> str | None:
     """
     check = getattr(component, "unmet_requirement", None)
     try:
-        needed = None if check is None else check()
-        return name_packages(needed) if needed else None
+        return None if check is None else check() or None
     except Exception as error:  # a user's class may raise anything
         return str(error) or type(error).__name__
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import label_array
+from probcal.distribution import install_line
 
 
 class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
@@ -87,4 +88,4 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
 
 def missing(package: str, found: bool) -> str | None:
     """Return how to install ``package`` if it was not ``found``, or None."""
-    return None if found else f'the package {package} is not installed; pip install "probcal[boosting]"'
+    return None if found else f"the package {package} is not installed; {install_line('boosting')}"

@@ -14,12 +14,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import check_choices, check_counts, count_threads
+from probcal.distribution import install_line
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
 from probcal.learners.frame_columns import checked_frame
 from probcal.methods._base import class_labels, row_weights
 
-INSTALL = "pip install 'probcal[trees]'"
+INSTALL = install_line("trees")
 
 
 class CompilerMissing(ProbcalError, ImportError):
