@@ -81,7 +81,8 @@ def find_fault(
         _obtain_once(entry.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
-    differences = [f"code of {name}" for name in digests if code.get(name) != digests.get(name)]
+    names = sorted({*digests, *(code.keys() & {*identity.modules_of(entry.cell)})})  # also one that is missing here
+    differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
     differences = differences or [part for part, digest in entry.key.items() if key.get(part) != digest]
     return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True
 

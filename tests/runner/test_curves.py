@@ -62,7 +62,7 @@ def test_new_curve_reruns_only_the_first_repetition(bench):
     bench.run()
     bench.config(learners=NB, methods=["direct"], curves=["roc"])
     plan = bench.run("--dry-run").said
-    assert "wine-first/0/nb/direct  (the curves to store, or the code of the metrics, changed)" in plan
+    assert "wine-first/0/nb/direct  (the curves to store changed)" in plan
     assert "2 cells: 1 done, 1 stale" in plan
 
 

@@ -166,7 +166,7 @@ def test_edited_code_reaches_running_workers(bench, pair):
     before = bench.numbers()
     fit = "fit = lambda self, X, y: DecisionTreeClassifier.fit(self.set_params(max_depth=1), X, y)"
     bench.module("slow", TREE.replace("pass", fit))
-    assert "stale: 1 cell: code changed: slow" in bench.run("--scheduler", pair.address).said
+    assert "stale: 1 cell: your code changed: slow" in bench.run("--scheduler", pair.address).said
     assert before != bench.numbers() != {}
 
 

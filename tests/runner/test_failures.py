@@ -97,7 +97,7 @@ def test_failed_cell_reruns_only_with_retry_failed(bad):
 def test_stale_failed_cell_is_run_again(bad):
     bad.run()
     bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
-    assert "stale: 2 cells: code changed: bad" in bad.run().said
+    assert "stale: 2 cells: your code changed: bad" in bad.run().said
     assert {status for status, _ in outcomes(bad).values()} == {"done"}
 
 
