@@ -52,7 +52,8 @@ class Recomputation:
 
     @property
     def ok(self) -> bool:
-        return self.n > 0 and not (self.changed or self.failed or self.beyond)
+        """Return whether some cells were refitted, and all of these agree."""
+        return self.n > 0 and not (self.changed or self.failed)
 
     @property
     def largest_share(self) -> float:
