@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "probcal verify results/ -f json\nprobcal verify results/uci-random --recompute 300 --seed 1 -j 2",
     environment=(*options.DATA, *options.TRUST),
     exits={
-        0: "every done row was recomputed and agrees",
+        0: "every done row was recomputed and agrees, or with --recompute every cell that was fitted again",
         1: "a row or summary differs, a done row could not be verified, or no row is done",
     },
 )
@@ -59,9 +59,9 @@ def verify(
     from probcal.store.outline import Outline
 
     stores = options.stores_at(*folders)
+    selection.refuse_unknown_names([Outline.of(store) for store in stores])
     if recompute is not None:
         _recompute(stores, selection, format_, recompute, seed, jobs, data_dir)
-    selection.refuse_unknown_names([Outline.of(store) for store in stores])
     results = [verify_store(store, selection, options.progress_bar("rows")) for store in stores]
     for result in results:
         result.summary_faults += [*comparison_file_faults(result.store), *estimates_file_faults(result.store)]
