@@ -17,12 +17,11 @@ from probcal.runner.plan import PlannedCell, make_plan, mark_missing_data, refus
 from probcal.runner.pool import outcomes
 from probcal.runner.processor import lacking_flags, recorded_level
 from probcal.runner.run import experiment_of
+from probcal.runner.witness.record import ROUNDING, metric_gap
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 from probcal.store.outline import Selection
 
-ROUNDING = 1e-9
-"""Largest relative difference of a metric that counts as rounding."""
 _CONFIDENCE = 0.95
 _MOST_LISTED = 20
 
@@ -156,17 +155,8 @@ def _record(found: Recomputation, stored: CellResult, new: CellResult) -> None:
     if new.status != "done":
         found.failed[new.id] = f"{new.error_type}: {new.message}"
         return
-    gaps = [_gap(value, new.metrics[name]) for name, value in stored.metrics.items() if name in new.metrics]
-    gap = max(gaps, default=math.inf)
+    gap = metric_gap(stored.metrics, new.metrics) if stored.metrics.keys() & new.metrics.keys() else math.inf
     if gap == 0:
         found.equal += 1
     else:
         (found.rounding if gap <= ROUNDING else found.changed)[new.id] = gap
-
-
-def _gap(old: float, new: float) -> float:
-    """Return the relative difference: 0 if both are equal, NaN or infinite alike."""
-    if old == new or (math.isnan(old) and math.isnan(new)):
-        return 0.0
-    gap = abs(old - new) / max(1.0, abs(old))
-    return gap if math.isfinite(gap) else math.inf

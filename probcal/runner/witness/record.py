@@ -73,20 +73,20 @@ class Witness:
 
     def compare(self, new: Witness) -> tuple[State, float]:
         """Return whether ``new`` is equal, differs by rounding or is changed, and the largest difference."""
-        if self.digest == new.digest and _same_metrics(self.metrics, new.metrics, 0.0):
+        if self.digest == new.digest and metric_gap(self.metrics, new.metrics) == 0:
             return "equal", 0.0
         if self.predictions.shape != new.predictions.shape:
             return "changed", math.inf
         gap = float(np.max(np.abs(self.predictions - new.predictions), initial=0.0))
         same_labels = self.label_digest == new.label_digest
-        is_rounding = gap <= ROUNDING and same_labels and _same_metrics(self.metrics, new.metrics, ROUNDING)
+        is_rounding = gap <= ROUNDING and same_labels and metric_gap(self.metrics, new.metrics) <= ROUNDING
         return ("rounding" if is_rounding else "changed"), gap
 
     def changed_metrics(self, new: Witness) -> list[str]:
         """Return the metrics that differ although the predictions are equal. They are empty if predictions differ."""
         if self.digest != new.digest:
             return []
-        other = [name for name, value in self.metrics.items() if not _same_metrics({name: value}, new.metrics, 0.0)]
+        other = [name for name, value in self.metrics.items() if metric_gap({name: value}, new.metrics) > 0]
         return sorted({name.partition("(")[0] for name in other} & numerics().metrics.keys())
 
 
@@ -99,14 +99,19 @@ def short_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _same_metrics(old: Mapping[str, float], new: Mapping[str, float], tolerance: float) -> bool:
-    """Return whether the metrics of both are equal. A metric that only one of them has is no difference."""
-    return all(
-        old[name] == new[name]
-        or (math.isnan(old[name]) and math.isnan(new[name]))
-        or abs(old[name] - new[name]) <= tolerance * max(1.0, abs(old[name]))
-        for name in old.keys() & new.keys()
-    )
+def metric_gap(old: Mapping[str, float], new: Mapping[str, float]) -> float:
+    """Return the largest relative difference of the metrics that both have.
+
+    It is 0 where they are equal, NaN or infinite alike, and infinite where only one of two values is finite.
+    """
+    return max((_relative_gap(old[name], new[name]) for name in old.keys() & new.keys()), default=0.0)
+
+
+def _relative_gap(old: float, new: float) -> float:
+    if old == new or (math.isnan(old) and math.isnan(new)):
+        return 0.0
+    gap = abs(old - new) / max(1.0, abs(old))
+    return gap if math.isfinite(gap) else math.inf
 
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "lightgbm", "catboost", "python-weka-wrapper3")

@@ -36,6 +36,7 @@ def test_small_differences_count_as_rounding():
 def test_larger_differences_are_changes():
     assert witness().compare(witness(P * (1 - 1e-6)))[0] == "changed"
     assert witness().compare(witness(cxe=0.5 + 1e-8))[0] == "changed"
+    assert witness(cxe=math.inf).compare(witness(P + 1e-12, cxe=0.5))[0] == "changed"
 
 
 def test_another_label_of_a_row_that_is_not_stored_is_a_change():
