@@ -212,17 +212,13 @@ class Identities:
             "stages": self._digest_parts(cell.stages, _metric_versions(cell.stages)) if _has_stages(cell) else "",
             "curves": self._digest_parts(cell.curves, numerics().risen_metrics(["curves"])) if cell.curves else "",
             "numerics": numerics().risen(components_of(cell)),
-            "user_code": self._user_code(_paths(cell)),
+            "user_code": self._digest_parts(user_code) if (user_code := user_code_of(cell)) else "",
             "plugins": ", ".join(_plugins(_paths(cell))),
             "weka": self._weka_release(_paths(cell)),
             "metrics": _metric_versions((*METRICS, *cell.extra_metrics)),
             "asked": self._digest_parts(cell.extra_metrics),
         }
         return {part: text for part, text in parts.items() if text}
-
-    def _user_code(self, class_paths: tuple[str, ...]) -> str:
-        digests = user_digests(*map(_module, class_paths))
-        return self._digest_parts(digests) if digests else ""
 
     def _weka_release(self, class_paths: tuple[str, ...]) -> str:
         """Return the release of Weka that the experiment or PROBCAL_WEKA_JAR names. It is a setting of the learner."""
@@ -241,7 +237,7 @@ class Identities:
             "stages": lambda: "the metrics of stages changed",
             "curves": lambda: "the curves to store changed",
             "numerics": lambda: _numerics_change(old.get("numerics", ""), key.get("numerics", "")),
-            "user_code": lambda: _code_change(user_digests(*map(_module, _paths(cell))), run.get("user_code", {})),
+            "user_code": lambda: _code_change(user_code_of(cell), run.get("user_code", {})),
             "plugins": lambda: f"{old.get('plugins', 'no plugin')} -> {key.get('plugins', 'no plugin')}",
             "weka": lambda: f"Weka {old.get('weka', 'as installed')} -> {key.get('weka', 'as installed')}",
         }

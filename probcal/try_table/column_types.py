@@ -28,7 +28,7 @@ from probcal.reading.dates import (
     typed_days,
 )
 from probcal.reading.levels import same_spelling
-from probcal.reading.number_form import Mark, NumberForm, in_another_form, read_numbers
+from probcal.reading.number_form import LARGEST_EXACT, Mark, NumberForm, in_another_form, read_numbers
 from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
 from probcal.try_table.doubtful_text import doubt_of, refuse_other_numbers
 
@@ -36,8 +36,6 @@ Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
-_LARGEST_EXACT = 2.0**53
-"""From here on, different integers can be equal as floats."""
 _FEW_ROWS = 20
 """Number of rows. In a smaller table a column can have a different value in every row by chance."""
 _ID = re.compile(
@@ -250,7 +248,7 @@ def _number_column(
     if present.empty:
         return TableColumn(name, "left out", f"empty{notes}", missing)
     if present.nunique() < 2 and not plan.words:
-        if abs(present.iloc[0]) >= _LARGEST_EXACT:
+        if abs(present.iloc[0]) >= LARGEST_EXACT:
             return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
         return _constant_column(name, as_text(present.iloc[0]), missing)
     if name not in choices.number and (reason := _identifier_reason(name, present)):

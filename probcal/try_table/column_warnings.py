@@ -12,6 +12,7 @@ import pandas as pd
 
 from probcal._io import counted, join_first
 from probcal.data.dataset import as_text
+from probcal.reading.number_form import LARGEST_EXACT
 from probcal.try_table.column_types import TableColumn
 
 _FEW_ROWS = 20
@@ -28,7 +29,7 @@ _MOST_NAMES = 5
 _LAST_YEAR = 2_932_532
 """The day 9999-01-01. Databases write 9999-12-31 where a period has no end."""
 _MOST_DOUBTS = 10
-_ROUNDED = (2.0**53, 2.0**64)
+_ROUNDED = (LARGEST_EXACT, 2.0**64)
 """Range of the whole numbers that ids and keys of 64 bits have, and that a float64 does not hold exactly."""
 
 

@@ -20,8 +20,8 @@ from probcal.store.summary import census
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
 _MOST_PAIRS = 10_000
-_PAIRS_OF_A_PART = 1024
 """Largest number of pairs of one metric in a table. Hundreds of columns have a hundred thousand pairs."""
+_PAIRS_OF_A_PART = 1024
 _SMALL_SHARE = 0.05
 """Methods that are best in a smaller share of the draws are not named."""
 _SIGNIFICANCE_LEVEL = 0.05
