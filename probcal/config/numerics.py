@@ -10,9 +10,10 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+_PATH = Path(__file__).parent.parent / "numerics.toml"
 _CLASS_WEIGHTS = "class weights"
 """The component whose methods take the fast path of a learner."""
 
@@ -94,7 +95,7 @@ def _versions(text: str) -> dict[str, int]:
 @cache
 def numerics() -> Numerics:
     """Return what the package declares."""
-    data: dict[str, Any] = tomllib.loads(files("probcal").joinpath("numerics.toml").read_text(encoding="utf-8"))
+    data: dict[str, Any] = tomllib.loads(_PATH.read_text(encoding="utf-8"))
     components, metrics = (
         {
             name: Component(name, entry["version"], *(tuple(entry.get(part, ())) for part in _LISTS))

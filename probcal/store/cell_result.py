@@ -262,7 +262,7 @@ def key_digest(key: Mapping[str, str]) -> str:
 
 def has_digest(key: Mapping[str, str], digest: str | None) -> bool:
     """Return whether ``digest`` is that of ``key``, in its present form or in the form in which it was stored."""
-    return digest in (key_digest(key), _digest(key))
+    return digest == _digest(key) or digest == key_digest(key)
 
 
 def _digest(key: Mapping[str, str]) -> str:

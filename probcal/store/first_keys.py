@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 UNKNOWN = "unknown"
@@ -38,5 +38,5 @@ def present_key(key: Mapping[str, str]) -> Mapping[str, str]:
 
 @cache
 def _known_keys() -> dict[str, Any]:
-    known: dict[str, Any] = json.loads(files("probcal.store").joinpath("first_keys.json").read_text(encoding="utf-8"))
+    known: dict[str, Any] = json.loads(Path(__file__).with_name("first_keys.json").read_text(encoding="utf-8"))
     return known
