@@ -55,7 +55,8 @@ def test_classes_are_the_labels_that_were_given(kind):
 
 
 def test_labels_of_polars_and_pyarrow_are_kept():
-    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars", reason="polars is optional")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is optional")
     big = labels(BIG, BIG + 1)
     for y in (polars.Series(big), polars.DataFrame({"y": big}), pyarrow.array(big)):
         assert HingeSVM().fit(X, y).classes_.tolist() == [BIG, BIG + 1]

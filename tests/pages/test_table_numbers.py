@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("docutils")
+pytest.importorskip("docutils", reason="docutils makes the pages, which users do not need")
 
 keep_together = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "conf.py"))["keep_together"]
 MINUS, SPACE = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"

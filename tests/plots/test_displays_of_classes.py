@@ -9,7 +9,7 @@ from probcal.plots.decision import DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay
 
-pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is an extra")
 
 CLASSES = np.array(["cat", "cow", "dog"])
 CODES = np.arange(90) % 3
