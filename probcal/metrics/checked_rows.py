@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from probcal._class_order import column_names, places_among
 from probcal._validation import label_positions, number_array, value_array
 from probcal.metrics.label_columns import in_label_order
 
@@ -218,10 +219,8 @@ def _among_labels(y: Any, p: Any, pos_label: Any, labels: Any) -> tuple[np.ndarr
 
 def _in_order_of(classes: np.ndarray, p: Any) -> Any:
     """Return the columns of a frame that are named after the classes in the order of these. Otherwise return ``p``."""
-    names, wanted = [str(name) for name in getattr(p, "columns", ())], [str(label) for label in classes.tolist()]
-    if names == wanted or sorted(names) != sorted(wanted):
-        return p
-    return np.asarray(p)[:, [names.index(name) for name in wanted]]
+    places = places_among(column_names(p), classes)
+    return p if -1 in places or places == sorted(places) else np.asarray(p)[:, places]
 
 
 def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:

@@ -178,7 +178,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             X, labels, weights = take_rows(X, counted), labels[counted], weights[counted]
         random = np.random.default_rng(drawn_seed(self.random_state))
         of_learner = self._weights_for_learner(weights)
-        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, groups, cut, random)
+        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, cut, random)
         read_as = scores[0][1]
         parts = [
             FoldScores(of_part, labels[some], None if weights is None else weights[some])
@@ -327,7 +327,6 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         X: Any,
         labels: np.ndarray,
         weights: np.ndarray | None,
-        groups: Any,
         cut: Callable[..., list[Rows]],
         random: np.random.Generator,
     ) -> tuple[list[Any], list[np.ndarray], list[tuple[np.ndarray, Input]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,7 +19,7 @@ from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
 from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
-from probcal.runner.processor import level_environment
+from probcal.runner.processor import LEVEL, instructions
 from probcal.runner.witness.record import Witness, short_digest, witness_name
 
 FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
@@ -137,13 +136,15 @@ def compute(
     New processes compute, with the declared instruction set. A process gets the cells of one learner and data set
     together, which share their fits. Groups that took the most ``seconds`` (cell name -> seconds) begin.
     """
-    os.environ.update(level_environment())
     groups: dict[tuple[str, str, int, str], list[WitnessCell]] = defaultdict(list)
     for item in witness_cells:
         cell = item.cell
         groups[item.experiment, cell.dataset, cell.repetition, cell.column.learner.name].append(item)
     results: dict[str, Witness | str] = {}
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool:
+    with (
+        instructions(LEVEL),
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool,
+    ):
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
         futures = [pool.submit(_compute_group, group) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(probcal.__file__).parent
 PROOFS = PACKAGE.parent / "tests" / "witnesses" / "proofs.csv"
 _NUMERIC = (
-    *("_validation.py", "data", "fast_paths", "learners", "methods", "metrics", "protection"),
+    *("_class_order.py", "_validation.py", "data", "fast_paths", "learners", "methods", "metrics", "protection"),
     *("runner/execute.py", "runner/fit_predict.py", "runner/fold_rows.py", "runner/nested_rows.py"),
 )
 """Folders and files of the package whose code can change a stored number."""
