@@ -7,6 +7,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +27,19 @@ def write_atomic(path: Path, text: str) -> None:
     except OSError:
         new.unlink(missing_ok=True)
         raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync the names in ``folder`` to disk, so that a power cut keeps the order of a rename and a later change.
+
+    Windows and some network drives cannot, and order these themselves.
+    """
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 _LONGEST = 50_000_000

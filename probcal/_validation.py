@@ -1,4 +1,7 @@
-"""Checks of parameters, labels and groups, and the private functions of scikit-learn that the package uses."""
+"""Checks of parameters, labels and groups, and the private functions of scikit-learn that the package uses.
+
+scikit-learn is imported on first use, because commands that only read results do not need it.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,29 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils import _safe_indexing, metaestimators
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils.validation import _num_samples, column_or_1d
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def available_if(holds: Callable[[Any], bool]) -> Callable[[_Method], _Method]:
     """Return scikit-learn's decorator, with types, of a method that exists only where ``holds`` of its object does."""
+    from sklearn.utils import metaestimators
+
     decorator: Callable[[_Method], _Method] = metaestimators.available_if(holds)
     return decorator
 
 
 def take_rows(X: Any, rows: Any) -> Any:
     """Return the rows of an array, a sparse matrix or a frame. ``rows``: indices, a mask or a slice."""
+    from sklearn.utils import _safe_indexing
+
     return _safe_indexing(X, rows)
 
 
 def count_rows(X: Any) -> int:
     """Return the number of rows of ``X``. Raises TypeError if it has none."""
+    from sklearn.utils.validation import _num_samples
+
     return int(_num_samples(X))
 
 
@@ -84,6 +89,9 @@ def value_array(values: Any, name: str, what: str) -> np.ndarray:
     Whole numbers never become floats, which have only 53 bits. ``what`` is the word for one of the values. Raises
     ValueError for missing values, values of several types, and another shape.
     """
+    from scipy.sparse import issparse
+    from sklearn.utils.validation import column_or_1d
+
     if issparse(values):
         raise ValueError(f"{name} is a sparse matrix; give an array with the {what} of each row")
     if np.ma.is_masked(values):
@@ -161,6 +169,8 @@ def _refuse_missing(missing: np.ndarray, what: str) -> None:
 
 def count_threads() -> int:
     """Return how many threads compiled code may use, as scikit-learn counts them."""
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
     return int(_openmp_effective_n_threads())
 
 

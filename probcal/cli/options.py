@@ -110,7 +110,7 @@ data_dir_option = click.option(
 def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:
     """Warn on stderr of results whose data changed since, and return the stores with these results counted as stale."""
     from probcal.data.load import data_folder
-    from probcal.runner.status import CurrentResults
+    from probcal.runner.stale_data import CurrentResults
 
     originals = data_folder(data_dir)
     results = [CurrentResults(store, originals) for store in stores]
@@ -160,7 +160,7 @@ def _stores_below(folder: Path) -> list[Any]:
         fault = "is a file" if os.path.exists(folder) else "does not exist"
         raise ProbcalError(f"{folder} {fault}; give a folder of results that probcal run made")
     stores = list(find_stores(folder))
-    if not stores and (folder / "cells.jsonl").exists():
+    if not stores and any((folder / name).exists() for name in ("cells.parquet", "cells.jsonl")):
         raise ProbcalError(
             f"{folder} has lost its experiment.json; repeat the same probcal run, which writes it and runs no cell"
         )

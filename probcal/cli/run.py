@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--strict", is_flag=True, help="Run cells again that other versions of packages made.")
+@click.option("--refit", is_flag=True, help="Run all selected cells again, done ones, too.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--timeout", type=options.Seconds(), help="Stop a cell after this time: 90s, 10m, 2h.")
 @options.trusted_imports
@@ -74,6 +75,7 @@ def run(
     in_small: bool,
     retry_failed: bool,
     strict: bool,
+    refit: bool,
     fail_fast: bool,
     timeout: float | None,
 ) -> None:
@@ -105,7 +107,7 @@ def run(
         store = Store(folder)
         store.refuse_other_results(experiment.name)
         data = current_data(subset.used_cards(), originals)
-        plan = make_plan(subset, store, data, retry_failed=retry_failed, strict=strict)
+        plan = make_plan(subset, store, data, retry_failed=retry_failed, strict=strict, refit=refit)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
         plan = mark_missing_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
@@ -113,7 +115,7 @@ def run(
     _refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
     command = shlex.join(["probcal", *sys.argv[1:]])
     run_options = RunOptions(
-        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict
+        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict, refit
     )
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
 

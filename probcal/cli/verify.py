@@ -12,6 +12,7 @@ from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
+    from probcal.runner.verify import FolderVerification
     from probcal.store.folder import Store
     from probcal.store.outline import Selection
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @options.folders_argument
 @options.selection
 @options.format_option("text", "json", help="json contains every difference and count.")
+@click.option("--discard", is_flag=True, help="Remove the results that differ, so that probcal run makes them again.")
 @click.option("--recompute", metavar="K", type=click.IntRange(1), help="Fit K random cells again instead.")
 @click.option("--seed", metavar="S", type=click.IntRange(0), default=0, help="Seed of the sample (default: 0).")
 @click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), default=1, help="Number of cells at a time.")
@@ -38,6 +40,7 @@ def verify(
     folders: tuple[Path, ...],
     selection: Selection,
     format_: str,
+    discard: bool,
     recompute: int | None,
     seed: int,
     jobs: int,
@@ -47,7 +50,7 @@ def verify(
 
     This finds results that were edited by hand, a predictions.bin that the run did not write, and a compare.json or
     estimates.json that disagrees with the predictions. A row without stored predictions is never counted as verified.
-    Nothing is fitted or changed.
+    Nothing is fitted, and without --discard nothing is changed.
 
     With --recompute, K random done cells are fitted again, spread over the columns, and their metrics are compared.
     This needs no stored predictions, but the data. It says how many of all cells can differ at most.
@@ -66,7 +69,22 @@ def verify(
     for result in results:
         result.summary_faults += [*comparison_file_faults(result.store), *estimates_file_faults(result.store)]
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
+    if discard:
+        for result in results:
+            _discard(result)
     sys.exit(0 if all(result.ok for result in results) else 1)
+
+
+def _discard(verification: FolderVerification) -> None:
+    from probcal.store.folder import Store
+
+    store = Store(verification.store.folder)
+    cells = verification.differing_cells | store.impossible_cells()
+    if cells:
+        with store.writing(store.experiment()["name"]):
+            store.discard(cells)
+        text = f"removed {len(cells)} results of {store.folder}; repeat probcal run to make them again"
+        click.echo(printable(text))
 
 
 def _recompute(

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr, stdtrit
 
+from probcal.analysis.spread import standard_deviation
+
 SIGMAS = 3.0
 """Half the width of the band with infinitely many splits, in standard deviations."""
 LEVEL = 2.0 * float(ndtr(-SIGMAS))
@@ -122,7 +124,7 @@ def _finite_values(values: Sequence[float]) -> tuple[float, ...]:
 
 @functools.lru_cache(maxsize=1024)  # the power of the check compares the same splits with each published column
 def _standard_deviation(finite: tuple[float, ...]) -> float:
-    return statistics.stdev(finite)
+    return standard_deviation(finite)
 
 
 def _splits_text(n: int, detail: str = "") -> str:

@@ -370,9 +370,17 @@ class MetricResults:
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float, Place]]:
         """Return our summary, the published number of the ``table`` and its place for each number but misprints."""
         return [
-            (summarise(self.outline, self.results, row, column, self.metric, table.seed), number, place_of(row, column))
+            (
+                summary
+                if table.seed is None
+                else summarise(self.outline, self.results, row, column, self.metric, table.seed),
+                number,
+                place_of(row, column),
+            )
             for row in self.outline.datasets
-            for column, number in zip(self.outline.columns, self.published_numbers(row), strict=True)
+            for column, summary, number in zip(
+                self.outline.columns, self.summaries(row), self.published_numbers(row), strict=True
+            )
             if number is not None and not self.is_misprint(row, column)
         ]
 

@@ -15,8 +15,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from typing import TYPE_CHECKING, Any
 
-from sklearn.pipeline import Pipeline
-
 from probcal import __version__
 from probcal.config.components import import_class
 from probcal.config.nested import canonical, paths
@@ -25,6 +23,7 @@ from probcal.config.plugins import metric_modules, plugin_package
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
 from probcal.metrics.registry import METRICS
+from probcal.runner.stale_data import data_change
 from probcal.runner.user_code import user_digests, user_imports
 from probcal.store.first_keys import UNKNOWN, present_key
 
@@ -67,6 +66,8 @@ def _modules(class_paths: tuple[str, ...], has_fast_paths: bool) -> tuple[str, .
     if not has_fast_paths:
         fast_paths = []
     elif _may_have_any_learner(class_paths):
+        from sklearn.pipeline import Pipeline  # commands that only read results need no scikit-learn
+
         fast_paths = modules_for(Pipeline)
     else:
         fast_paths = modules_for(import_class(class_paths[0]))
@@ -176,6 +177,7 @@ class Identities:
     def __init__(self, weka: str | None = None) -> None:
         self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
         self._known: dict[tuple[Any, ...], tuple[Cell, dict[str, str]]] = {}
+        self._split_digests: dict[tuple[Any, ...], str] = {}
         self._weka = weka
 
     def absent_weka(self, cell: Cell) -> bool:
@@ -195,9 +197,13 @@ class Identities:
         group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.extra_metrics, cell.has_fold_rows
         if group not in self._known:
             self._known[group] = cell, self._parts_of(cell)  # with the cell, so that no other object gets its ids
-        split = self._split(cell.card, cell.split)
-        split_digest = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_seed_name(cell))
-        return {**self._known[group][1], "split": split_digest}
+        rows = id(cell.card), id(cell.split), cell.dataset, cell.seed, cell.repetition, cell.max_rows
+        if rows not in self._split_digests:
+            split = self._split(cell.card, cell.split)
+            self._split_digests[rows] = self._digest_parts(
+                split, cell.seed, cell.repetition, cell.max_rows, *_seed_name(cell)
+            )
+        return {**self._known[group][1], "split": self._split_digests[rows]}
 
     def _parts_of(self, cell: Cell) -> dict[str, str]:
         """Return the parts of ``key``, in their order, without the digest of the split."""
@@ -259,6 +265,8 @@ def changed_parts(key: Mapping[str, str], result: CellResult) -> list[str]:
     Another part that ``key`` lacks, such as the data, is unknown and not compared.
     """
     old = present_key(result.key)
+    if old == key:  # as nearly always, and quicker
+        return []
     parts = dict.fromkeys((*(part for part in key if part not in _METRIC_PARTS), *_OPTIONAL_PARTS))
     return [part for part in parts if old.get(part) != key.get(part)]
 
@@ -267,24 +275,6 @@ def has_same_metrics(key: Mapping[str, str], result: CellResult) -> bool:
     """Return whether ``result`` has the metrics that the experiment asks for, in their present versions."""
     old = present_key(result.key)
     return all(old.get(part) == key.get(part) for part in _METRIC_PARTS)
-
-
-def stored_reading(card: Card, run: Mapping[str, Any]) -> str | None:
-    """Return the ``reading`` of the card in ``run`` (its provenance), or None where it stored none."""
-    data = run.get("data", {})
-    record = data.get(card.name, {}) if isinstance(data, dict) else {}
-    reading = record.get("card") if isinstance(record, dict) else None
-    return reading if isinstance(reading, str) else None
-
-
-def data_change(card: Card, run: Mapping[str, Any]) -> str:
-    """Return what changed, in words, where a result of ``run`` has other data than ``card`` stands for now.
-
-    Other labels or columns on a card make other data from the same files.
-    """
-    if card.generator:
-        return "the card changed"
-    return "the data changed" if stored_reading(card, run) == card.reading else "the data or the card changed"
 
 
 def user_code_of(cell: Cell) -> dict[str, str]:

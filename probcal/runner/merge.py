@@ -15,13 +15,13 @@ from typing import Any
 from probcal._io import join_first, lines_of
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import ProbcalError, StoreError
-from probcal.store.cell_result import CellResult, has_digest, key_digest
+from probcal.store.cell_result import CellResult, key_digest
 from probcal.store.first_keys import present_key
-from probcal.store.folder import Store
+from probcal.store.folder import Store, by_run
 from probcal.store.outline import Outline
 from probcal.store.summary import Results, planned_ids
 
-_FOLDER_PARTS = ("keys", "config", "config_path")
+_FOLDER_PARTS = ("stale", "config", "config_path")
 """Parts of ``experiment.json`` that differ between folders of one experiment, or are compared in another way."""
 _MOST_NAMES = 4
 """Most modules or packages that a message names."""
@@ -63,30 +63,21 @@ class _Side:
 
     store: Store
     experiment: dict[str, Any]
+    outline: Outline
     results: Results
-    lines: dict[str, int]
     runs: dict[str, dict[str, Any]]
 
     @classmethod
     def read(cls, store: Store) -> _Side:
-        Outline.of(store)  # refuses an experiment.json that cannot be shown
-        experiment = store.experiment()
-        results, lines = store.results_with_lines()
+        outline, experiment = Outline.of(store), store.experiment()
         for name in ("config", "config_path"):
             if not isinstance(experiment.get(name), str):
                 raise StoreError(f'{store.folder / "experiment.json"} has no "{name}"; run the experiment again')
-        if not isinstance(experiment.setdefault("keys", {}), dict):
-            raise StoreError(f'{store.folder / "experiment.json"}: "keys" is no mapping; run the experiment again')
-        return cls(store, experiment, results, lines, store.runs())
+        return cls(store, experiment, outline, store.results(), store.runs())
 
     @property
     def folder(self) -> Path:
         return self.store.folder
-
-    @property
-    def keys(self) -> dict[str, str]:
-        keys: dict[str, str] = self.experiment["keys"]
-        return keys
 
     @property
     def config(self) -> Path:
@@ -102,9 +93,6 @@ class _Side:
         """Return the record of the latest run with a result here. It is empty where none was kept."""
         runs = {result.run for result in self.results.values()} & self.runs.keys()
         return self.runs[max(runs)] if runs else {}
-
-    def place(self, cell: str) -> str:
-        return f"{self.folder / 'cells.jsonl'}:{self.lines.get(cell, 0)}"
 
     def place_of(self, part: str) -> str:
         """Return the file and line of a part of the experiment."""
@@ -192,23 +180,15 @@ def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _refuse_other_code(first: _Side, second: _Side) -> None:
-    """Raise MergeError where the folders would not give the same identity to a cell.
+    """Raise MergeError where the latest runs had other numerics versions, code of the user or data.
 
     Versions of packages may differ. Each run records its own.
     """
-    columns = first.columns & second.columns
-    for cell in first.keys.keys() & second.keys.keys() if columns else ():
-        if first.keys[cell] == second.keys[cell]:
-            continue
-        for part, opposite in ((second, first), (first, second)):
-            result = part.results.get(cell)
-            is_used = result and result.status == "done" and (result.learner, result.method) in columns
-            if result and is_used and not has_digest(result.key, opposite.keys[cell]):
-                reason = _differences(opposite, part) or "the data, the split or the settings differ"
-                raise MergeError(
-                    f"{part.place(cell)}: {cell} would have another identity in {opposite.folder}: {reason}; run the"
-                    " parts with the same data, code and version of probcal (probcal run makes stale cells again)"
-                )
+    if first.columns & second.columns and (reason := _differences(first, second)):
+        raise MergeError(
+            f"{second.folder}: its cells have another identity than in {first.folder}: {reason}; run the parts with"
+            " the same data, code and version of probcal (probcal run makes stale cells again)"
+        )
 
 
 def _differences(first: _Side, second: _Side) -> str:
@@ -269,21 +249,20 @@ def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, Cel
     if not done_pairs:
         return sorted(pairs, key=lambda pair: pair[1].run, reverse=True)[:1]
     if len({key_digest(result.key) for _, result in done_pairs}) > 1:
-        current_keys = {part.keys[cell] for part in parts if cell in part.keys}
-        current = [pair for pair in done_pairs if any(has_digest(pair[1].key, key) for key in current_keys)]
+        current = [pair for pair in done_pairs if not pair[0].outline.is_stale(pair[1])]
         done_pairs = current or done_pairs
     done_pairs.sort(key=lambda pair: (not pair[0].store.has_predictions(pair[1]), pair[1].run))
     (part, result), *copies = done_pairs
     for second_part, second_result in copies:
-        message = f"{second_part.place(cell)}: {cell} has another result than in {part.place(cell)}"
+        message = f"{second_part.folder}: {cell} has another result than in {part.folder}"
         if key_digest(second_result.key) != key_digest(result.key):
             key, second_key = present_key(result.key), present_key(second_result.key)
             names = sorted(name for name in {*key, *second_key} if key.get(name) != second_key.get(name))
-            raise MergeError(f"{message}, with another identity ({', '.join(names)}); remove the line that is stale")
+            raise MergeError(f"{message}, with another identity ({', '.join(names)}); run the stale one again")
         if faults := _differing_parts(result, second_result):
             raise MergeError(
-                f"{message} for the same identity: {faults}; one of the machines computes otherwise. Remove one of"
-                " the lines, or run the cell again"
+                f"{message} for the same identity: {faults}; one of the machines computes otherwise; run the"
+                " cell again on one machine"
             )
     return done_pairs
 
@@ -358,14 +337,10 @@ def _add(store: Store, pairs: list[tuple[_Side, CellResult]]) -> bool:
 def _experiment(
     parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResult]]], out: Path
 ) -> dict[str, Any]:
-    """Return the description of the joined folder, with the digests of identities that all parts know."""
+    """Return the description of the joined folder, with the marks of its stale results."""
     first = next((part for part in parts if part.config.is_file()), parts[0])
-    keys: dict[str, str] = {}
-    for part in reversed(parts):
-        keys.update(part.keys)
-    keys.update({cell: pairs[0][0].keys[cell] for cell, pairs in results.items() if cell in pairs[0][0].keys})
-    description = first.experiment | {"keys": keys, "config_path": os.path.relpath(first.config, out.resolve())}
-    return description
+    stale = by_run(pairs[0][1] for pairs in results.values() if pairs[0][0].outline.is_stale(pairs[0][1]))
+    return first.experiment | {"stale": stale, "config_path": os.path.relpath(first.config, out.resolve())}
 
 
 def _runs(parts: Sequence[_Side]) -> list[dict[str, Any]]:

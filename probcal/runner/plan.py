@@ -26,9 +26,9 @@ from probcal.runner.identity import (
     has_same_metrics,
     other_versions,
     packages_of,
-    stored_reading,
 )
 from probcal.runner.processor import lacking_flags, recorded_level
+from probcal.runner.stale_data import CARD_CHANGED, staleness_doubt
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
 
@@ -74,7 +74,7 @@ class Cell:
 
     @property
     def id(self) -> str:
-        return cell_id(**self.names)
+        return cell_id(self.dataset, self.repetition, self.column.learner.name, self.column.method.name)
 
     def as_seeded(self) -> Cell:
         """Return the cell under the name that seeds its split and fits, which its card may give."""
@@ -144,25 +144,30 @@ def make_plan(
     *,
     retry_failed: bool = False,
     strict: bool = False,
+    refit: bool = False,
 ) -> list[PlannedCell]:
     """Return the state of every cell, from the stored results and the present data sets.
 
     ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
-    ``strict`` makes results stale that other versions of packages made.
+    ``strict`` makes results stale that other versions of packages made, and ``refit`` makes all stale.
     Raises DataError when they cannot be used.
     """
     data = current_data(experiment.used_cards(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
     identities = Identities(experiment.weka)
     seconds = {_timing_key(result): result.seconds for result in results.values() if result.status == "done"}
-    plan = []
-    for cell in cells_of(data.bind_cards(experiment)):
+    plan, cells = [], cells_of(data.bind_cards(experiment))
+    cards = {id(cell.card): cell.card for cell in cells}  # cells share cards, and hashing one takes a while
+    local_cards = {key for key, card in cards.items() if card.bind(None) in data.local_cards}
+    texts_of_versions: dict[tuple[int, str], str] = {}
+    """Column and run -> other versions. The cells keep the columns, so that no other column gets their ids."""
+    for cell in cells:
         result = results.get(cell.id)
         run = {} if result is None else runs.get(result.run, {})
         key = identities.key(cell)
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
-        is_local = result is None or cell.card.bind(None) in data.local_cards
+        is_local = result is None or id(cell.card) in local_cards
         doubt = None if is_local or result is None else staleness_doubt(cell.card, result, runs)
         if result is not None and state == "failed":
             reason = _failure_text(result)
@@ -182,12 +187,17 @@ def make_plan(
                 reason = "measured by an earlier version of the metrics; its predictions are not stored"
         elif result is not None and state == "done":
             is_readable_only = identities.absent_weka(cell)
-            reason = _other_versions(cell, run)
+            made = id(cell.column), result.run
+            if made not in texts_of_versions:
+                texts_of_versions[made] = _other_versions(cell, run)
+            reason = texts_of_versions[made]
             if reason and strict and not is_readable_only:
                 state = "stale"
             if is_readable_only:
                 weka = run.get("versions", {}).get("weka.jar", experiment.weka)
                 reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
+        if refit and result is not None:
+            state, reason, old_result = "stale", "runs again, as --refit asks", None
         if doubt == CARD_CHANGED and state != "stale":
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
@@ -204,20 +214,10 @@ def _other_versions(cell: Cell, run: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, texts))
 
 
-CARD_CHANGED = "the card changed, and its data are not at hand"
-
-
 def find_missing_metrics(cell: Cell, key: Mapping[str, str], result: CellResult) -> frozenset[str]:
     """Return the metrics that the experiment asks for now, and that ``result`` was not asked for and lacks."""
     has_same_request = result.key.get("asked") == key["asked"]
     return frozenset() if has_same_request else frozenset(cell.extra_metrics) - result.metrics.keys()
-
-
-def staleness_doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return why a result whose data set is not at hand may be stale, or None where the card names the values."""
-    if stored_reading(card, runs.get(result.run, {})) not in (None, card.reading):
-        return CARD_CHANGED
-    return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
 
 def mark_missing_data(plan: list[PlannedCell], missing: Mapping[str, str]) -> list[PlannedCell]:
@@ -245,10 +245,12 @@ def guess_seconds(plan: list[PlannedCell]) -> float:
 
     These are cells of the plan on other data sets, in proportion to their rows. The result is 0 if no cell was timed.
     """
-    estimates = TimeEstimates(plan)
     untimed_cells = [
         entry for entry in plan if entry.needs_run and entry.old_result is None and entry.expected_seconds is None
     ]
+    if not untimed_cells:
+        return 0.0
+    estimates = TimeEstimates(plan)
     return sum(estimates.expected_seconds(entry.cell.id) or 0.0 for entry in untimed_cells)
 
 

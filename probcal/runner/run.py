@@ -22,7 +22,7 @@ from probcal.runner import dask
 from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.execute import Outcome, remeasure
 from probcal.runner.heartbeat import useful_worker_count
-from probcal.runner.identity import Identities, changed_parts
+from probcal.runner.identity import Identities, changed_parts, has_same_metrics
 from probcal.runner.plan import (
     PlannedCell,
     cells_of,
@@ -38,9 +38,9 @@ from probcal.runner.plan import (
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
-from probcal.store.cell_result import has_digest, key_digest
-from probcal.store.folder import Store
-from probcal.store.summary import Results
+from probcal.store.cell_result import CellResult
+from probcal.store.folder import Store, by_run
+from probcal.store.outline import Outline
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
 _ROUNDS = ("n_probes", "n_estimators")
@@ -65,6 +65,8 @@ class RunOptions:
     """The command that runs it once more."""
     strict: bool = False
     """Whether results of other package versions run again."""
+    refit: bool = False
+    """Whether all cells run again."""
 
 
 def small_experiment(experiment: Experiment) -> Experiment:
@@ -99,7 +101,14 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.used_cards()
     store.refuse_other_results(experiment.name)
-    planned = partial(make_plan, selection, store, retry_failed=options.retry_failed, strict=options.strict)
+    planned = partial(
+        make_plan,
+        selection,
+        store,
+        retry_failed=options.retry_failed,
+        strict=options.strict,
+        refit=options.refit,
+    )
     data = current_data(cards, options.data_folder, say)
     if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible
         refuse_unmet_requirements(cells_to_fit(planned(data)), experiment.weka)
@@ -151,15 +160,33 @@ _FILE_PARTS = ("config", "config_path")
 
 
 def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
-    """Return the description to store. Cells whose data are not at hand keep their earlier identities."""
+    """Return the description to store. Results whose data are not at hand keep their earlier mark."""
     description: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
-    stored_keys = store.experiment().get("keys") if store.exists() else None
-    cell_ids = {cell.id for cell in cells_of(experiment)}
-    old_keys = stored_keys if isinstance(stored_keys, dict) else {}
-    description["keys"] = {cell: key for cell, key in old_keys.items() if cell in cell_ids} | description["keys"]
-    results = store.results() if store.exists() else {}
-    description["keys"] |= _keys_of_earlier_metrics(experiment, store, results, description["keys"])
+    description["stale"] = by_run(_stale_results(experiment, store)) if store.exists() else {}
     return description
+
+
+def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]:
+    """Yield the results with another identity than their cell has now."""
+    identities, results, outline = Identities(experiment.weka), store.results(), None
+    with suppress(StoreError):  # a run writes an unsound file anew
+        outline = Outline.of(store)
+    for cell in cells_of(experiment):
+        result = results.get(cell.id)
+        if result is None:
+            continue
+        key = identities.key(cell)
+        if "data" not in key:
+            is_stale = outline is not None and outline.is_stale(result)
+        elif {*changed_parts(key, result)} - {"stages", "curves"}:  # these two change no other number
+            is_stale = True
+        else:
+            # without stored predictions, a run cannot measure a result again for other versions of the metrics
+            is_stale = not has_same_metrics(key, result) and (
+                store.has_predictions(result) or bool(find_missing_metrics(cell, key, result))
+            )
+        if is_stale:
+            yield result
 
 
 def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
@@ -207,7 +234,6 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
             }
             for override in experiment.overrides
         ],
-        "keys": _keys(experiment),
         "quick": experiment.max_rows is not None,
         "config_path": os.path.relpath(experiment.path, folder),
         "config": experiment.text,
@@ -242,33 +268,6 @@ def _class_counts(card: Card) -> dict[str, Any]:
 
 def _is_calibrator(method: Component) -> bool:
     return getattr(import_class(method.path), "before_and_after", False)
-
-
-def _keys(experiment: Experiment) -> dict[str, str]:
-    """Return cell -> digest of its present identity, by which tables recognise stale results."""
-    identities = Identities(experiment.weka)
-    keys = {cell.id: identities.key(cell) for cell in cells_of(experiment)}
-    return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
-
-
-def _keys_of_earlier_metrics(
-    experiment: Experiment, store: Store, results: Results, keys: Mapping[str, str]
-) -> dict[str, str]:
-    """Return cell -> digest of each done result that only the metrics make old, and that has no stored predictions.
-
-    A run cannot measure these results again, and keeps them. So tables do not count them as stale.
-    """
-    identities, old_keys = Identities(experiment.weka), {}
-    for cell in cells_of(experiment):
-        result = results.get(cell.id)
-        if result is None or result.status != "done" or has_digest(result.key, keys.get(cell.id)):
-            continue
-        key = identities.key(cell)
-        if "data" not in key or changed_parts(key, result) or store.has_predictions(result):
-            continue
-        if not find_missing_metrics(cell, key, result):
-            old_keys[cell.id] = key_digest(result.key)
-    return old_keys
 
 
 def experiment_of(store: Store) -> Experiment:

@@ -17,9 +17,10 @@ from tabulate import tabulate
 from probcal.errors import ProbcalError, StoreError
 from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
 from probcal.runner.execute import measure, truth_of
+from probcal.runner.identity import Identities
 from probcal.runner.plan import Cell, cells_of
 from probcal.runner.run import experiment_of
-from probcal.store.cell_result import CellResult, cell_id, has_digest
+from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
@@ -70,6 +71,11 @@ class FolderVerification:
     """Number of rows made with other settings, data or numerics versions than the last run had."""
 
     @property
+    def differing_cells(self) -> set[str]:
+        """Return the cells of the rows that differ."""
+        return {cell_id(one.dataset, one.split, one.learner, one.method) for one in self.differences}
+
+    @property
     def n_rows(self) -> int:
         return self.n_agree + self.n_differ + self.not_verified.total()
 
@@ -107,8 +113,7 @@ class _Verification:
         rows = [result for result in results if selection.includes(result.dataset, result.learner, result.method)]
         recomputed_ids = set()
         for row in progress(rows):
-            if row.id in self.outline.keys and not has_digest(row.key, self.outline.keys[row.id]):
-                self.report.n_stale += 1
+            self.report.n_stale += self.outline.is_stale(row)
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed_ids.add(row.id)
@@ -161,18 +166,16 @@ class _Verification:
         if n_splits is None or row.repetition < n_splits:
             return
         split = self._splits.get((row.dataset, row.key.get("split", "")))
-        for number in range(n_splits) if split is None else ():
-            if has_digest(row.key, self.outline.keys.get(cell_id(row.dataset, number, row.learner, row.method))):
-                split = number
         if split is not None:
             reason = f"{split}, by its key; the experiment plans no split {row.repetition}"
             yield _difference(row, "split", row.repetition, reason)
 
     @cached_property
     def _splits(self) -> dict[tuple[str, str], int]:
-        """Return (data set, digest of a split) -> its number, from the rows of planned splits."""
-        repetitions = self.outline.repetitions
-        return {
+        """Return (data set, digest of a split) -> its number, from the rows and the cells of planned splits."""
+        repetitions, identities = self.outline.repetitions, Identities()
+        cells = {(cell.dataset, identities.key(cell)["split"]): cell.repetition for cell in self._cells.values()}
+        return cells | {
             (row.dataset, row.key["split"]): row.repetition
             for row in self.store.results_with_any_values().values()
             if "split" in row.key and row.repetition < repetitions.get(row.dataset, 0)
@@ -319,8 +322,8 @@ def _summary(report: FolderVerification) -> str:
     parts = [f"{_rows(report.n_agree, 'agrees', 'agree')} with the stored predictions"]
     if report.n_differ:
         parts.append(
-            f"{_rows(report.n_differ, 'differs', 'differ')}; remove the lines from"
-            f" {report.store.folder / 'cells.jsonl'}, then repeat probcal run to run these cells again"
+            f"{_rows(report.n_differ, 'differs', 'differ')}; probcal verify {report.store.folder} --discard removes"
+            f" {'it' if report.n_differ == 1 else 'them'}, then repeat probcal run to run these cells again"
         )
     parts += [f"{count} cannot be verified: {reason}" for reason, count in report.not_verified.items()]
     if not report.n_rows:

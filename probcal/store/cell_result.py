@@ -1,4 +1,4 @@
-"""The result of one cell, as an object and as a line of ``cells.jsonl``, with the checks of untrusted lines."""
+"""The result of one cell, as an object and as a line of ``cells.jsonl``, with the checks of untrusted values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from probcal.store.first_keys import present_key
 _NO_PACKAGE_REASON = "the package that declares this metric is not installed, so no end is better"
 _DERIVED_METRICS = ("loss_ratio", "steepest_growth")
 """What claims compare besides metrics. Each is computed from several numbers of a cell, and smaller is better."""
-_LARGEST_COUNT = 10**15
+LARGEST_COUNT = 10**15
 """Largest number of rows, seconds or bytes. Beyond it, floats are not exact for whole numbers."""
 
 
@@ -73,7 +73,7 @@ def _refuse_impossible(name: str, label: str, number: float) -> None:
 
 _NON_FINITE_TEXTS = ("inf", "-inf", "nan")
 """Numbers that JSON lacks, as ``to_json`` writes them."""
-_LARGEST_FLOAT = 1e100
+LARGEST_FLOAT = 1e100
 """Matplotlib cannot lay out axes near the largest floats."""
 
 
@@ -85,24 +85,24 @@ def _parse_number(value: Any) -> float:
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NON_FINITE_TEXTS):
         raise PydanticCustomError("number", "is no number")
     number = float(value)
-    return math.copysign(math.inf, number) if abs(number) > _LARGEST_FLOAT else number
+    return math.copysign(math.inf, number) if abs(number) > LARGEST_FLOAT else number
 
 
-def _check_place(place: dict[str, Any]) -> dict[str, Any]:
-    """Return ``place``, as ``Predictions.add`` returned it. Raise ValueError when nothing can lie there."""
+def checked_place(place: dict[str, Any]) -> dict[str, Any]:
+    """Return ``place``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
     numbers = [place.get("at"), place.get("rows"), place.get("columns", 1), place.get("labels", 1)]
-    is_valid = all(type(n) is int and 0 <= n <= _LARGEST_COUNT for n in numbers)
+    is_valid = all(type(n) is int and 0 <= n <= LARGEST_COUNT for n in numbers)
     if not is_valid or not isinstance(place.get("digest"), str):
         raise PydanticCustomError("place", "does not name a place in predictions.bin")
-    if not 0 < math.prod(numbers[2:]) <= _LARGEST_COUNT / max(place["rows"], 1):
+    if not 0 < math.prod(numbers[2:]) <= LARGEST_COUNT / max(place["rows"], 1):
         raise PydanticCustomError("shape", "does not have a possible shape")
     return place
 
 
-_Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST_COUNT)]
+_Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 _Number = Annotated[float, BeforeValidator(_parse_number)]
-_Seconds = Annotated[float, Field(strict=True, ge=0, le=_LARGEST_COUNT, allow_inf_nan=False)]
-_Place = Annotated[dict[str, Any], AfterValidator(_check_place)]
+_Seconds = Annotated[float, Field(strict=True, ge=0, le=LARGEST_COUNT, allow_inf_nan=False)]
+_Place = Annotated[dict[str, Any], AfterValidator(checked_place)]
 
 
 _LINE_LABEL_FIELDS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
@@ -138,10 +138,10 @@ def _has_identifier(name: str, line: dict[str, Any]) -> bool:
 
 
 def _are_finite(values: list[Any]) -> bool:
-    return {*map(type, values)} <= {int, float} and all(-_LARGEST_FLOAT <= value <= _LARGEST_FLOAT for value in values)
+    return {*map(type, values)} <= {int, float} and all(-LARGEST_FLOAT <= value <= LARGEST_FLOAT for value in values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CellResult:
     """Hold the result of one cell. ``key`` holds a digest of everything that can change its numbers."""
 
@@ -180,17 +180,16 @@ class CellResult:
 
     def to_json(self, predictions: dict[str, Any] | None = None) -> str:
         """Return the line of the result. ``predictions`` replaces the place of its predictions, unless it is None."""
-        row = {name: value for name, value in vars(self).items() if value not in (None, {})}
+        row = {name: value for name in FIELD_NAMES if (value := getattr(self, name)) not in (None, {})}
         if not self.shared_seconds:
             del row["shared_seconds"]
-        row.pop("failed_since", None)
         if predictions is not None:
             row["predictions"] = predictions
         row[WRITER] = __version__
         if self.metrics:
             row["metrics"] = {name: _json_number(value) for name, value in self.metrics.items()}
         if self.stages:
-            row["stages"] = {name: [_json_number(value) for value in values] for name, values in self.stages.items()}
+            row["stages"] = _json_stages(self.stages)
         # a message may hold half of a surrogate pair, as file names do that are not UTF-8
         return _ENCODER.encode(row).encode("utf-8", "replace").decode()
 
@@ -205,7 +204,7 @@ class CellResult:
         row = _parse_json(line)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
-        if names := sorted(row.keys() - _FIELD_NAMES):
+        if names := sorted(row.keys() - {*FIELD_NAMES}):
             raise UnknownParts(names)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
@@ -229,6 +228,37 @@ def _parse_json(line: str) -> Any:
         return json.loads(line)  # reads what the faster parser refuses, such as half of a surrogate pair
 
 
+def part_text(name: str, value: Any) -> str | None:
+    """Return the ``warnings``, ``stages`` or ``curves`` of a result as JSON, or None if there are none."""
+    return json.dumps(_json_stages(value) if name == "stages" else value) if value else None
+
+
+@cache
+def _part_adapter(name: str) -> TypeAdapter[Any]:
+    types = {
+        "warnings": dict[str, _Count],
+        "stages": dict[str, list[_Number]],
+        "curves": dict[str, list[dict[str, Any]]],
+    }
+    return TypeAdapter(types[name])
+
+
+def parsed_part(name: str, text: str) -> dict[str, Any]:
+    """Return what ``part_text`` wrote. Raise ValueError, TypeError or RecursionError if it is something else."""
+    try:
+        part: dict[str, Any] = _part_adapter(name).validate_python(_parse_json(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise RowFaultError(f"{'.'.join(map(str, (name, *first['loc'])))}: {first['msg']}") from None
+    if name == "curves" and (fault := curves_fault(part)):
+        raise ValueError(fault)
+    return part
+
+
+def _json_stages(stages: Mapping[str, list[float]]) -> dict[str, list[float | str]]:
+    return {name: [_json_number(value) for value in values] for name, values in stages.items()}
+
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -248,7 +278,7 @@ class UnknownParts(ValueError):
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """Part of a line that names the version that wrote it."""
-_FIELD_NAMES = {part.name for part in fields(CellResult)} - {"failed_since"}
+FIELD_NAMES = tuple(part.name for part in fields(CellResult) if part.name != "failed_since")
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:

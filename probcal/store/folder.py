@@ -2,8 +2,10 @@
 
 ``experiment.json``  the experiment as it was last run, with names and labels resolved
 ``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts
-``cells.jsonl``      one line per cell that ended: the last line of a cell counts, but a failed result never replaces
-                     a finished one
+``cells.parquet``    the results, one row per cell
+``cells.jsonl``      the results of a run that goes on or was killed, one line per cell that ended. The last line of a
+                     cell counts, but a failed result never replaces a finished one. A run that ends moves them to the
+                     table.
 ``predictions.bin``  the labels and probabilities behind the cells, may be deleted
 ``running.json``     the state of the current run, removed when it ends
 ``.lock``            locked while a run writes, and names its process
@@ -21,30 +23,25 @@ import errno
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from probcal._io import appending, file_displacement, lines_of, refuse_links_out, refuse_other_kinds
+from probcal._io import appending, file_displacement, lines_of, refuse_links_out, refuse_other_kinds, sync_folder
 from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
-from probcal.store.cell_result import (
-    CellResult,
-    ImpossibleValueError,
-    RowFaultError,
-    cell_id,
-    key_digest,
-    refuse_impossible_values,
-    version_message,
-)
+from probcal.store.cell_result import CellResult, cell_id, has_digest, key_digest
+from probcal.store.log_file import Log, empty_log, open_log, read_log
 from probcal.store.predictions import Predictions
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
+
+TABLE, LOG = "cells.parquet", "cells.jsonl"
 
 ACCEPTED = "accepted.csv"
 ESTIMATES = "estimates.json"
@@ -52,7 +49,8 @@ COMPARISON = "compare.json"
 LOCK = ".lock"
 
 _FILES = (
-    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", LOCK, f"{LOCK}.held"),
+    *("experiment.json", "experiment.json.new", "runs.jsonl", LOG, f"{LOG}.new", TABLE, f"{TABLE}.new"),
+    *("predictions.bin", LOCK, f"{LOCK}.held"),
     *(ACCEPTED, f"{ACCEPTED}.new"),
     *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
@@ -63,74 +61,43 @@ _RUN_FILES = ("running.json", "running.json.new")
 """Files of the current run. The run goes on when one of these cannot be read or written."""
 _OWN_NAMES = (*_FILES, *_FOLDERS, *_RUN_FILES)
 
-_MOST_LISTED = 10
-"""Largest number of broken lines that a message lists."""
 _SYNC_SHARE = 20
 """A sync can take milliseconds, longer than some fits. Syncs take at most a twentieth of the time."""
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """Hold the results of ``cells.jsonl``, and the messages about lines that are no results."""
+    """Hold the results of a folder, and the log with the messages about its broken lines."""
 
+    log: Log
     results: dict[str, CellResult] = field(default_factory=dict)
-    places: dict[str, int] = field(default_factory=dict)
-    """Cell -> number of its line."""
-    broken_lines: list[str] = field(default_factory=list)
     impossible_values: dict[str, str] = field(default_factory=dict)
     """Cell -> message about a number that its metric cannot have."""
-    version_lines: dict[str, list[int]] = field(default_factory=dict)
 
-    def refuse_faults(self, folder: Path, impossible_values: Mapping[str, str]) -> None:
-        """Raise one StoreError for all broken lines, lines of other versions and ``impossible_values``, if any."""
-        path = folder / "cells.jsonl"
-        broken_lines = [*self.broken_lines, *impossible_values.values()]
-        if not (broken_lines or self.version_lines):
-            return
-        versions = [f"{path}:{_lines_text(lines)} {text}" for text, lines in self.version_lines.items()]
-        remarks = [
-            f"and {len(messages) - _MOST_LISTED} more {noun}"
-            for messages, noun in ((versions, "versions or parts"), (broken_lines, "lines"))
-            if len(messages) > _MOST_LISTED
-        ]
-        if impossible_values:
-            remarks.append(
-                f"probcal verify {folder} measures the stored predictions again; remove each line with an"
-                " impossible number, then repeat probcal run to run its cell again"
-            )
-        raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken_lines[:_MOST_LISTED], *remarks]))
+    def add(self, result: CellResult, place: str, fault: str) -> None:
+        """Add a later result. ``fault`` is about a number that its metric cannot have, or empty."""
+        cell = result.id
+        self.results[cell] = _latest_valid_result(self.results.get(cell), result)
+        if self.results[cell] is result:
+            self.impossible_values.pop(cell, None)
+            if fault:
+                self.impossible_values[cell] = f"{place}: {cell}: {fault}"
 
 
 @lru_cache(maxsize=1)
 def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
-    """Parse ``cells.jsonl`` in ``folder``. A command that reads the same ``state`` of a folder again parses once.
+    """Read the table and the log in ``folder``. A command that reads the same ``state`` of a folder again reads once.
 
     ``path`` is absolute, so that two working folders are never mixed up.
     """
-    cells_path = folder / "cells.jsonl"
-    cells = _Cells()
-    runs = cache(Store(folder).runs)
-    for number, line in lines_of(cells_path):  # leaves out a torn last line, which ``appending`` removes
-        if line == "":
-            continue
-        try:
-            result = CellResult.from_json(line or "", any_values=True)
-            cell_id = result.id
-            cells.results[cell_id] = _latest_valid_result(cells.results.get(cell_id), result)
-            if cells.results[cell_id] is not result:
-                continue
-            cells.places[cell_id] = number
-            cells.impossible_values.pop(cell_id, None)
-            refuse_impossible_values(result.metrics, result.stages)
-        except ImpossibleValueError as error:
-            cells.impossible_values[result.id] = f"{cells_path}:{number}: {result.id}: {error}"
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            if version := version_message(line or "", error, runs):
-                cells.version_lines.setdefault(version, []).append(number)
-                continue
-            reason = f" ({error})" if isinstance(error, RowFaultError) else ""
-            advice = "remove this line to run that cell again"
-            cells.broken_lines.append(f"{cells_path}:{number}: is not the result of a cell{reason}; {advice}")
+    from probcal.store.table_file import read_table  # imports pyarrow, which a folder without a table does not need
+
+    # first the log, because a run that ends writes the table before it empties the log
+    cells, table = _Cells(read_log(folder / LOG, Store(folder).runs)), folder / TABLE
+    for result, fault in read_table(table) if table.is_file() else ():
+        cells.add(result, str(table), fault)
+    for result, place, fault in cells.log.rows:
+        cells.add(result, place, fault)
     return cells
 
 
@@ -147,7 +114,7 @@ class Store:
         self.folder = Path(folder)
         self._cells: IO[str] | None = None
         self._is_writing = False
-        self._next_sync = 0.0
+        self._next_sync, self._has_synced_names = 0.0, False
         self._predictions = Predictions(self.folder / "predictions.bin")
 
     # --- reading -------------------------------------------------------------------------------
@@ -156,7 +123,17 @@ class Store:
         return (self.folder / "experiment.json").is_file()
 
     def experiment(self) -> dict[str, Any]:
-        """Return the experiment as it was last run. Raise StoreError when the folder holds none."""
+        """Return the experiment as it was last run. Raise StoreError when the folder holds none.
+
+        ``stale`` maps a run to its results that the last run found stale.
+        """
+        experiment = self._description()
+        if isinstance(keys := experiment.pop("keys", None), dict):  # of a version before the table
+            with suppress(StoreError):
+                experiment["stale"] = _stale_by_keys(self.results_with_any_values(), keys)
+        return experiment
+
+    def _description(self) -> dict[str, Any]:
         self._refuse_other_kinds()
         path = self.folder / "experiment.json"
         try:
@@ -179,19 +156,23 @@ class Store:
         StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
         metric cannot have.
         """
-        return self.results_with_lines()[0]
-
-    def results_with_lines(self) -> tuple[dict[str, CellResult], dict[str, int]]:
-        """Return ``results``, and cell -> number of its line in ``cells.jsonl``. Raises the same."""
         cells = self._read()
-        cells.refuse_faults(self.folder, cells.impossible_values)
-        return dict(cells.results), dict(cells.places)
+        advice = (
+            f"probcal verify {self.folder} --discard removes these results; then repeat probcal run to run their cells"
+            " again"
+        )
+        cells.log.refuse_faults([*cells.impossible_values.values()], advice)
+        return dict(cells.results)
 
     def results_with_any_values(self) -> dict[str, CellResult]:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
         cells = self._read()
-        cells.refuse_faults(self.folder, {})
+        cells.log.refuse_faults([], "")
         return dict(cells.results)
+
+    def impossible_cells(self) -> set[str]:
+        """Return the cells with a stored number that its metric cannot have."""
+        return {*self._read().impossible_values}
 
     def _read(self) -> _Cells:
         self._refuse_other_kinds()
@@ -211,15 +192,16 @@ class Store:
         return runs
 
     def state(self) -> tuple[int, ...]:
-        """Return the size, times and number of ``cells.jsonl``, which change with every added result or edit.
+        """Return the size, times and number of the log and the table, which change with every added result or edit.
 
-        Without a file, return an empty tuple.
+        A missing file adds nothing to the tuple.
         """
-        try:
-            stat = (self.folder / "cells.jsonl").stat()
-        except OSError:
-            return ()
-        return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+        state: list[int] = []
+        for name in (LOG, TABLE):
+            with suppress(OSError):
+                stat = (self.folder / name).stat()
+                state += stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+        return tuple(state)
 
     def has_predictions(self, result: CellResult) -> bool:
         """Return whether ``predictions`` will probably find them. Only ``predictions`` reads the file."""
@@ -235,7 +217,7 @@ class Store:
     def refuse_other_results(self, name: str) -> None:
         """Raise StoreError when the folder holds another experiment's results, or other files."""
         if self.exists():
-            owner = self.experiment()["name"]
+            owner = self._description()["name"]
             if owner != name:
                 raise StoreError(
                     f'{self.folder} holds the results of experiment "{owner}", not of "{name}"; choose another with -o'
@@ -244,7 +226,7 @@ class Store:
             if not self.folder.is_dir():
                 raise StoreError(f"{self.folder} is a file; choose a folder with -o")
             foreign_names = sorted(path.name for path in self.folder.iterdir() if path.name not in _OWN_NAMES)
-            if foreign_names and not (self.folder / "cells.jsonl").exists():
+            if foreign_names and not any((self.folder / one).exists() for one in (LOG, TABLE)):
                 raise StoreError(
                     f"{self.folder} is not empty and is not a results folder (it holds {foreign_names[0]!r});"
                     " choose another with -o"
@@ -294,13 +276,49 @@ class Store:
             raise RuntimeError("call Store.add only inside Store.writing")
         with self._store_errors():
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
-                self._cells = appending(self.folder / "cells.jsonl")
+                self._cells = open_log(self.folder / LOG)
             place = None if y is None or p is None else self._predictions.add(y, p)
             self._cells.write(result.to_json(place) + "\n")
             self._cells.flush()
             self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:
                 self._sync()
+
+    def discard(self, cells: Container[str]) -> None:
+        """Remove the results of ``cells``, so that the next run makes them again. Raise StoreError if it cannot."""
+        stored = self._read()
+        stored.log.refuse_faults([], "")
+        with self._store_errors():
+            self._write_table(result for name, result in stored.results.items() if name not in cells)
+
+    def convert(self) -> int:
+        """Write a folder of an earlier version in the present form, and return its number of results.
+
+        Raises StoreError for lines that are no results, and if the folder cannot be written.
+        """
+        experiment, stored = self.experiment(), self._read()
+        stored.log.refuse_faults([], "")
+        with self._store_errors():
+            self.write_experiment(experiment)  # first, because its old marks only fit the old identities
+            self._write_table(stored.results.values())
+        return len(stored.results)
+
+    def _move_to_table(self) -> None:
+        """Move the results of the log to the table. Faulty lines stay where they are, and so do all others then."""
+        stored = self._read()
+        if not stored.log.has_faults:
+            self._write_table(stored.results.values())
+
+    def _write_table(self, results: Iterable[CellResult]) -> None:
+        """Replace the table, and then empty the log. A kill between the two leaves a log of results that are known."""
+        from probcal.store.table_file import write_table
+
+        new = self.folder / f"{TABLE}.new"
+        attempts = ([result, result.failed_since] for result in results)
+        write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
+        os.replace(new, self.folder / TABLE)
+        sync_folder(self.folder)
+        empty_log(self.folder / LOG)
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:
@@ -320,9 +338,9 @@ class Store:
 
     def _open(self) -> None:
         """Begin to write. Raise PermissionError now for a file that could not be written to later."""
-        path = self.folder / "cells.jsonl"
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        for path in (self.folder / LOG, self.folder / TABLE):
+            if path.exists() and not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         _read_cells.cache_clear()  # a run needs its memory
         self._is_writing = True
 
@@ -332,6 +350,9 @@ class Store:
         self._predictions.sync()
         if self._cells is not None:
             _sync(self._cells)
+        if not self._has_synced_names:
+            sync_folder(self.folder)
+            self._has_synced_names = True
         end = time.monotonic()
         self._next_sync = end + _SYNC_SHARE * (end - start)
 
@@ -342,6 +363,9 @@ class Store:
             self._predictions.sync()
             if cells is not None:
                 _sync(cells)
+        if cells is not None:
+            with suppress(OSError, StoreError):  # the results are in the log, and the next run tries again
+                self._move_to_table()
 
 
 class _WriteLock:
@@ -395,10 +419,6 @@ def _sync(file: IO[Any]) -> None:
     os.fsync(file.fileno())
 
 
-def _lines_text(lines: list[int]) -> str:
-    return f"{lines[0]}: {f'this and {len(lines) - 1} more lines were' if len(lines) > 1 else 'this line was'}"
-
-
 def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:
     """Return the result of a cell that counts: only a finished result replaces a finished one.
 
@@ -407,6 +427,19 @@ def _latest_valid_result(previous: CellResult | None, result: CellResult) -> Cel
     if previous is None or result.status == "done" or previous.status != "done":
         return result
     return replace(previous, failed_since=result)
+
+
+def _stale_by_keys(results: Mapping[str, CellResult], keys: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return run -> its results whose identity has another digest than in ``keys``, which maps cells to digests."""
+    return by_run(result for name, result in results.items() if name in keys and not has_digest(result.key, keys[name]))
+
+
+def by_run(results: Iterable[CellResult]) -> dict[str, list[str]]:
+    """Return run -> the cells of ``results`` that it made."""
+    cells: dict[str, list[str]] = {}
+    for result in results:
+        cells.setdefault(result.run, []).append(result.id)
+    return cells
 
 
 def find_stores(folder: Path | str) -> Iterator[Store]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from probcal._io import printable
 from probcal.errors import ProbcalError, StoreError, did_you_mean
+from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
 _NAME_PATTERN = re.compile(r"\w[\w.-]{0,99}")
@@ -149,8 +150,8 @@ class Outline(_OutlinePart):
     """Curves for figures that the experiment asks for."""
     config: str = ""
     """The text of the experiment file."""
-    keys: dict[str, str] = {}
-    """Cell -> digest of its fingerprint in the last run. A result with another digest is stale."""
+    stale: dict[str, list[str]] = {}
+    """Run -> the cells of which the last run found its results stale."""
 
     @model_validator(mode="after")
     def _require_repetitions(self) -> Outline:
@@ -158,6 +159,14 @@ class Outline(_OutlinePart):
         if names:
             raise ValueError(f"no number of repetitions is given for {', '.join(names)}")
         return self
+
+    @cached_property
+    def _stale_results(self) -> frozenset[tuple[str, str]]:
+        return frozenset((run, cell) for run, cells in self.stale.items() for cell in cells)
+
+    def is_stale(self, result: CellResult) -> bool:
+        """Return whether the last run found this result stale. A result that replaced it is not."""
+        return (result.run, result.id) in self._stale_results
 
     def skips(self, row: Row, column: ResultColumn) -> bool:
         """Return whether an exception skips these cells."""

@@ -7,8 +7,10 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
-from probcal.store.cell_result import CellResult, cell_id, has_digest
+from probcal.analysis.spread import standard_deviation
+from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.outline import Outline, ResultColumn, Row
 
 Results = dict[str, CellResult]
@@ -38,24 +40,24 @@ class Summary:
     def n(self) -> int:
         return len(self.values)
 
-    @property
+    @cached_property
     def infinite(self) -> int:
-        return sum(math.isinf(value) for value in self.values)
+        return sum(map(math.isinf, self.values))
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         """Return the mean: None without any number, infinite as soon as one repetition is infinite."""
         if not self.values:
             return None
         return math.inf if self.infinite else statistics.fmean(self.values)
 
-    @property
+    @cached_property
     def sd(self) -> float | None:
         """Return the standard deviation with n - 1 in the denominator.
 
         It is None for fewer than two numbers or an infinite mean.
         """
-        return None if self.n < 2 or self.infinite else statistics.stdev(self.values)
+        return None if self.n < 2 or self.infinite else standard_deviation(self.values)
 
     @property
     def is_partial(self) -> bool:
@@ -76,17 +78,24 @@ class Census:
     warned: dict[str, Counter[str]]
     """Kind of warning -> column -> how many of its cells gave it."""
     stale: Counter[str]
-    """Column -> how many of its results have another fingerprint than in the last run."""
+    """Column -> how many of its results the last run found stale."""
     failed_since: list[CellResult]
     """The failed attempts to rerun finished results. The finished results are kept and shown."""
 
 
-def planned_ids(outline: Outline, row: Row, column: ResultColumn, seed: int | None = None) -> list[str]:
+def planned_ids(outline: Outline, row: Row, column: ResultColumn, seed: int | None = None) -> Sequence[str]:
     """Return the ids of the planned cells. With ``seed``, return only the repetition that has this seed."""
-    repetitions: Sequence[int] = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
-    if seed is not None:
-        repetitions = [number for number in repetitions if outline.seed is not None and outline.seed + number == seed]
-    return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
+    if outline.skips(row, column):
+        return ()
+    ids = _ids(row.name, outline.repetitions[row.name], column.learner, column.method)
+    if seed is None:
+        return ids
+    return [name for number, name in enumerate(ids) if outline.seed is not None and outline.seed + number == seed]
+
+
+@lru_cache(maxsize=1 << 14)
+def _ids(dataset: str, n_repetitions: int, learner: str, method: str) -> tuple[str, ...]:
+    return tuple(cell_id(dataset, repetition, learner, method) for repetition in range(n_repetitions))
 
 
 def done_cells(
@@ -163,11 +172,9 @@ def _missing_repetitions(outline: Outline, results: Results, row: Row) -> list[s
 
 def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[str]:
     """Return the cells whose result was made with other settings, data or numerics versions than the last run has."""
-    return [
-        name
-        for name in planned_ids(outline, row, column)
-        if name in results and name in outline.keys and not has_digest(results[name].key, outline.keys[name])
-    ]
+    if not outline.stale:
+        return []
+    return [name for name in planned_ids(outline, row, column) if name in results and outline.is_stale(results[name])]
 
 
 def _count_warnings(outline: Outline, results: Results) -> dict[str, Counter[str]]:

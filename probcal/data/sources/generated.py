@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-import sklearn.datasets
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
@@ -141,6 +140,8 @@ def bundled_rows(card: Card) -> pd.DataFrame:
     """
     if card.bundled is None:
         raise DataError(f"{card.name}: does not come with scikit-learn")
+    import sklearn.datasets  # imports the half of scikit-learn, and most commands read no such data
+
     bunch = getattr(sklearn.datasets, card.bundled.loader)(as_frame=True)
     class_names = [str(name) for name in bunch.target_names]
     return bunch.data.assign(**{card.target: [class_names[number] for number in bunch.target]})

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from probcal.analysis.spread import standard_deviation
 from probcal.papers.bands import ROUNDING, Verdict, compare, no_verdict_reason
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
@@ -241,7 +242,7 @@ def mean_of_finite(values: Sequence[float]) -> float | None:
 def sd_of_finite(values: Sequence[float]) -> float | None:
     """Return the sd with n - 1 in the denominator, or None for fewer than two finite values."""
     finite = [value for value in values if math.isfinite(value)]
-    return statistics.stdev(finite) if len(finite) > 1 else None
+    return standard_deviation(finite) if len(finite) > 1 else None
 
 
 def spread_text(values: Sequence[float]) -> str:

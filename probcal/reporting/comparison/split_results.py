@@ -292,7 +292,7 @@ def _refuse_impossible_samples(store: Store, cell: CellResult, samples: dict[str
 
 def _disagreement(store: Store, cell: CellResult, found: str) -> StoreError:
     return StoreError(
-        f"{store.folder / COMPARISON} has {found} for {cell.id}, which cannot be beside the metrics in cells.jsonl; "
+        f"{store.folder / COMPARISON} has {found} for {cell.id}, which cannot be beside its metrics; "
         "remove it, and run probcal compare where predictions.bin is"
     )
 

@@ -1,0 +1,109 @@
+"""The results of a run that goes on or was killed, ``cells.jsonl``: one line per cell that ended.
+
+A line is whole or left out, so a kill at any moment loses at most the last one. A run that ends moves the results to
+the table and leaves only the first line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from probcal._io import appending, lines_of, write_atomic
+from probcal.errors import StoreError
+from probcal.store.cell_result import (
+    CellResult,
+    ImpossibleValueError,
+    RowFaultError,
+    refuse_impossible_values,
+    version_message,
+)
+
+_FIRST_LINE = '{"probcal": "0.2.0", "finished": "cells.parquet"}'
+"""Versions before the table refuse this line, and say that they are too old."""
+_MOST_LISTED = 10
+"""Largest number of broken lines that a message lists."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """Hold the results of a log, and the messages about lines that are no results."""
+
+    path: Path
+    rows: list[tuple[CellResult, str, str]] = field(default_factory=list)
+    """Result, its file and line, and the fault of a number that its metric cannot have, or an empty text."""
+    broken_lines: list[str] = field(default_factory=list)
+    version_lines: dict[str, list[int]] = field(default_factory=dict)
+    """Message about another version -> numbers of the lines that it wrote."""
+
+    @property
+    def has_faults(self) -> bool:
+        return bool(self.broken_lines or self.version_lines)
+
+    def refuse_faults(self, impossible_values: list[str], advice: str) -> None:
+        """Raise one StoreError for all broken lines, lines of other versions and ``impossible_values``, if any.
+
+        ``advice`` says what to do about impossible values.
+        """
+        broken_lines = [*self.broken_lines, *impossible_values]
+        if not (broken_lines or self.version_lines):
+            return
+        versions = [f"{self.path}:{_lines_text(lines)} {text}" for text, lines in self.version_lines.items()]
+        remarks = [
+            f"and {len(messages) - _MOST_LISTED} more {noun}"
+            for messages, noun in ((versions, "versions or parts"), (broken_lines, "lines"))
+            if len(messages) > _MOST_LISTED
+        ]
+        remarks += [advice] if impossible_values else []
+        raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken_lines[:_MOST_LISTED], *remarks]))
+
+
+def _lines_text(lines: list[int]) -> str:
+    return f"{lines[0]}: {f'this and {len(lines) - 1} more lines were' if len(lines) > 1 else 'this line was'}"
+
+
+def read_log(path: Path, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> Log:
+    """Read every line. A torn last line is left out. A missing file has no lines.
+
+    ``runs`` reads the provenance, which names the version that wrote a line where the line does not.
+    """
+    log, known_runs = Log(path), cache(runs)
+    for number, line in lines_of(path):
+        if line not in ("", _FIRST_LINE):
+            _read_line(log, number, line or "", known_runs)
+    return log
+
+
+def _read_line(log: Log, number: int, line: str, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
+    place, fault = f"{log.path}:{number}", ""
+    try:
+        result = CellResult.from_json(line, any_values=True)
+        try:
+            refuse_impossible_values(result.metrics, result.stages)
+        except ImpossibleValueError as error:
+            fault = str(error)
+        log.rows.append((result, place, fault))
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        if version := version_message(line, error, runs):
+            log.version_lines.setdefault(version, []).append(number)
+            return
+        reason = f" ({error})" if isinstance(error, RowFaultError) else ""
+        advice = "remove this line to run that cell again"
+        log.broken_lines.append(f"{place}: is not the result of a cell{reason}; {advice}")
+
+
+def open_log(path: Path) -> IO[str]:
+    """Open the log to append lines. A line torn by an earlier kill is removed first."""
+    log = appending(path)
+    if not os.fstat(log.fileno()).st_size:
+        log.write(f"{_FIRST_LINE}\n")
+    return log
+
+
+def empty_log(path: Path) -> None:
+    """Remove all results in one atomic step."""
+    write_atomic(path, f"{_FIRST_LINE}\n")

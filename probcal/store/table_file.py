@@ -1,0 +1,308 @@
+"""The results of a folder as one table, ``cells.parquet``: one row per cell, and one column per metric.
+
+pandas, polars, DuckDB and R read this file directly. Every value is a text or a number, so reading it runs no code.
+
+``dataset``, ``repetition``, ``learner``, ``method``, ``status``, ``run``  which cell it is, and which run made it
+``seconds``, ``shared_seconds``, ``n_train``, ``n_test``                   as in ``CellResult``
+``cxe``, ``auc``, ...      a column of numbers for each metric; null where it was not measured
+``key.data``, ...          the parts of the identity
+``predictions.at``, ...    the place in ``predictions.bin``
+``warnings``, ``stages``, ``curves``                                       JSON
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from probcal import __version__
+from probcal._io import printable
+from probcal.errors import StoreError
+from probcal.store.cell_result import (
+    FIELD_NAMES,
+    LARGEST_COUNT,
+    LARGEST_FLOAT,
+    STATUSES,
+    CellResult,
+    ImpossibleValueError,
+    checked_place,
+    known_metric,
+    parsed_part,
+    part_text,
+    refuse_impossible_values,
+)
+from probcal.store.first_keys import present_key
+
+_FORMAT = 1
+_MOST_BYTES = 1 << 31
+"""Largest size of the values in memory. A hundred thousand cells take some 30 MB."""
+_NAMES = ("dataset", "learner", "method", "status", "run")
+_TEXTS = ("error_type", "message", "traceback")
+_COUNTS = ("n_train", "n_test")
+_SECONDS = ("seconds", "shared_seconds")
+_JSON = ("warnings", "stages", "curves")
+_KEY, _PLACE, _METRIC = "key.", "predictions.", "metric "
+"""Prefixes of columns. That of metrics is only for a metric with the name of another column."""
+_PLACE_COUNTS = ("at", "rows", "columns", "labels")
+_FIXED = (*_NAMES, "repetition", *_SECONDS, *_COUNTS, *_JSON, *_TEXTS)
+
+
+def write_table(path: Path, results: Iterable[CellResult]) -> None:
+    """Write ``results`` to a new file at ``path`` and sync it. Raises OSError."""
+    rows = list(results)
+    table = pa.table(dict(_columns_of(rows)))
+    about = {"format": _FORMAT, "probcal": __version__}
+    table = table.replace_schema_metadata({"probcal": json.dumps(about)})
+    numbers = [field.name for field in table.schema if pa.types.is_float64(field.type)]
+    with path.open("wb") as file:
+        pq.write_table(
+            table,
+            file,
+            compression="zstd",
+            compression_level=15,
+            use_dictionary=[name for name in table.column_names if name not in (*numbers, f"{_PLACE}at")],
+            # floats then take a quarter less, and rising places next to nothing
+            column_encoding={**dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"), f"{_PLACE}at": "DELTA_BINARY_PACKED"},
+        )
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _columns_of(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
+    """Yield name and values of each column. Optional columns without any value are left out."""
+    for name in ("dataset", "repetition", "learner", "method", "status", "run"):
+        yield name, pa.array([getattr(row, name) for row in rows], pa.int64() if name == "repetition" else pa.string())
+    yield "seconds", pa.array([float(row.seconds) for row in rows], pa.float64())
+    optional: list[tuple[str, list[Any], pa.DataType]] = [
+        ("shared_seconds", [float(row.shared_seconds) or None for row in rows], pa.float64()),
+        *((name, [getattr(row, name) for row in rows], pa.int64()) for name in _COUNTS),
+    ]
+    optional += [
+        (_metric_column(name), [row.metrics.get(name) for row in rows], pa.float64())
+        for name in dict.fromkeys(name for row in rows for name in row.metrics)
+    ]
+    keys = [present_key(row.key) for row in rows]
+    optional += [
+        (f"{_KEY}{part}", [key.get(part) for key in keys], pa.string())
+        for part in dict.fromkeys(part for key in keys for part in key)
+    ]
+    places = [row.predictions or {} for row in rows]
+    optional += [
+        (f"{_PLACE}{part}", [place.get(part) for place in places], pa.string() if part == "digest" else pa.int64())
+        for part in (*_PLACE_COUNTS, "digest")
+    ]
+    optional += [(name, [part_text(name, getattr(row, name)) for row in rows], pa.string()) for name in _JSON]
+    # a message may hold half of a surrogate pair, as file names do that are not UTF-8
+    optional += [(name, [_utf8(getattr(row, name)) for row in rows], pa.string()) for name in _TEXTS]
+    for name, values, kind in optional:
+        if any(value is not None for value in values):
+            yield name, pa.array(values, kind, from_pandas=False)
+
+
+def _metric_column(name: str) -> str:
+    """Return the name of the column of a metric, which is its own unless another column has it."""
+    return f"{_METRIC}{name}" if name in _FIXED or name.startswith((_KEY, _PLACE, _METRIC)) else name
+
+
+def _utf8(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def read_table(path: Path) -> list[tuple[CellResult, str]]:
+    """Return the results in ``path``, each with the fault of a number that its metric cannot have, or an empty text.
+
+    Raises StoreError for a file that cannot be read, or that holds something else than results.
+    """
+    try:
+        with _paused_collection():
+            return _Reader(_checked_table(path)).results()
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        reason = str(error)
+    except (OSError, pa.ArrowException, MemoryError) as error:
+        reason = f"cannot be read: {error}"
+    raise StoreError(
+        f"{path}: {printable(' '.join(reason.split()), 300)}; get the file again, or remove it and run the experiment"
+        " again"
+    )
+
+
+@contextmanager
+def _paused_collection() -> Iterator[None]:
+    """Pause the garbage collector, which would search a hundred thousand new objects again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _checked_table(path: Path) -> pa.Table:
+    """Return the table. Raise ValueError before memory is taken for a file that is too large or of another kind."""
+    with path.open("rb") as file:
+        parquet = pq.ParquetFile(file)
+        metadata = parquet.metadata
+        about = json.loads((metadata.metadata or {}).get(b"probcal", b"null"))
+        if not isinstance(about, dict) or type(about.get("format")) is not int:
+            raise ValueError("is no table of results")
+        if about["format"] > _FORMAT:
+            raise ValueError(
+                f"was written by probcal {about.get('probcal')}, and this is probcal {__version__}; nothing is lost,"
+                " read it with that version or a newer one"
+            )
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        n_bytes = max(
+            metadata.num_rows * metadata.num_columns * 4,
+            sum(group.column(j).total_uncompressed_size for group in groups for j in range(metadata.num_columns)),
+        )
+        if n_bytes > _MOST_BYTES:
+            raise ValueError(f"would take {n_bytes >> 20:,} MB of memory, more than {_MOST_BYTES >> 20:,}")
+        for field in parquet.schema_arrow:
+            if field.type not in (pa.string(), pa.int64(), pa.float64()):
+                raise ValueError(f'column "{field.name}" has the type {field.type}')
+        return parquet.read(use_threads=False).combine_chunks()
+
+
+class _Reader:
+    """Turn the columns of a table into results."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._columns = dict(zip(table.column_names, table.columns, strict=True))
+        if len(self._columns) != table.num_columns:
+            raise ValueError("two columns have the same name")
+        self._n = table.num_rows
+        self._faults = [""] * self._n
+
+    def results(self) -> list[tuple[CellResult, str]]:
+        if missing := [name for name in (*_NAMES, "repetition", "seconds") if name not in self._columns]:
+            raise ValueError(f'lacks the column "{missing[0]}"')
+        columns: dict[str, Iterable[Any]] = {
+            **{name: self._texts(name, required=True) for name in _NAMES},
+            "repetition": self._integers("repetition", required=True),
+            **{name: self._seconds(name) for name in _SECONDS},
+            **{name: self._integers(name) for name in _COUNTS},
+            **{name: self._texts(name) for name in _TEXTS},
+            **{name: self._parts(name) for name in _JSON},
+            "key": self._keys(),
+            "metrics": self._metrics(),
+            "predictions": self._places(),
+        }
+        if unknown := sorted({*columns["status"]} - {*STATUSES}):
+            raise ValueError(f'has the unknown status "{unknown[0]}"')
+        results = [CellResult(*row) for row in zip(*(columns[name] for name in FIELD_NAMES), strict=True)]
+        for i, result in enumerate(results):
+            if result.stages and not self._faults[i]:
+                try:
+                    refuse_impossible_values({}, result.stages)
+                except ImpossibleValueError as error:
+                    self._faults[i] = str(error)
+        return list(zip(results, self._faults, strict=True))
+
+    def _column(self, name: str, kind: pa.DataType, *, required: bool = False) -> pa.Array:
+        """Return the values of a column, and only nulls where the table lacks it."""
+        column = self._columns.get(name, pa.nulls(self._n, kind))
+        if column.type != kind:
+            raise ValueError(f'column "{name}" has the type {column.type}, not {kind}')
+        if required and column.null_count:
+            raise ValueError(f'column "{name}" lacks a value')
+        return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+    def _texts(self, name: str, *, required: bool = False) -> list[str | None]:
+        """Return the texts of a column. Equal ones are one object."""
+        encoded = self._column(name, pa.string(), required=required).dictionary_encode()
+        words = [*encoded.dictionary.to_pylist(), None]
+        return [words[i] for i in encoded.indices.fill_null(len(words) - 1).to_numpy().tolist()]
+
+    def _integers(self, name: str, *, required: bool = False) -> list[int | None]:
+        column = self._column(name, pa.int64(), required=required)
+        is_null = column.is_null().to_numpy(zero_copy_only=False)
+        values = column.fill_null(0).to_numpy()
+        if ((values < 0) | (values > LARGEST_COUNT)).any():
+            raise ValueError(f'column "{name}" holds a number below 0 or above {LARGEST_COUNT:.0e}')
+        return _with_nulls(values, is_null)
+
+    def _seconds(self, name: str) -> list[float]:
+        values = self._column(name, pa.float64(), required=name == "seconds").fill_null(0.0).to_numpy()
+        if not ((values >= 0) & (values <= LARGEST_COUNT)).all():
+            raise ValueError(f'column "{name}" holds a number below 0 or above {LARGEST_COUNT:.0e}')
+        seconds: list[float] = values.tolist()
+        return seconds
+
+    def _parts(self, name: str) -> list[dict[str, Any]]:
+        parsed = cache(partial(parsed_part, name))
+        return [dict(parsed(text)) if text is not None else {} for text in self._texts(name)]
+
+    def _keys(self) -> Iterator[Mapping[str, str]]:
+        """Yield the key of each row. Rows with equal keys share one object."""
+        columns = [name for name in self._columns if name.startswith(_KEY)]
+        parts = [name.removeprefix(_KEY) for name in columns]
+
+        @cache
+        def key(*texts: str | None) -> dict[str, str]:
+            return {part: text for part, text in zip(parts, texts, strict=True) if text is not None}
+
+        return map(key, *map(self._texts, columns)) if columns else ({} for _ in range(self._n))
+
+    def _places(self) -> Iterator[dict[str, Any] | None]:
+        if f"{_PLACE}at" not in self._columns:
+            return repeat(None, self._n)
+        columns = [*(self._integers(f"{_PLACE}{name}") for name in _PLACE_COUNTS), self._texts(f"{_PLACE}digest")]
+        rows = (dict(zip((*_PLACE_COUNTS, "digest"), row, strict=True)) for row in zip(*columns, strict=True))
+        return (
+            None if row["at"] is None else checked_place({name: v for name, v in row.items() if v is not None})
+            for row in rows
+        )
+
+    def _metrics(self) -> list[dict[str, float]]:
+        """Return the metrics of each row, and note in ``_faults`` which numbers cannot be."""
+        columns = [name for name in self._columns if name not in _FIXED and not name.startswith((_KEY, _PLACE))]
+        names = [name.removeprefix(_METRIC) for name in columns]
+        all_numbers, has_null = [], False
+        for name, column_name in zip(names, columns, strict=True):
+            column = self._column(column_name, pa.float64())
+            is_null = column.is_null().to_numpy(zero_copy_only=False)
+            values = column.fill_null(0.0).to_numpy()
+            # matplotlib cannot lay out axes near the largest floats
+            values = np.where(np.abs(values) > LARGEST_FLOAT, np.copysign(np.inf, values), values)
+            self._note_faults(name, values, is_null)
+            has_null = has_null or bool(is_null.any())
+            all_numbers.append(_with_nulls(values, is_null))
+        if not has_null:
+            return [dict(zip(names, row, strict=True)) for row in zip(*all_numbers, strict=True)] or self._no_metrics()
+        return [
+            {name: number for name, number in zip(names, row, strict=True) if number is not None}
+            for row in zip(*all_numbers, strict=True)
+        ]
+
+    def _no_metrics(self) -> list[dict[str, float]]:
+        return [{} for _ in range(self._n)]
+
+    def _note_faults(self, name: str, values: np.ndarray, is_null: np.ndarray) -> None:
+        metric, present = known_metric(name), values[~is_null]
+        if metric is None or not present.size:
+            return
+        numbers = present[~np.isnan(present)]
+        extremes = [*present[np.isnan(present)][:1], *([numbers.min(), numbers.max()] if numbers.size else [])]
+        if any(metric.fault(float(number)) for number in extremes):
+            for i in np.flatnonzero(~is_null).tolist():
+                if not self._faults[i] and (fault := metric.fault(float(values[i]))):
+                    self._faults[i] = f"{name} is {values[i]:.10g}, but {name} {fault}"
+
+
+def _with_nulls(values: np.ndarray, is_null: np.ndarray) -> list[Any]:
+    items: list[Any] = values.tolist()
+    for i in np.flatnonzero(is_null).tolist():
+        items[i] = None
+    return items
