@@ -43,9 +43,10 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression
 
 # Whether an edit changed a number: cheap cells are computed again and compared with their stored predictions.
+# With DATA=DIR, cells on the original data files are computed, too.
 .PHONY: witnesses
 witnesses: $(VENV)/.installed-test
-	$(BIN)/python -m probcal.runner.witness check -j 2
+	$(BIN)/python -m probcal.runner.witness check -j 2 $(if $(DATA),--data-dir "$(DATA)")
 
 # Fits K random cells of each of RESULTS again, and says how many of all cells can differ: make recompute DATA=DIR K=300 RESULTS=uci-random
 .PHONY: recompute

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -115,6 +116,16 @@ def imported_distributions():
 
 def declared(requirements):
     return {re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") for requirement in requirements}
+
+
+def test_lock_file_names_the_versions_of_the_witnesses():
+    lines = (ROOT / "tests" / "witnesses" / "lock.txt").read_text().splitlines()
+    locked = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for name in ("embedded", "files"):
+        recorded = json.loads((ROOT / "tests" / "witnesses" / f"{name}.json").read_text())["versions"]
+        assert {package: locked.get(package) for package in recorded if package != "python"} == {
+            package: version for package, version in recorded.items() if package != "python"
+        }
 
 
 def test_every_required_dependency_is_imported():

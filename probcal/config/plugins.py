@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from probcal.config.components import Builtin
 from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS
+from probcal.methods.registry import METHODS, OLD_NAMES
 
 if TYPE_CHECKING:
     from probcal.metrics import Metric
@@ -74,7 +74,7 @@ def find_component(kind: str, name: str) -> Builtin | None:
 
     Raises ProbcalError if several packages declare the name.
     """
-    builtin = _BUILTIN[kind].get(name)
+    builtin = _BUILTIN[kind].get(OLD_NAMES.get(name, name))
     if builtin is not None or not _NAME.fullmatch(name):
         return builtin
     refuse_rivals(kind, name)

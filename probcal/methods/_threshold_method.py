@@ -1,4 +1,4 @@
-"""Base class of Probing, relabelling and the weight sweep: classifiers at thresholds and their votes."""
+"""Base class of Probing, relabeling and the weight sweep: classifiers at thresholds and their votes."""
 
 from __future__ import annotations
 

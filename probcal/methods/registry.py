@@ -128,7 +128,7 @@ METHODS: dict[str, Builtin] = {
         label="Prob",
         family="labels",
     ),
-    "relabelling": Builtin(
+    "relabeling": Builtin(
         "probcal.methods.relabeling.RelabelingClassifier",
         "100 classifiers of randomly changed labels (Halck)",
         label="Relab",
@@ -141,6 +141,9 @@ METHODS: dict[str, Builtin] = {
         family="labels",
     ),
 }
+
+OLD_NAMES = {"relabelling": "relabeling"}
+"""Earlier short name -> short name. Experiments may use both."""
 
 _WITHOUT_SHORT_NAME = {
     "probcal.methods.direct.RescaledClassifier": "scores",

@@ -1,4 +1,4 @@
-"""Halck's relabelling, which changes labels at random where Probing changes weights."""
+"""Halck's relabeling, which changes labels at random where Probing changes weights."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _SECONDS = {
 }
 """Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026."""
 _DEFAULT_SECONDS = (0.5, 0.2)
-_FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabelling": 100, "weight_sweep": 20}
+_FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
 _CROSS_VAL_FITS = 4
 """Three folds, and all rows."""
 _USUAL_WIDTH = 100

@@ -58,7 +58,7 @@ FAMILY = {
     "jittered_smo": "smo", "smo": "j48", "spline": "isotonic", "mean_map": "isotonic", "fold_mean": "isotonic",
     "map_of_mean": "isotonic", "histogram": "isotonic", "beta": "sigmoid", "quadratic": "sigmoid",
     "logistic_calibration": "sigmoid", "temperature": "sigmoid", "vector_scaling": "sigmoid",
-    "matrix_scaling": "sigmoid", "dirichlet": "sigmoid", "relabelling": "probing", "weight_sweep": "probing",
+    "matrix_scaling": "sigmoid", "dirichlet": "sigmoid", "relabeling": "probing", "weight_sweep": "probing",
 }  # fmt: skip
 """Component that takes seconds -> one that shares most of its code, and that `make test` holds to the promises."""
 COMPONENTS = [

@@ -82,7 +82,7 @@ LABELS = {
     "numbers": np.array([9, 10, 11]),
     "floats": np.array([-1.0, 2.0]),
 }
-FEW_FITS = {"bagging": {"n_estimators": 3}, "probing": {"n_probes": 7}, "relabelling": {"n_probes": 7}}
+FEW_FITS = {"bagging": {"n_estimators": 3}, "probing": {"n_probes": 7}, "relabeling": {"n_probes": 7}}
 SETTINGS = {
     "train": (SigmoidClassifier, {"calibration": "train"}),
     "holdout": (IsotonicClassifier, {"calibration": "holdout"}),
@@ -190,7 +190,7 @@ class LosesAClass(Ordered):
         return super().fit(X[y != "11"], y[y != "11"], None if sample_weight is None else sample_weight[y != "11"])
 
 
-LABELS_ALONE = ("probing", "relabelling", "weight_sweep", "votes", "costing", "pairs")
+LABELS_ALONE = ("probing", "relabeling", "weight_sweep", "votes", "costing", "pairs")
 """Settings that read the labels of a learner, not its columns."""
 LOST = "LosesAClass knows the classes .* must know every class"
 
@@ -214,7 +214,7 @@ def test_columns_of_classes_that_do_not_fit_are_refused(name, learner, message):
         method_of(name, learner, LABELS["objects"]).fit(X, y).predict_proba(X)
 
 
-@pytest.mark.parametrize("name", ["votes", "probing", "relabelling", "weight_sweep", "costing", "direct"])
+@pytest.mark.parametrize("name", ["votes", "probing", "relabeling", "weight_sweep", "costing", "direct"])
 def test_labels_that_y_does_not_hold_are_refused(name):
     class Indices(Ordered):
         def predict(self, X):

@@ -19,7 +19,7 @@ from probcal import ProbingClassifier, RelabelingClassifier, SigmoidClassifier, 
 
 METHODS = {
     "probing": lambda learner: ProbingClassifier(learner, 3),
-    "relabelling": lambda learner: RelabelingClassifier(learner, 3),
+    "relabeling": lambda learner: RelabelingClassifier(learner, 3),
     "sweep": lambda learner: WeightSweepClassifier(learner, [0.3, 0.6]),
 }
 BALANCED = LogisticRegression(class_weight="balanced")

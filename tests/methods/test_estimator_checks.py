@@ -31,14 +31,14 @@ RELATIVE = "only the ratios of weights count; with frequency_weights=True the ch
 FEW_FITS = {
     "bagging": {"n_estimators": 5},
     "probing": {"n_probes": 5, "weighting": "weight"},
-    "relabelling": {"n_probes": 5},
+    "relabeling": {"n_probes": 5},
     **{name: {"cv": 2} for name in CALIBRATED},
     "weight_sweep": {"levels": [0.2, 0.5, 0.8]},
 }
 """Method -> settings under which it needs less time than by default."""
 KNOWN = {
     **dict.fromkeys(CALIBRATED, SPLIT_ROWS),
-    **dict.fromkeys(("relabelling", "bagging"), DRAWN_ROWS),
+    **dict.fromkeys(("relabeling", "bagging"), DRAWN_ROWS),
 }
 """Method -> why one of scikit-learn's checks cannot hold."""
 REGISTERED = [

@@ -32,7 +32,7 @@ MAPS = [import_class(path) for path, family in FAMILIES.items() if family == "ma
 FEW = {
     "bagging": {"n_estimators": 5},
     "probing": {"n_probes": 5},
-    "relabelling": {"n_probes": 5},
+    "relabeling": {"n_probes": 5},
     "weight_sweep": {"levels": [0.2, 0.5, 0.8]},
 }
 LEARNER = LogisticRegression()  # its penalty depends on the sum of the weights

@@ -4,6 +4,9 @@
     python -m probcal.runner.witness check
     python -m probcal.runner.witness update
 
+There are two sets. ``embedded`` needs no data files, and proves the code. ``files`` has a cell of every setting and
+data set of the experiments on data files, and is computed if ``--data-dir`` names the folder of original data files.
+
 ``check`` ends with exit code 1 if a number changed and no component that made it has a new numerics version
 (``probcal/numerics.toml``). ``update`` stores the changed witnesses of components with a new version. Where all are
 equal, or the changed ones are stored, both add the code to the file of proofs.
@@ -22,12 +25,12 @@ from pathlib import Path
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.runner.identity import components_of
 from probcal.runner.processor import lacking_flags
-from probcal.runner.witness.cells import compute, embedded_cells, find_cells
+from probcal.runner.witness.cells import WitnessCell, compute, embedded_cells, file_cells, find_cells
 from probcal.runner.witness.explanation import explain
 from probcal.runner.witness.proof import PROOFS, add_proof
 from probcal.runner.witness.record import State, Witness, load, other_versions, reasons_not_computed, risen_since, save
 
-FILE = "embedded.parquet"
+EMBEDDED, FILES = "embedded.parquet", "files.parquet"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -36,36 +39,45 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("action", choices=("build", "check", "update"))
     parser.add_argument("--configs", type=Path, default=Path("configs"), help="folder of experiments (%(default)s)")
     parser.add_argument("--witnesses", type=Path, default=Path("tests/witnesses"), help="(%(default)s)")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="for the times of cells (%(default)s)")
+    parser.add_argument("--data-dir", type=Path, help="folder of original data files, for the set of files, too")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes (%(default)s)")
     args = parser.parse_args(words)
     experiments = [read_experiment(path) for path in sorted(args.configs.glob("*.yaml"))]
     if lacking := lacking_flags():
         print(f"this processor lacks {', '.join(sorted(lacking))}, so numbers may differ for this reason alone")
-    path = args.witnesses / FILE
     if args.action == "build":
-        return _build(experiments, path, args.jobs)
-    return _check(experiments, path, args.jobs, stores_changed=args.action == "update")
+        _build(list(embedded_cells(experiments)), args.witnesses / EMBEDDED, args.jobs)
+        if args.data_dir:
+            _build(list(file_cells(experiments, args.results)), args.witnesses / FILES, args.jobs, args.data_dir)
+        return 0
+    stores_changed = args.action == "update"
+    code = 0
+    if args.data_dir:
+        code = _check(experiments, args.witnesses / FILES, args.jobs, stores_changed, args.data_dir)
+    return _check(experiments, args.witnesses / EMBEDDED, args.jobs, stores_changed) or code
 
 
 def _summary(text: str | None) -> str:
     return (text or "").partition("\n\n")[0]
 
 
-def _build(experiments: Sequence[Experiment], path: Path, jobs: int) -> int:
-    results = compute(list(embedded_cells(experiments)), jobs, {})
+def _build(cells: list[WitnessCell], path: Path, jobs: int, data_folder: Path | None = None) -> None:
+    results = compute(cells, jobs, {}, data_folder)
     witnesses = [result for result in results.values() if isinstance(result, Witness)]
     reasons = {name: result for name, result in sorted(results.items()) if isinstance(result, str)}
     save(witnesses, path, reasons)
     print(f"{path}: {len(witnesses)} witnesses")
     _print_reasons(results)
-    return 0
 
 
-def _check(experiments: Sequence[Experiment], path: Path, jobs: int, stores_changed: bool) -> int:
+def _check(
+    experiments: Sequence[Experiment], path: Path, jobs: int, stores_changed: bool, data_folder: Path | None = None
+) -> int:
     stored = load(path)
-    cells = find_cells(stored, experiments)
+    cells = find_cells(stored, experiments, on_files=data_folder is not None)
     seconds = {witness.name: witness.seconds for witness in stored}
-    results = compute(list(cells.values()), jobs, seconds)
+    results = compute(list(cells.values()), jobs, seconds, data_folder)
     states: dict[str, State] = {}
     components = {name: components_of(item.cell) for name, item in cells.items()}
     for witness in stored:
@@ -102,7 +114,7 @@ def _check(experiments: Sequence[Experiment], path: Path, jobs: int, stores_chan
         new = [results[one.name] if states[one.name] == "changed" else one for one in stored]
         save([one for one in new if isinstance(one, Witness)], path, reasons_not_computed(path))
         print(f"{path}: {counts['changed']} witnesses are stored anew")
-    if not other_versions(path) and add_proof(counts, path.with_name(PROOFS.name)):
+    if data_folder is None and not other_versions(path) and add_proof(counts, path.with_name(PROOFS.name)):
         print(f"added the proof of this code to {path.with_name(PROOFS.name)}")
     return 0
 

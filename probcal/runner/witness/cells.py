@@ -7,23 +7,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from probcal.config.components import import_class, parameter_names
 from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.errors import ProbcalError
+from probcal.errors import DataError, ProbcalError
 from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
 from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
 from probcal.runner.witness.record import Witness, short_digest, witness_name
+from probcal.store.folder import Store
 
 FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
 """Parameter -> its largest value in the set ``embedded``. Settings that differ in a number only are one setting."""
+MOST_SECONDS = 30.0
+"""Largest time of a cell in the set ``files``."""
 EMBEDDED_CARDS = {"binary": "wine-first", "multiclass": "wine"}
 """Task -> the small data set of a setting whose experiment has none that comes with the packages."""
 
@@ -81,6 +85,35 @@ def embedded_cells(experiments: Iterable[Experiment]) -> Iterator[WitnessCell]:
                 yield WitnessCell(experiment.name, cell)
 
 
+def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[WitnessCell]:
+    """Yield the cheapest cell of each setting on data files, and the cheapest of each other data set.
+
+    The seconds of stored results say which is cheap. Cells that took more than ``MOST_SECONDS`` are left out. So are
+    experiments of another Weka, because a process can load only one.
+    """
+    cheapest: dict[str, tuple[float, WitnessCell]] = {}
+    for experiment in experiments:
+        if experiment.weka or not (results / experiment.name).is_dir():
+            continue
+        stored = Store(results / experiment.name).results()
+        settings: dict[tuple[int, str], str] = {}
+        for cell in cells_of(experiment):
+            result = stored.get(cell.id)
+            if cell.card.bundled or cell.card.generator or result is None or result.status != "done":
+                continue
+            item, seconds = WitnessCell(experiment.name, cell), result.seconds + result.shared_seconds
+            key = (id(cell.column), cell.card.task)
+            setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
+            for group in (setting, f"data set {cell.card.name}"):
+                if seconds < cheapest.get(group, (MOST_SECONDS,))[0]:
+                    cheapest[group] = seconds, item
+    of_settings = {item.name: item for group, (_, item) in cheapest.items() if not group.startswith("data set ")}
+    cards = {item.cell.card.name for item in of_settings.values()}
+    others = (item for group, (_, item) in cheapest.items() if group.startswith("data set "))
+    yield from of_settings.values()
+    yield from (item for item in others if item.cell.card.name not in cards)
+
+
 def _column_cells(experiment: Experiment) -> list[Cell]:
     """Return an embedded cell for each column and task of an experiment."""
     cells = cells_of(experiment)
@@ -116,25 +149,33 @@ def _embedded_card(task: str) -> Card:
     return read_card(find_card(EMBEDDED_CARDS[task]))
 
 
-def find_cells(witnesses: Sequence[Witness], experiments: Iterable[Experiment]) -> dict[str, WitnessCell]:
+def find_cells(
+    witnesses: Sequence[Witness], experiments: Iterable[Experiment], *, on_files: bool = False
+) -> dict[str, WitnessCell]:
     """Return witness name -> its cell. A witness that no experiment plans any more has none."""
-    names = {witness.name for witness in witnesses}
+    names, ids = {witness.name for witness in witnesses}, {(one.experiment, one.cell) for one in witnesses}
     by_experiment = {experiment.name: experiment for experiment in experiments}
     cells = (
         WitnessCell(name, cell)
         for name in sorted({witness.experiment for witness in witnesses} & by_experiment.keys())
-        for cell in _column_cells(by_experiment[name])
+        for cell in (cells_of if on_files else _column_cells)(by_experiment[name])
+        if (name, cell.id) in ids
     )
     return {item.name: item for item in cells if item.name in names}
 
 
 def compute(
-    witness_cells: Sequence[WitnessCell], jobs: int, seconds: Mapping[str, float], say: Callable[[str], None] = print
+    witness_cells: Sequence[WitnessCell],
+    jobs: int,
+    seconds: Mapping[str, float],
+    data_folder: Path | None = None,
+    say: Callable[[str], None] = print,
 ) -> dict[str, Witness | str]:
     """Return cell name -> its witness, or the reason why it has none.
 
     New processes compute, with the declared instruction set. A process gets the cells of one learner and data set
     together, which share their fits. Groups that took the most ``seconds`` (cell name -> seconds) begin.
+    ``data_folder`` is the folder of original data files.
     """
     groups: dict[tuple[str, str, int, str], list[WitnessCell]] = defaultdict(list)
     for item in witness_cells:
@@ -146,7 +187,7 @@ def compute(
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool,
     ):
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
-        futures = [pool.submit(_compute_group, group) for group in ordered]
+        futures = [pool.submit(partial(_compute_group, data_folder=data_folder), group) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):
             results |= future.result()
             if done % 20 == 0 or done == len(futures):
@@ -154,9 +195,12 @@ def compute(
     return results
 
 
-def _compute_group(group: Sequence[WitnessCell]) -> dict[str, Witness | str]:
+def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
     cards = list({item.cell.card.name: item.cell.card for item in group}.values())
-    data = obtain_all(cards, None, lambda line: None)
+    try:
+        data = obtain_all(cards, data_folder, lambda line: None)
+    except DataError as error:
+        return {item.name: str(error) for item in group}
     results: dict[str, Witness | str] = {}
     for item in group:
         try:

@@ -54,9 +54,12 @@ class Witness:
     """Seconds that the cell took. They are not compared."""
 
     @property
+    def cell(self) -> str:
+        return cell_id(self.dataset, self.repetition, self.learner, self.method)
+
+    @property
     def name(self) -> str:
-        cell = cell_id(self.dataset, self.repetition, self.learner, self.method)
-        return witness_name(self.experiment, cell, self.setting)
+        return witness_name(self.experiment, self.cell, self.setting)
 
     @classmethod
     def of(cls, experiment: str, setting: str, outcome: Outcome) -> Witness:

@@ -1,4 +1,4 @@
-"""Test Halck's relabelling: the changed labels and the predictions of the classifiers."""
+"""Test Halck's relabeling: the changed labels and the predictions of the classifiers."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ CLASSES = np.array([0, 1])
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.6, 0.95])
-def test_relabelling_at_p_balances_rows_of_probability_p(p):
+def test_relabeling_at_p_balances_rows_of_probability_p(p):
     rng = np.random.default_rng(0)
     labels = (np.arange(400_000) < 400_000 * p).astype(int)
     share = relabelled(labels, CLASSES, p, rng).mean()
@@ -50,16 +50,16 @@ def test_known_probabilities_are_recovered():
 
 def test_unweighted_learner_gets_all_rows_at_every_threshold():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
-    relabelling = RelabelingClassifier(Unweighted(), 3, random_state=0).fit(X, y)
-    assert [len(one.X_) for one in relabelling.estimators_] == [60] * 3
+    relabeling = RelabelingClassifier(Unweighted(), 3, random_state=0).fit(X, y)
+    assert [len(one.X_) for one in relabeling.estimators_] == [60] * 3
 
 
 def test_thresholds_and_interval_predictions_equal_those_of_probing():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
-    relabelling = RelabelingClassifier(Unweighted(), 5, discretisation="train", random_state=0).fit(X, y)
+    relabeling = RelabelingClassifier(Unweighted(), 5, discretisation="train", random_state=0).fit(X, y)
     probing = ProbingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
-    assert np.array_equal(relabelling.thresholds_, probing.thresholds_)
-    assert np.array_equal(relabelling.estimates_, probing.estimates_)
+    assert np.array_equal(relabeling.thresholds_, probing.thresholds_)
+    assert np.array_equal(relabeling.estimates_, probing.estimates_)
 
 
 def test_weights_for_an_unweighted_learner_are_rejected():
