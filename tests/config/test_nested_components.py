@@ -194,3 +194,14 @@ def test_a_trusted_module_can_be_nested(tmp_path, monkeypatch):
     (tmp_path / "nested_trusted.py").write_text("from sklearn.preprocessing import MinMaxScaler as Scaler\n")
     with trusting("nested_trusted"):
         assert read_experiment(written(tmp_path, ("sklearn.preprocessing.StandardScaler", "nested_trusted.Scaler")))
+
+
+def test_an_earlier_short_name_still_names_its_method(tmp_path):
+    (tmp_path / "old.yaml").write_text(
+        "name: old\ntitle: t\ndatasets: [wine-first]\nlearners: [tree]\nmethods: [relabelling]\n"
+    )
+    [column] = read_experiment(tmp_path / "old.yaml").columns
+    assert (column.method.name, column.method.path) == (
+        "relabelling",
+        "probcal.methods.relabeling.RelabelingClassifier",
+    )
