@@ -103,7 +103,7 @@ def compare(
         return Verdict(len(finite) < len(values), 0.0 if len(finite) < len(values) else math.inf)
     if not finite:
         return Verdict(False, math.inf)
-    difference = abs(statistics.fmean(finite) - published)
+    difference = abs(_mean(finite) - published)
     half = tolerance if tolerance is not None else _half_width(finite, rounding, runs, sigmas)
     return Verdict(difference <= half + _EPSILON, difference / half)
 
@@ -119,10 +119,24 @@ def _t_quantile(degrees: int) -> float:
 
 
 def _finite_values(values: Sequence[float]) -> tuple[float, ...]:
-    return tuple(value for value in values if math.isfinite(value))
+    return _finite(tuple(values))
 
 
-@functools.lru_cache(maxsize=1024)  # the power of the check compares the same splits with each published column
+# The power of the check compares the same splits with each published column, so these three remember what they found.
+_remember = functools.lru_cache(maxsize=1 << 14)
+
+
+@_remember
+def _finite(values: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(filter(math.isfinite, values))
+
+
+@_remember
+def _mean(finite: tuple[float, ...]) -> float:
+    return statistics.fmean(finite)
+
+
+@_remember
 def _standard_deviation(finite: tuple[float, ...]) -> float:
     return standard_deviation(finite)
 
