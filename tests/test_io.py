@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 from probcal._io import csv_text, data_text, unescape_formula
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal
+from tests.stored_rows import stored_rows, write_rows
 
 ROOT = Path(__file__).parents[1]
 WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
@@ -127,8 +127,7 @@ def test_no_csv_field_of_a_command_is_a_formula(hostile, command):
 
 
 def test_accepted_numbers_survive_hostile_names_and_gaps(hostile):
-    kept = [json.loads(line) for line in (hostile / "cells.jsonl").read_text().splitlines()]
-    (hostile / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept if row["repetition"]))
+    write_rows(hostile, [row for row in stored_rows(hostile) if row["repetition"]])
     assert "INCOMPLETE" in probcal("check", hostile, "--accept").output, "the first repetition is missing"
     assert "adult,tree,direct,rms,- 0.31 0.32\n" in (hostile / "accepted.csv").read_text()
     assert "out of band" not in probcal("check", hostile).output

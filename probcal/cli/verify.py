@@ -71,20 +71,25 @@ def verify(
     click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     if discard:
         for result in results:
-            _discard(result)
+            _discard(result, selection)
     sys.exit(0 if all(result.ok for result in results) else 1)
 
 
-def _discard(verification: FolderVerification) -> None:
+def _discard(verification: FolderVerification, selection: Selection) -> None:
     from probcal.store.folder import Store
 
     store = Store(verification.store.folder)
-    cells = verification.differing_cells | store.impossible_cells()
+    cells = verification.differing_cells | {
+        cell
+        for cell, result in store.impossible_results().items()
+        if selection.includes(result.dataset, result.learner, result.method)
+    }
     if cells:
         with store.writing(store.experiment()["name"]):
             store.discard(cells)
-        text = f"removed {len(cells)} results of {store.folder}; repeat probcal run to make them again"
-        click.echo(printable(text))
+        count, pronoun = ("1 result", "it") if len(cells) == 1 else (f"{len(cells)} results", "them")
+        text = f"removed {count} of {store.folder}; repeat probcal run to make {pronoun} again"
+        click.echo(printable(text), err=True)  # standard output may be JSON
 
 
 def _recompute(

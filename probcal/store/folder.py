@@ -170,9 +170,10 @@ class Store:
         cells.log.refuse_faults([], "")
         return dict(cells.results)
 
-    def impossible_cells(self) -> set[str]:
-        """Return the cells with a stored number that its metric cannot have."""
-        return {*self._read().impossible_values}
+    def impossible_results(self) -> dict[str, CellResult]:
+        """Return the results with a number that its metric cannot have."""
+        cells = self._read()
+        return {cell: cells.results[cell] for cell in cells.impossible_values}
 
     def _read(self) -> _Cells:
         self._refuse_other_kinds()

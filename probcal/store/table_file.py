@@ -15,7 +15,7 @@ from __future__ import annotations
 import gc
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from itertools import repeat
@@ -45,8 +45,8 @@ from probcal.store.cell_result import (
 from probcal.store.first_keys import present_key
 
 _FORMAT = 1
-_MOST_BYTES = 1 << 31
-"""Largest size of the values in memory. A hundred thousand cells take some 30 MB."""
+_MOST_BYTES, _BYTES_OF_ROW = 1 << 31, 1000
+"""Largest size in memory, and what a result takes there."""
 _NAMES = ("dataset", "learner", "method", "status", "run")
 _TEXTS = ("error_type", "message", "traceback")
 _COUNTS = ("n_train", "n_test")
@@ -81,42 +81,50 @@ def write_table(path: Path, results: Iterable[CellResult]) -> None:
 
 def _columns_of(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
     """Yield name and values of each column. Optional columns without any value are left out."""
+    texts, counts, numbers = _text_array, partial(pa.array, type=pa.int64()), partial(pa.array, type=pa.float64())
     for name in ("dataset", "repetition", "learner", "method", "status", "run"):
-        yield name, pa.array([getattr(row, name) for row in rows], pa.int64() if name == "repetition" else pa.string())
-    yield "seconds", pa.array([float(row.seconds) for row in rows], pa.float64())
-    optional: list[tuple[str, list[Any], pa.DataType]] = [
-        ("shared_seconds", [float(row.shared_seconds) or None for row in rows], pa.float64()),
-        *((name, [getattr(row, name) for row in rows], pa.int64()) for name in _COUNTS),
+        yield name, (counts if name == "repetition" else texts)([getattr(row, name) for row in rows])
+    yield "seconds", numbers([float(row.seconds) for row in rows])
+    optional: list[tuple[str, list[Any], Callable[[list[Any]], pa.Array]]] = [
+        ("shared_seconds", [float(row.shared_seconds) or None for row in rows], numbers),
+        *((name, [getattr(row, name) for row in rows], counts) for name in _COUNTS),
     ]
     optional += [
-        (_metric_column(name), [row.metrics.get(name) for row in rows], pa.float64())
+        (_metric_column(name), [row.metrics.get(name) for row in rows], numbers)
         for name in dict.fromkeys(name for row in rows for name in row.metrics)
     ]
     keys = [present_key(row.key) for row in rows]
     optional += [
-        (f"{_KEY}{part}", [key.get(part) for key in keys], pa.string())
+        (f"{_KEY}{part}", [key.get(part) for key in keys], texts)
         for part in dict.fromkeys(part for key in keys for part in key)
     ]
     places = [row.predictions or {} for row in rows]
     optional += [
-        (f"{_PLACE}{part}", [place.get(part) for place in places], pa.string() if part == "digest" else pa.int64())
+        (f"{_PLACE}{part}", [place.get(part) for place in places], texts if part == "digest" else counts)
         for part in (*_PLACE_COUNTS, "digest")
     ]
-    optional += [(name, [part_text(name, getattr(row, name)) for row in rows], pa.string()) for name in _JSON]
-    # a message may hold half of a surrogate pair, as file names do that are not UTF-8
-    optional += [(name, [_utf8(getattr(row, name)) for row in rows], pa.string()) for name in _TEXTS]
-    for name, values, kind in optional:
+    optional += [(name, [part_text(name, getattr(row, name)) for row in rows], texts) for name in _JSON]
+    optional += [(name, [getattr(row, name) for row in rows], texts) for name in _TEXTS]
+    for name, values, array_of in optional:
         if any(value is not None for value in values):
-            yield name, pa.array(values, kind, from_pandas=False)
+            yield _utf8(name), array_of(values)
+
+
+def _text_array(texts: list[str | None]) -> pa.Array:
+    """Return texts as an array. A message or a name may hold half of a surrogate pair, as file names do."""
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([None if text is None else _utf8(text) for text in texts], pa.string())
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _metric_column(name: str) -> str:
     """Return the name of the column of a metric, which is its own unless another column has it."""
     return f"{_METRIC}{name}" if name in _FIXED or name.startswith((_KEY, _PLACE, _METRIC)) else name
-
-
-def _utf8(text: str | None) -> str | None:
-    return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def read_table(path: Path) -> list[tuple[CellResult, str]]:
@@ -128,9 +136,9 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
         with _paused_collection():
             return _Reader(_checked_table(path)).results()
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        reason = str(error)
+        reason = str(error).rstrip(".")
     except (OSError, pa.ArrowException, MemoryError) as error:
-        reason = f"cannot be read: {error}"
+        reason = f"cannot be read: {str(error).rstrip('.')}"
     raise StoreError(
         f"{path}: {printable(' '.join(reason.split()), 300)}; get the file again, or remove it and run the experiment"
         " again"
@@ -162,11 +170,9 @@ def _checked_table(path: Path) -> pa.Table:
                 f"was written by probcal {about.get('probcal')}, and this is probcal {__version__}; nothing is lost,"
                 " read it with that version or a newer one"
             )
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        n_bytes = max(
-            metadata.num_rows * metadata.num_columns * 4,
-            sum(group.column(j).total_uncompressed_size for group in groups for j in range(metadata.num_columns)),
-        )
+        # the sizes of single columns would tell more, but pyarrow aborts where one is damaged
+        groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+        n_bytes = max(metadata.num_rows * _BYTES_OF_ROW, sum(group.total_byte_size for group in groups))
         if n_bytes > _MOST_BYTES:
             raise ValueError(f"would take {n_bytes >> 20:,} MB of memory, more than {_MOST_BYTES >> 20:,}")
         for field in parquet.schema_arrow:
@@ -269,6 +275,8 @@ class _Reader:
         """Return the metrics of each row, and note in ``_faults`` which numbers cannot be."""
         columns = [name for name in self._columns if name not in _FIXED and not name.startswith((_KEY, _PLACE))]
         names = [name.removeprefix(_METRIC) for name in columns]
+        if len({*names}) < len(names):
+            raise ValueError("two columns are of the same metric")
         all_numbers, has_null = [], False
         for name, column_name in zip(names, columns, strict=True):
             column = self._column(column_name, pa.float64())

@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.commands import contents, probcal, refused
 from tests.permissions import permissions_count
+from tests.stored_rows import unpack
 
 CONFIG = """\
 name: small
@@ -199,7 +201,7 @@ BROKEN_LINES = {
 @pytest.mark.parametrize(("line", "why"), BROKEN_LINES.items(), ids=range(len(BROKEN_LINES)))
 @pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",)])
 def test_message_names_broken_result_lines_and_nothing_changes(here, line, why, command):
-    cells = Path("results/cells.jsonl")
+    cells = unpack(Path("results"))
     first, second = cells.read_bytes().splitlines()
     cells.write_bytes(b"\n".join([first, line, second, line, b""]))
     before = contents(Path("results"))
@@ -207,6 +209,25 @@ def test_message_names_broken_result_lines_and_nothing_changes(here, line, why, 
         f"results/cells.jsonl:{number}: is not the result of a cell{why}; remove this line to run that cell again"
         for number in (2, 4)
     ]
+    assert contents(Path("results")) == before
+
+
+BROKEN_TABLES = {
+    "empty": b"",
+    "text": b"dataset,seconds\n" * 9,
+    "cut off": None,
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN_TABLES)
+@pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",), ("verify",), ("convert",)])
+def test_message_names_a_broken_table_and_nothing_changes(here, kind, command):
+    path = Path("results/cells.parquet")
+    path.write_bytes(path.read_bytes()[:-7] if kind == "cut off" else BROKEN_TABLES[kind])
+    before = contents(Path("results"))
+    said = refused(*command, "results")
+    assert said.startswith("results/cells.parquet: ") and "\n" not in said
+    assert said.endswith("; get the file again, or remove it and run the experiment again")
     assert contents(Path("results")) == before
 
 
@@ -288,6 +309,16 @@ def test_a_read_only_results_folder_can_still_be_shown(ordinary_user):
     assert contents(ordinary_user / "results") == before
 
 
+@pytest.mark.parametrize("name", ["cells.parquet", "cells.jsonl"])
+def test_message_names_results_that_cannot_be_replaced(ordinary_user, monkeypatch, name):
+    monkeypatch.setattr(os, "access", partial(os.access, effective_ids=True))  # root gave up only its effective rights
+    (ordinary_user / "results" / name).chmod(0o444)
+    before = contents(ordinary_user / "results")
+    said = refused("run", "small.yaml", "-o", "results", "--seed", "5")
+    assert said == f"cannot write to results: {name}: Permission denied; choose another with -o"
+    assert contents(ordinary_user / "results") == before
+
+
 def test_message_names_a_folder_that_cannot_be_made(ordinary_user):
     forbid_writing(ordinary_user)
     said = refused("run", "small.yaml", "-o", "new")
@@ -299,8 +330,9 @@ def test_message_names_an_unreadable_config(ordinary_user):
     assert refused("run", "small.yaml", "-o", "results") == "small.yaml: cannot be read: Permission denied"
 
 
+@pytest.mark.parametrize("name", ["cells.parquet", "cells.jsonl"])
 @pytest.mark.parametrize("command", [("table",), ("status",), ("run", "small.yaml", "-o")])
-def test_message_names_unreadable_results(ordinary_user, command):
-    (ordinary_user / "results" / "cells.jsonl").chmod(0)
+def test_message_names_unreadable_results(ordinary_user, command, name):
+    (ordinary_user / "results" / name).chmod(0)
     result = probcal(*command, "results")
     assert result.exit_code == 2 and "Permission denied" in result.stderr and "results" in result.stderr

@@ -110,9 +110,9 @@ def test_the_results_folder_has_the_name_of_the_experiment(tmp_path, monkeypatch
         "name: other\ntitle: t\ndatasets: [wine-first]\nlearners: [gaussian_nb]\nmethods: [direct]\n"
     )
     steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="", REPORT="false")
-    assert (tmp_path / "results" / "other" / "cells.jsonl").is_file()
+    assert (tmp_path / "results" / "other" / "cells.parquet").is_file()
     steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="--quick", REPORT="false")
-    assert (tmp_path / "results" / "other-quick" / "cells.jsonl").is_file()
+    assert (tmp_path / "results" / "other-quick" / "cells.parquet").is_file()
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatc
     )
     ended = steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS=words.format("my_trees"), REPORT="false",
                   PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")  # fmt: skip
-    assert (tmp_path / "results" / "mine" / "cells.jsonl").is_file(), ended.stdout + ended.stderr
+    assert (tmp_path / "results" / "mine" / "cells.parquet").is_file(), ended.stdout + ended.stderr
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ def test_a_link_in_place_of_the_badge_is_not_followed(hostile):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["report.html", "cells.jsonl", "runs.jsonl"])
+@pytest.mark.parametrize("name", ["report.html", "cells.parquet", "cells.jsonl", "runs.jsonl"])
 def test_a_link_in_place_of_an_uploaded_file_ends_the_steps(tmp_path, name):
     (tmp_path / "secret.txt").write_text("secret")
     (tmp_path / "results" / "quickstart").mkdir(parents=True)
@@ -262,7 +262,8 @@ def test_uploaded_files_are_those_that_may_be_no_links():
     [step] = [one for one in ACTION["runs"]["steps"] if one.get("uses", "").startswith("actions/upload-artifact")]
     files = {line.rpartition("/")[2] for line in step["with"]["path"].split("\n") if "outputs.folder" in line}
     script = (ROOT / "action" / "steps.py").read_text(encoding="utf-8")
-    assert all(f'"{name}"' in script.partition("_UPLOADED = ")[2].partition("\n")[0] for name in files) and files
+    assert all(f'"{name}"' in script.partition("_UPLOADED = ")[2].partition("\n")[0] for name in files)
+    assert {"report.html", "cells.parquet", "runs.jsonl"} <= files
 
 
 def install(**inputs: str) -> subprocess.CompletedProcess[str]:

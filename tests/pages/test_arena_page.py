@@ -3,7 +3,6 @@
 If a test fails after a run, the numbers of the results are right. Rewrite the page.
 """
 
-import json
 import re
 import runpy
 from collections import Counter
@@ -68,12 +67,10 @@ def test_only_two_learners_are_significant_by_brier_score(learner, count):
 
 def test_counts_of_the_penalty_equal_the_stored_means():
     means = {}
-    with (ROOT / "results" / "arena-penalty" / "cells.jsonl").open(encoding="utf-8") as file:
-        for cell in map(json.loads, file):
-            column = (cell["learner"], cell["method"])
-            means.setdefault(column, {}).setdefault(cell["dataset"], []).append(
-                [float(cell["metrics"][metric]) for metric in ("log_loss", "brier")]
-            )
+    for cell in Store(ROOT / "results" / "arena-penalty").results().values():
+        means.setdefault((cell.learner, cell.method), {}).setdefault(cell.dataset, []).append(
+            [cell.metrics[metric] for metric in ("log_loss", "brier")]
+        )
     columns = {
         "Probing, C = 1": ("logistic", "probing.fits100"),
         "one fit, C = 1": ("logistic", "direct"),
@@ -118,10 +115,8 @@ METHODS = ("isotonic", "beta", "probing.fits100", "bagging.fits100")
 
 def test_hours_equal_the_sum_over_cells():
     hours = Counter()
-    with (RESULTS / "cells.jsonl").open(encoding="utf-8") as file:
-        for line in file:
-            cell = json.loads(line)
-            hours[cell["learner"]] += cell["seconds"] / 3600
+    for cell in Store(RESULTS).results().values():
+        hours[cell.learner] += cell.seconds / 3600
     [learners, _, spent] = rows(section(PAGE, "## The hours"))[:3]
     assert spent[1:] == [f"{hours[name]:.2f}" for name in learners[1:]]
     assert f"It took {sum(hours.values()):.1f} hours of one core" in PAGE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 from tests.commands import probcal
+from tests.stored_rows import stored_rows, write_rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "one-paper-table.md").read_text(encoding="utf-8")
@@ -26,9 +26,7 @@ def test_check_of_these_data_sets_ends_as_shown(tmp_path):
     folder.mkdir()
     for name in ("experiment.json", "runs.jsonl"):
         shutil.copy(COMMITTED / name, folder)
-    lines = (COMMITTED / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if json.loads(line)["dataset"] in DATASETS]
-    (folder / "cells.jsonl").write_text("".join(kept), encoding="utf-8")
+    write_rows(folder, [row for row in stored_rows(COMMITTED) if row["dataset"] in DATASETS])
     checked = probcal("check", folder)
     assert checked.exit_code == 0
     assert checked.stdout.splitlines()[-1] in PAGE

@@ -19,7 +19,7 @@ def experiment(columns=COLUMNS, **changes):
             for one in columns
         ],
         "datasets": [{"name": "wine", "title": "Wine", "split": "holdout"}],
-        "repetitions": {"wine": 2}, "exceptions": [], "keys": {}, **changes,
+        "repetitions": {"wine": 2}, "exceptions": [], "stale": {}, **changes,
     }  # fmt: skip
 
 

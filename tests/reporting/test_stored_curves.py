@@ -8,6 +8,7 @@ from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused
 from tests.reporting.streams import experiment, write
+from tests.stored_rows import unpack
 
 ROC = {"roc": [{"x": [0.0, 0.2, 1.0], "y": [0.0, 0.9, 1.0]}]}
 
@@ -123,7 +124,7 @@ def test_data_set_without_a_curve_is_named(tmp_path):
 
 def test_broken_curves_are_rejected_with_their_line(stream):
     store = stream(CURVES)
-    path = store.folder / "cells.jsonl"
+    path = unpack(store.folder)
     path.write_text(path.read_text().replace('"y": [0.0, 1.0, 5.0]', '"y": [0.0, 1.0]'))
     for command in ("plot", "check", "table"):
         assert "cells.jsonl:7: is not the result of a cell; remove this line" in refused(command, store.folder)

@@ -16,6 +16,7 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pyarrow.parquet as parquet
 import yaml
 from click.testing import CliRunner
 
@@ -24,6 +25,7 @@ from probcal.config.numerics import numerics
 from probcal.runner import identity, user_code
 from probcal.runner.user_code import Source
 from probcal.store.folder import Store
+from tests.stored_rows import stored_rows
 
 DUMMY = "sklearn.dummy.DummyClassifier"
 
@@ -153,9 +155,11 @@ class Bench:
         return gate
 
     def ended(self) -> int:
-        """Return how many cells have a line in cells.jsonl."""
-        path = self.results / "cells.jsonl"
-        return path.read_bytes().count(b"\n") if path.exists() else 0
+        """Return how many cells have a row in the table or a line in the log."""
+        table, log = self.results / "cells.parquet", self.results / "cells.jsonl"
+        lines = log.read_bytes().splitlines(keepends=True) if log.exists() else []
+        n_lines = sum(line.startswith(b'{"dataset"') and line.endswith(b"\n") for line in lines)
+        return n_lines + (parquet.read_metadata(table).num_rows if table.exists() else 0)
 
     def coins(self) -> str:
         """Write a card of the user and its file under ``folder``. Return the name that a config gives it."""
@@ -187,8 +191,13 @@ class Bench:
         return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **options)
 
     def rows(self) -> list[dict]:
-        """Return the lines of cells.jsonl."""
-        return [json.loads(line) for line in (self.results / "cells.jsonl").read_text().splitlines()]
+        """Return the stored results, each as the mapping of its line."""
+        return stored_rows(self.results)
+
+    def ran(self) -> list[int]:
+        """Return how many cells each run ended, without runs that were killed."""
+        runs = {run["run"]: run for run in self.runs()}.values()
+        return [sum(one["cells"] for one in run["learners"].values()) for run in runs if "learners" in run]
 
     def runs(self) -> list[dict]:
         """Return the lines of runs.jsonl."""

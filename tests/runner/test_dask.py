@@ -122,7 +122,7 @@ def ended_well(bench, process, cells=12):
     said = process.communicate(timeout=600)[1]
     assert process.returncode == 0, said
     assert "Traceback" not in said
-    assert sorted(row["repetition"] for row in bench.rows()) == list(range(cells))
+    assert sorted(row["repetition"] for row in bench.rows()) == list(range(cells)) and sum(bench.ran()) == cells
     return said
 
 
@@ -150,7 +150,7 @@ def test_two_dask_workers_match_a_serial_run_exactly(bench, pair):
     bench.config(datasets=["wine-first", card], learners=learners, methods={"probing": {"params": {"n_probes": 3}}})
     done = bench.run("--scheduler", pair.address, "--data-dir", str(bench.folder))
     assert done.code == 0, done.said
-    assert len(bench.rows()) == 12
+    assert len(bench.rows()) == 12 and bench.ran() == [12]
     assert [path.name for path in pair.cache.glob("data/*")] == [
         path.name for path in (bench.folder / "cache").glob("data/*")
     ]
@@ -199,7 +199,7 @@ def test_failed_cells_run_again_on_dask_after_a_repair(bench, pair):
     assert bench.run("--scheduler", pair.address).code == 1
     bench.module("bad", BAD.replace('raise ValueError("no")', "return super().fit(X, y)"))
     assert bench.run("--scheduler", pair.address, "--retry-failed").code == 0
-    assert [row["status"] for row in bench.rows()][-1] == "done"
+    assert [row["status"] for row in bench.rows()] == ["done"] and bench.ran() == [1, 1]
 
 
 @pytest.mark.slow
@@ -503,7 +503,7 @@ def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, erro
     monkeypatch.setattr(Client, "_gather", fails_once_a_cell)
     done = bench.run("--workers", "1")
     assert done.code == 0, done.said
-    assert len(failed) == len(bench.rows()) > 0
+    assert len(failed) == len(bench.rows()) > 0 and bench.ran() == [len(failed)]
     assert {row["status"] for row in bench.rows()} == {"done"}
 
 

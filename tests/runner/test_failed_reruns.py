@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pyarrow.parquet as parquet
 import pytest
 
 from probcal.store.folder import CellResult, Store
@@ -13,11 +14,11 @@ ID = "adult/0/j48/probing"
 
 
 def finished(rms, run="run1"):
-    return CellResult(*CELL, "done", run, 1.5, key={"code": run}, metrics={"rms": rms})
+    return CellResult(*CELL, "done", run, 1.5, key={"learner": run}, metrics={"rms": rms})
 
 
 def failed(message="no Weka", status="failed"):
-    return CellResult(*CELL, status, "run2", 0.1, key={"code": "run2"}, error_type="WekaMissing", message=message)
+    return CellResult(*CELL, status, "run2", 0.1, key={"learner": "run2"}, error_type="WekaMissing", message=message)
 
 
 def kept(tmp_path, *added):
@@ -51,8 +52,10 @@ class TestWhatCounts:
         found = kept(tmp_path)
         with (store := Store(tmp_path / "results")).writing("small"):
             store.add(found)
-        lines = (tmp_path / "results" / "cells.jsonl").read_text().splitlines()
-        assert not any("failed_since" in json.loads(line) for line in lines)
+            lines = (tmp_path / "results" / "cells.jsonl").read_text().splitlines()
+        assert len(lines) == 2 and not any("failed_since" in json.loads(line) for line in lines)
+        table = parquet.read_table(tmp_path / "results" / "cells.parquet")
+        assert table.num_rows == 1 and "failed_since" not in table.column_names
 
 
 FRAGILE = """

@@ -89,7 +89,7 @@ def test_failed_cell_reruns_only_with_retry_failed(bad):
     assert "failed: 2 cells: ValueError: the matrix is\n" in again.said
     bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
     retried = bad.run("--retry-failed")
-    assert (retried.code, len(bad.rows())) == (0, 6)
+    assert (retried.code, len(bad.rows()), bad.ran()) == (0, 4, [4, 2])
     assert {status for status, _ in outcomes(bad).values()} == {"done"}
 
 
@@ -111,7 +111,7 @@ def test_fail_fast_stops_at_the_first_failure(bad):
 def test_dead_process_gives_one_failed_row(bad, jobs):
     bad.config(learners=learners("Exits", "Crashes", "Leaves", "Dummy"), methods=["direct"])
     assert bad.run("-j", jobs).code == 1
-    assert len(bad.rows()) == 8
+    assert len(bad.rows()) == 8 and bad.ran() == [8]
     for repetition in (0, 1):
         assert outcomes(bad)["exits", repetition] == ("failed", "WorkerDied")
         assert outcomes(bad)["crashes", repetition] == ("failed", "WorkerDied")

@@ -55,6 +55,7 @@ def test_killed_run_resumes_to_the_same_numbers(slow):
     assert slow.run("-j", "2").code == 0
     rows = [row["repetition"] for row in slow.rows()]
     assert rows[: len(finished)] == finished and sorted(rows) == list(range(16))
+    assert slow.ran() == [16 - len(finished)]
     slow.run("-o", "undisturbed")
     resumed, undisturbed = Store(slow.results), Store(slow.folder / "undisturbed")
     assert slow.numbers() == slow.numbers(undisturbed.folder)

@@ -87,8 +87,10 @@ def test_repeatedly_killed_run_runs_every_cell_once(slow):
         process.wait(300)
         wait_until_gone(process.pid)
     slow.gate.open()
+    kept = len(slow.rows())
+    assert kept == slow.ended(), "no cell ran twice"
     assert slow.run("-j", "2").code == 0
-    assert len(slow.rows()) == 24
+    assert (len(slow.rows()), slow.ran()) == (24, [24 - kept])
     assert same_as_undisturbed(slow)
 
 
@@ -100,7 +102,7 @@ def test_killed_worker_fails_one_cell_and_the_run_continues(slow):
     slow.gate.open()
     said = process.communicate(timeout=300)[1]
     [lost] = [row for row in slow.rows() if row["status"] != "done"]
-    assert (process.returncode, len(slow.rows())) == (1, 24)
+    assert (process.returncode, len(slow.rows()), slow.ran()) == (1, 24, [24])
     assert lost["message"] == "killed: out of memory?" and "WorkerDied: killed: out of memory?" in said
     assert slow.run("--retry-failed").code == 0
     assert same_as_undisturbed(slow)
@@ -124,8 +126,9 @@ def test_run_after_a_lost_terminal_resumes(slow):
     assert process.wait(300) == -signal.SIGHUP
     wait_until_gone(process.pid)
     slow.gate.open()
+    kept = slow.ended()
     assert slow.run().code == 0
-    assert len(slow.rows()) == 24
+    assert (len(slow.rows()), slow.ran()[-1]) == (24, 24 - kept)
 
 
 @pytest.mark.slow
@@ -153,7 +156,7 @@ def test_moved_results_folder_ends_the_run_and_can_resume(slow):
     (slow.folder / "moved").rename(slow.results)
     kept = len(slow.rows())
     assert slow.run().code == 0
-    assert (kept >= 3, len(slow.rows())) == (True, 24)
+    assert (kept >= 3, len(slow.rows()), slow.ran()[-1]) == (True, 24, 24 - kept)
 
 
 @pytest.mark.slow
@@ -162,12 +165,12 @@ def test_clock_set_back_does_not_affect_resuming(slow):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(300)
     slow.gate.open()
-    today = {row["run"] for row in slow.rows()}
+    today, kept = {row["run"] for row in slow.rows()}, slow.ended()
     slow.module("sitecustomize", YESTERDAY)
     assert slow.start(stderr=subprocess.DEVNULL).wait(300) == 0
     yesterday = {row["run"] for row in slow.rows()} - today
     assert max(yesterday) < min(today)
-    assert len(slow.rows()) == 24
+    assert len(slow.rows()) == 24 and slow.ran() == [24 - kept]
     slow.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=1)  # now stale
     assert slow.start(stderr=subprocess.DEVNULL).wait(300) == 0
     assert Store(slow.results).results()["wine-first/0/slow/direct"].run not in today | yesterday
@@ -180,4 +183,4 @@ def test_only_one_of_two_simultaneous_runs_writes(slow):
     ends = [(one.communicate(timeout=300)[1], one.returncode) for one in both]
     assert sorted(code for _, code in ends) in ([0, 2], [0, 0])
     assert all("another probcal run is writing to" in said for said, code in ends if code)
-    assert sorted(row["repetition"] for row in slow.rows()) == list(range(24))
+    assert sorted(row["repetition"] for row in slow.rows()) == list(range(24)) and sum(slow.ran()) == 24

@@ -7,9 +7,10 @@ import shutil
 
 import pytest
 
-from probcal._io import appending
-from probcal.store.folder import Store
+from probcal.store.folder import Store, by_run
+from probcal.store.outline import Outline
 from tests.commands import contents
+from tests.stored_rows import stored_rows, unpack, write_rows
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,13 @@ def edit_run(folder, part, name, value):
     for line in lines:
         line[part][name] = value
     (folder / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def mark_stale(folder):
+    """Mark all results as stale, as a run does that plans other settings."""
+    store = Store(folder)
+    with store.writing("small"):
+        store.write_experiment(store.experiment() | {"stale": by_run(store.results().values())})
 
 
 def refusal(bench, *folders):
@@ -88,7 +96,7 @@ def test_run_resumes_in_the_merged_folder(bench):
 
 def test_merge_prefers_finished_results_to_failed_ones(parts):
     shutil.copytree("a", "c")
-    edit(parts.folder / "c" / "cells.jsonl", ('"status": "done"', '"status": "failed"'))
+    edit(unpack(parts.folder / "c"), ('"status": "done"', '"status": "failed"'))
     parts.probcal("merge", "out", "c", "a", "b")
     assert all(one.status == "done" for one in Store(parts.folder / "out").results().values())
 
@@ -111,39 +119,45 @@ def test_predictions_are_taken_from_the_folder_that_has_them(parts):
 
 def test_different_results_of_one_identity_are_rejected(parts):
     shutil.copytree("a", "c")
-    lines = (parts.folder / "c" / "cells.jsonl").read_text().splitlines()
-    row = json.loads(lines[1])
-    row["metrics"]["rms"] += 1e-9
-    (parts.folder / "c" / "cells.jsonl").write_text("\n".join([lines[0], json.dumps(row), ""]))
+    first, second = stored_rows(parts.folder / "c")
+    second["metrics"]["rms"] += 1e-9
+    write_rows(parts.folder / "c", [first, second])
     said = refusal(parts, "a", "b", "c")
-    assert "c/cells.jsonl:2: wine-first/1/dummy/direct has another result than in a/cells.jsonl:2" in said
+    assert said.startswith("error: c: wine-first/1/dummy/direct has another result than in a for the same identity")
     assert "for the same identity: metrics" in said
 
 
 def test_field_missing_in_an_older_version_is_no_conflict(parts):
     shutil.copytree("a", "c")
-    rows = [json.loads(line) for line in (parts.folder / "c" / "cells.jsonl").read_text().splitlines()]
-    older = [{name: value for name, value in row.items() if name != "n_test"} for row in rows]
-    (parts.folder / "c" / "cells.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in older))
+    rows = stored_rows(parts.folder / "c")
+    write_rows(parts.folder / "c", [{name: value for name, value in row.items() if name != "n_test"} for row in rows])
     parts.probcal("merge", "out", "a", "b", "c")
     assert parts.probcal("verify", "out").code == 0
 
 
 def test_different_identities_of_one_cell_are_rejected(parts):
     shutil.copytree("a", "c")
-    row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])
-    edit(parts.folder / "c" / "cells.jsonl", (row["key"]["data"], "0" * 12))
-    edit(parts.folder / "c" / "experiment.json", ('"keys"', '"former_keys"'))
-    edit(parts.folder / "a" / "experiment.json", ('"keys"', '"former_keys"'))
+    row = stored_rows(parts.folder / "c")[0]
+    edit(unpack(parts.folder / "c"), (row["key"]["data"], "0" * 12))
     assert "with another identity (data)" in refusal(parts, "a", "c")
 
 
 def test_merge_prefers_current_results_to_stale_ones(parts):
     shutil.copytree("a", "c")
-    row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])
-    edit(parts.folder / "c" / "cells.jsonl", (row["key"]["data"], "0" * 12), ('"rms": 0.', '"rms": 0.9'))
+    rows = stored_rows(parts.folder / "c")
+    edit(unpack(parts.folder / "c"), (rows[0]["key"]["data"], "0" * 12), ('"rms": 0.', '"rms": 0.9'))
+    mark_stale(parts.folder / "c")
     parts.probcal("merge", "out", "a", "c")
     assert parts.numbers(parts.folder / "out") == parts.numbers(parts.folder / "a")
+    assert Store(parts.folder / "out").experiment()["stale"] == {}
+
+
+def test_merge_keeps_the_marks_of_stale_results(parts):
+    mark_stale(parts.folder / "b")
+    parts.probcal("merge", "out", "a", "b")
+    outline = Outline.of(out := Store(parts.folder / "out"))
+    assert {result.learner for result in out.results().values() if outline.is_stale(result)} == {"tree"}
+    assert "stale: 2 of 4 cells" in parts.probcal("table", "out").said
 
 
 @pytest.mark.parametrize(
@@ -183,7 +197,27 @@ def test_other_code_of_a_shared_learner_is_rejected(bench):
     bench.module("own", "from sklearn.tree import DecisionTreeClassifier\nclass Tree(DecisionTreeClassifier): n = 1\n")
     bench.run("--trust", "own", "-o", "c")
     said = refusal(bench, "a", "c")
-    assert "c/cells.jsonl:2: wine-first/0/own/direct would have another identity in a: other code in own" in said
+    assert said.startswith("error: c: its cells have another identity than in a: other code in own; run the parts")
+
+
+def test_other_data_of_a_shared_learner_are_rejected(parts):
+    shutil.copytree("a", "c")
+    edit_run(parts.folder / "c", "data", "wine-first", {"fingerprint": "0" * 64})
+    assert "c: its cells have another identity than in a: other data or another card of wine-first" in refusal(
+        parts, "a", "c"
+    )
+
+
+def test_other_numerics_of_a_shared_learner_are_rejected(parts):
+    shutil.copytree("a", "c")
+    edit_run(parts.folder / "c", "numerics", "cell", 99)
+    said = refusal(parts, "a", "c")
+    assert "c: its cells have another identity than in a: numerics version cell 99, not " in said
+
+
+def test_other_numerics_of_other_learners_may_be_merged(parts):
+    edit_run(parts.folder / "b", "numerics", "cell", 99)
+    assert parts.probcal("merge", "out", "a", "b").code == 0
 
 
 def test_merge_into_a_nonempty_folder_is_rejected(parts):
@@ -198,11 +232,9 @@ def test_merge_of_one_folder_is_rejected(parts):
 
 def test_full_disk_leaves_no_half_merged_folder(parts, monkeypatch):
     def fails(path):
-        if path.name == "cells.jsonl":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return appending(path)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("probcal.store.folder.appending", fails)
+    monkeypatch.setattr("probcal.store.folder.open_log", fails)
     said = refusal(parts, "a", "b")
     assert "No space left on device; nothing was joined, and the given folders are unchanged" in said
     assert "finished" not in said

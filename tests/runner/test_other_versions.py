@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pyarrow.parquet as parquet
 import pytest
 
 from probcal import __version__
 from probcal.errors import StoreError
-from probcal.store.cell_result import CellResult, is_newer
+from probcal.store.cell_result import CellResult, UnknownParts, is_newer, version_message
 from probcal.store.folder import Store
 from tests.commands import contents, probcal, refused
 
@@ -39,8 +40,24 @@ def the_message(store):
 
 
 def test_every_line_names_the_version_that_wrote_it(store):
-    [line] = (store.folder / "cells.jsonl").read_text().splitlines()
+    with store.writing("small"):
+        store.add(CellResult.from_json(json.dumps(ROW)))
+        first, line = (store.folder / "cells.jsonl").read_text().splitlines()
     assert json.loads(line)["probcal"] == __version__
+    assert json.loads(first) == {"probcal": "0.2.0", "finished": "cells.parquet"}
+
+
+def test_the_table_names_the_version_that_wrote_it(store):
+    about = json.loads(parquet.read_schema(store.folder / "cells.parquet").metadata[b"probcal"])
+    assert about == {"format": 1, "probcal": __version__}
+
+
+def test_versions_before_the_table_refuse_the_log(store):
+    [line] = (store.folder / "cells.jsonl").read_text().splitlines()
+    with pytest.raises(UnknownParts) as caught:  # as those versions read every line
+        CellResult.from_json(line)
+    told = version_message(line.replace("0.2.0", "17.2.1"), caught.value, dict)
+    assert told.startswith("written by probcal 17.2.1, and this is probcal ") and "nothing is lost" in told
 
 
 def test_newer_line_message_names_version_and_upgrade_command(store):

@@ -1,7 +1,5 @@
 """Test ``--dry-run`` and ``status``: what would run, why and how long. They write nothing."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ from probcal.runner.heartbeat import duration
 from probcal.runner.plan import plan_lines
 from probcal.store.folder import Store
 from tests.runner.planned import planned
+from tests.stored_rows import write_rows
 
 
 def everything_in(folder):
@@ -33,7 +32,7 @@ def test_dry_run_lists_every_cell_with_state_and_reason(bench):
     rows = bench.rows()
     rows[0] |= {"status": "failed", "error_type": "ValueError", "message": "no"}
     rows[1]["key"]["learner"] = "0"
-    (bench.results / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(bench.results, rows)
     lines = [line.strip() for line in bench.run("--dry-run").said.splitlines()]
     assert "failed   wine-first/0/tree/direct  (ValueError: no)" in lines
     assert "stale    wine-first/0/tree/probing  (the settings of tree changed)" in lines
@@ -47,7 +46,7 @@ def test_dry_run_lists_every_cell_with_state_and_reason(bench):
 def test_dry_run_predicts_time_from_earlier_cells(bench):
     bench.run("-l", "tree", "-m", "direct")
     rows = [row | {"seconds": 100.0} for row in bench.rows()]
-    (bench.results / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(bench.results, rows)
     bench.config(repeats=5)
     assert "about 5 min 0 s of work, and 15 cells never timed" in bench.run("--dry-run").said
 

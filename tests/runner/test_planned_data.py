@@ -9,13 +9,13 @@ import pytest
 
 from probcal._io import shipped
 from probcal.config.experiment import read_experiment
-from probcal.data.card import Card, find_card, read_card
+from probcal.data.card import find_card, read_card
 from probcal.data.load import find, load, obtain, obtain_once
 from probcal.errors import DataError
 from probcal.runner.data_step import current_data
 from probcal.runner.execute import execute
 from probcal.runner.plan import make_plan
-from probcal.store.folder import Store
+from probcal.store.folder import Store, find_stores
 from tests.data.weather import CARD as WEATHER
 
 HEAD = "weight,kind,fair\n"
@@ -66,9 +66,9 @@ def answers(bench, *words):
     status, dry = bench.probcal("status", "results/small", *words).said, bench.run("--dry-run", *words).said
     csv = bench.probcal("table", "results/small", "-f", "csv", *words).said.splitlines()
     [stale] = {int(line.split(",")[10]) for line in csv if line.startswith("small,")}
-    before = len(bench.rows())
+    before = len(bench.ran())
     assert bench.run(*words).code == 0
-    ran = len(bench.rows()) - before
+    ran = sum(bench.ran()[before:])
     return [counts(status), counts(dry), (2 - stale, stale), (2 - ran, ran)]
 
 
@@ -399,14 +399,14 @@ def test_two_cards_of_one_name_are_two_data_sets(coins):
 
 @pytest.mark.slow
 def test_committed_results_have_the_card_fingerprints():
-    folders = sorted((shipped("configs").parent / "results").glob("*/cells.jsonl"))
-    assert len(folders) > 10
-    for folder in folders:
-        cards = {card.name: card for card in read_cards(folder)}
-        for line in {json.loads(line)["dataset"]: line for line in folder.open(encoding="utf-8")}.values():
-            row = json.loads(line)
-            card: Card = cards[row["dataset"]]
-            assert row["key"]["data"] == (card.digest if card.generator else str(card.expect.fingerprint))[:12]
+    stores = [*find_stores(shipped("configs").parent / "results")]
+    assert len(stores) > 10
+    for store in stores:
+        results = {result.dataset: result for result in store.results().values()}
+        assert results, store.folder
+        for dataset, result in results.items():
+            card = read_card(find_card(dataset))
+            assert result.key["data"] == (card.digest if card.generator else str(card.expect.fingerprint))[:12]
 
 
 def test_old_cache_folder_is_neither_read_nor_changed(coins):
@@ -416,11 +416,6 @@ def test_old_cache_folder_is_neither_read_nor_changed(coins):
     (old / "written.json").write_text('{"fingerprint": "x", "files": []}')
     assert obtain(card) == "original files"
     assert [one.name for one in old.iterdir()] == ["written.json"]
-
-
-def read_cards(folder):
-    names = {json.loads(line)["dataset"] for line in folder.open(encoding="utf-8")}
-    return [read_card(find_card(name)) for name in names]
 
 
 def load_anew():

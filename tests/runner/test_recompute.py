@@ -14,6 +14,7 @@ from probcal.runner.plan import make_plan
 from probcal.runner.processor import LEVEL, WIDE_LEVEL, recorded_level
 from probcal.runner.recompute import Recomputation, draw
 from probcal.store.folder import Store
+from tests.stored_rows import write_rows
 
 
 @pytest.fixture
@@ -32,11 +33,10 @@ def test_refitted_cells_agree_and_bound_the_share(done):
 
 @pytest.mark.slow
 def test_an_edited_number_is_found_without_predictions(done):
-    path = done.results / "cells.jsonl"
     rows = done.rows()
     rows[0]["metrics"]["rms"] += 1e-6
     rows[1]["metrics"]["rms"] *= 1 + 1e-12
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(done.results, rows)
     (done.results / "predictions.bin").unlink()
     said = done.probcal("verify", str(done.results), "--recompute", "8", "-f", "json")
     [found] = json.loads(said.said)

@@ -20,6 +20,7 @@ def test_only_missing_cells_run(bench):
     bench.run("-l", "dummy")
     bench.config(repeats=3)
     assert "12 cells: 4 done, 8 to run" in bench.run().said
+    assert bench.ran() == [4, 8]
     assert [(row["repetition"], row["learner"]) for row in bench.rows()] == [
         *[(0, "dummy"), (0, "dummy"), (1, "dummy"), (1, "dummy")],
         *[(0, "tree"), (0, "tree"), (1, "tree"), (1, "tree")],
@@ -66,6 +67,7 @@ def test_each_working_run_records_its_provenance_once(bench):
     bench.run()
     first, second = {run["run"]: run for run in bench.runs()}.values()
     assert (first["cells"], second["cells"]) == (4, 4)
+    assert bench.ran() == [4, 4]
     assert [row["run"] for row in bench.rows()] == [first["run"]] * 4 + [second["run"]] * 4
     assert first["learners"] == {"dummy": {"cells": 4, "seconds": first["learners"]["dummy"]["seconds"]}}
     assert first["seconds"] > 0 and first["ended"] >= first["started"]

@@ -1,9 +1,9 @@
 """Test that methods share one fit of a learner on the same rows, without any other effect."""
 
-import json
-
 import pytest
 from run_bench import DUMMY
+
+from tests.stored_rows import stored_rows
 
 COUNTED = """
     import os
@@ -59,8 +59,7 @@ def test_shared_fits_give_numbers_and_warnings_of_single_runs(bench):
     alone = {}
     for name in METHODS:
         alone |= run(bench, "-m", name, "-o", "results/alone")
-    folder = bench.folder / "results" / "alone"
-    rows = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
+    rows = stored_rows(bench.folder / "results" / "alone")
     found = {row["method"] + str(row["repetition"]): (row["metrics"], row.get("warnings")) for row in rows}
     assert found == together
     assert all(warned == {"RuntimeWarning": 1} for _, warned in together.values())
@@ -96,8 +95,7 @@ def test_a_method_that_shares_folds_predicts_the_same_alone(bench):
     together = {tuple(row[key] for key in ("method", "repetition")): row["metrics"] for row in bench.rows()}
     for name in FOLDED:
         assert bench.run("-m", name, "-o", f"results/{name}").code == 0
-        alone = (bench.folder / "results" / name / "cells.jsonl").read_text().splitlines()
-        for row in map(json.loads, alone):
+        for row in stored_rows(bench.folder / "results" / name):
             assert together[tuple(row[key] for key in ("method", "repetition"))] == row["metrics"]
 
 

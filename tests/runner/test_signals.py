@@ -74,16 +74,10 @@ def probcal(bench, *words, **options):
     )
 
 
-def ended(bench):
-    """Return how many cells have a line in cells.jsonl."""
-    path = bench.results / "cells.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
 def in_the_middle(bench, *words, **options):
     """Start a run. Return when two cells have ended."""
     process = bench.start(*words, **{"stderr": subprocess.PIPE, "text": True, **options})
-    wait_for(lambda: process.poll() is not None or ended(bench) >= 2, 300)
+    wait_for(lambda: process.poll() is not None or bench.ended() >= 2, 300)
     assert process.poll() is None
     return process
 
@@ -112,7 +106,7 @@ ON_DASK = pytest.param(("--workers", "2"), marks=pytest.mark.slow, id="Dask")
 @pytest.mark.slow
 def test_repeated_signals_do_not_prevent_a_clean_end(slow, words):
     process = in_the_middle(slow, *words)
-    done = ended(slow)
+    done = slow.ended()
     send_until_it_ends(process, signal.SIGTERM)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and CLEAN in said and "Traceback" not in said

@@ -11,6 +11,8 @@ import sys
 import pytest
 from run_bench import SLOW, wait_for
 
+from probcal.store.folder import Store
+
 LACKS = """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -141,18 +143,29 @@ def test_finished_run_does_not_open_the_store_for_writing(done, monkeypatch):
 
 @pytest.mark.slow
 def test_tables_follow_a_changed_title_without_new_cells(done):
-    before = (done.results / "cells.jsonl").read_bytes()
+    before = state(done.results)
     done.config(datasets=["coins.yaml"], methods=["direct"], title="Coins, tossed")
     said = done.run("--data-dir", str(done.folder)).said
     assert "nothing was run; the tables now show the experiment as small.yaml describes it" in said
     assert done.probcal("table", "results/small").said.startswith("# Coins, tossed")
-    assert (done.results / "cells.jsonl").read_bytes() == before
+    after = state(done.results)
+    changed = {path.name for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    assert changed == {"experiment.json"}
 
 
-def test_run_keeps_identities_of_data_that_are_missing(done):
-    kept = '"coins/0/tree/direct": '
-    assert kept in (done.results / "experiment.json").read_text()
+def marked(bench):
+    """Return the cells of the results that the last run found stale."""
+    return {cell for cells in Store(bench.results).experiment()["stale"].values() for cell in cells}
+
+
+@pytest.mark.parametrize("depth", [2, 5])
+def test_run_keeps_stale_marks_of_data_that_are_missing(done, depth):
+    stale(done, {"params": {"max_depth": depth}})
+    assert done.run("-l", "dummy", "--data-dir", str(done.folder)).code == 0
+    expected = {f"coins/{repetition}/tree/direct" for repetition in (0, 1)} if depth == 5 else set()
+    assert marked(done) == expected
     without_data(done)
     done.config(datasets=["coins.yaml", "wine-first"], methods=["direct"])
     assert done.run().code == 0
-    assert kept in (done.results / "experiment.json").read_text()
+    assert marked(done) == expected
+    assert len(Store(done.results).results()) == 8

@@ -11,6 +11,7 @@ import pytest
 
 from probcal.store.folder import Store
 from tests.commands import contents, probcal, refused
+from tests.stored_rows import stored_rows, write_rows
 
 CONFIG = """
 name: small
@@ -69,16 +70,12 @@ def results(ran, tmp_path):
     return Path(shutil.copytree(ran, tmp_path / "results"))
 
 
-def rows_of(folder):
-    return [json.loads(line) for line in (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 def edit(folder, change, cell=("nb", "direct", 0)):
-    """Write ``cells.jsonl`` anew with one row changed in place."""
-    rows = rows_of(folder)
+    """Write the results anew with one row changed in place."""
+    rows = stored_rows(folder)
     [row] = [one for one in rows if (one["learner"], one["method"], one["repetition"]) == cell]
     change(row)
-    (folder / "cells.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    write_rows(folder, rows)
 
 
 def told(folder, *words):
@@ -111,7 +108,7 @@ def test_every_kind_of_experiment_can_be_verified(tmp_path, monkeypatch, kind):
     (tmp_path / "letters.yaml").write_text(LETTERS, encoding="utf-8")
     folder = run(tmp_path, f"name: small\nseed: 1\nrepeats: 1\n{OTHER_KINDS[kind]}\n")
     assert probcal("verify", folder).exit_code == 0
-    for row in rows_of(folder):
+    for row in stored_rows(folder):
         cell = row["learner"], row["method"], 0
         for metric, number in row["metrics"].items():
             if metric in ("log10_martingale", "cost(0.3)"):  # the first is tested below, the second has no value here
@@ -145,7 +142,10 @@ def test_a_row_that_differs_is_printed_with_both_numbers(results):
     [line] = [line.split() for line in result.stdout.splitlines() if line.startswith("  wine-first")]
     stored = Store(results).results_with_any_values()["wine-first/1/nb/direct"].metrics["rms"]
     assert line[:6] == ["wine-first", "0", "nb", "direct", "rms", "0.5"] and 0 < float(line[6]) < 0.5 != stored
-    assert result.stdout.splitlines()[-1].startswith("7 rows agree with the stored predictions; 1 row differs; remove")
+    assert result.stdout.splitlines()[-1] == (
+        f"7 rows agree with the stored predictions; 1 row differs; probcal verify {results} --discard removes it,"
+        " then repeat probcal run to run these cells again"
+    )
 
 
 @pytest.mark.parametrize("number", [7.5, "nan", "inf"])
@@ -156,7 +156,7 @@ def test_impossible_stored_number_is_found(results, number):
 
 
 def test_all_edited_rows_are_named(results):
-    for row in rows_of(results):
+    for row in stored_rows(results):
         cell = row["learner"], row["method"], row["repetition"]
         edit(results, lambda one: one["metrics"].update(rms=7.5), cell)
     _, found = told(results)
@@ -195,15 +195,14 @@ def test_done_row_marked_failed_is_found(results):
 
 
 def test_a_row_copied_to_another_cell_is_found(results):
-    rows = rows_of(results)
+    rows = stored_rows(results)
     [taken] = [one for one in rows if (one["learner"], one["method"], one["repetition"]) == ("nb", "direct", 0)]
-    with (results / "cells.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(taken | {"method": "isotonic"}) + "\n")
+    write_rows(results, [*rows, taken | {"method": "isotonic"}])
     _, found = told(results)
     assert {one["metric"]: one["recomputed"] for one in found["differences"]} == {
         "predictions": "those of wine-first/0/nb/direct"
     }
-    assert found["stale"] == 1, "and its key is another cell's"
+    assert "8 cells: 7 done, 1 stale" in probcal("status", results).stdout, "and its key is another cell's"
 
 
 def test_row_moved_to_an_unplanned_split_is_found(results):
@@ -291,7 +290,7 @@ def test_selected_rows_can_be_verified(results):
 
 
 def test_a_folder_without_a_done_row_is_not_verified(results):
-    (results / "cells.jsonl").write_text("", encoding="utf-8")
+    write_rows(results, [])
     result = probcal("verify", results)
     assert result.exit_code == 1 and "nothing was verified: no row is done" in result.stdout
 
@@ -306,3 +305,67 @@ def test_several_folders_are_verified_one_by_one(results, ran):
 
 def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("verify", tmp_path)
+
+
+# --- results that are removed ----------------------------------------------------------------------
+
+
+def test_discard_removes_only_the_rows_that_differ(results):
+    kept = Store(results).results()
+    edit(results, lambda row: row["metrics"].update(rms=0.5))
+    edit(results, lambda row: row["metrics"].update(rms=7.5), ("tree", "direct", 1))
+    result = probcal("verify", results, "--discard")
+    assert result.exit_code == 1, "they differed"
+    assert result.stderr == f"removed 2 results of {results}; repeat probcal run to make them again\n"
+    removed = {"wine-first/0/nb/direct", "wine-first/1/tree/direct"}
+    assert Store(results).results() == {name: one for name, one in kept.items() if name not in removed}
+    after = probcal("verify", results)
+    assert (after.exit_code, after.stdout.splitlines()[-1]) == (0, "6 rows agree with the stored predictions")
+    assert "8 cells: 6 done, 2 to run" in probcal("status", results).stdout
+
+
+def test_discard_removes_impossible_numbers_without_predictions(results):
+    (results / "predictions.bin").unlink()
+    edit(results, lambda row: row["metrics"].update(rms=7.5))
+    assert "but rms lies between 0 and 1" in refused("table", results)
+    assert "removed 1 result of" in probcal("verify", results, "--discard").output
+    assert len(Store(results).results()) == 7
+
+
+def test_discard_changes_no_results_that_agree(results):
+    before = contents(results)
+    done = probcal("verify", results, "--discard")
+    assert done.exit_code == 0 and "removed" not in done.output
+    assert contents(results) == before
+
+
+def test_discard_of_a_selection_keeps_all_other_rows(results):
+    edit(results, lambda row: row["metrics"].update(rms=0.5))
+    assert "removed" not in probcal("verify", results, "--discard", "-l", "tree").output
+    assert len(Store(results).results()) == 8
+    assert "removed 1 result of" in probcal("verify", results, "--discard", "-l", "nb").output
+    assert len(Store(results).results()) == 7
+
+
+def test_discard_of_a_selection_keeps_impossible_numbers_outside_it(results):
+    edit(results, lambda row: row["metrics"].update(rms=7.5))
+    probcal("verify", results, "--discard", "-l", "tree")
+    assert len(Store(results).results_with_any_values()) == 8
+
+
+def test_json_of_verify_stays_json_with_discard(results):
+    edit(results, lambda row: row["metrics"].update(rms=0.5))
+    [found] = json.loads(probcal("verify", results, "-f", "json", "--discard").stdout)
+    assert found["differ"] == 1 and len(Store(results).results()) == 7
+
+
+@pytest.mark.slow
+def test_a_run_after_discard_restores_the_results(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    folder = run(tmp_path, CONFIG)
+    before = {name: one.metrics for name, one in Store(folder).results().items()}
+    edit(folder, lambda row: row["metrics"].update(rms=0.5))
+    probcal("verify", folder, "--discard")
+    run(tmp_path, CONFIG)
+    assert {name: one.metrics for name, one in Store(folder).results().items()} == before
+    assert probcal("verify", folder).exit_code == 0

@@ -103,7 +103,10 @@ def test_other_changes_make_results_stale_without_the_jar(dated, of):
     assert told(changed, store)[:2] == ["2 cells: 1 done, 1 stale", "  stale: 1 cell: the settings of j48 changed"]
 
 
-def test_a_run_without_the_jar_keeps_the_identities(dated, of):
+@pytest.mark.parametrize("stale", [{}, {"one": ["wine-first/0/tree/direct"]}])
+def test_a_run_without_the_jar_changes_no_stale_mark(dated, of, stale):
     experiment, store, _ = dated
+    with store.writing("dated"):
+        store.write_experiment(store.experiment() | {"stale": stale})
     of(None)
-    assert runs._description(experiment, store)["keys"] == store.experiment()["keys"]
+    assert runs._description(experiment, store)["stale"] == {}, "their data are at hand, and the release is named"

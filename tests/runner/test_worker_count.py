@@ -1,10 +1,9 @@
 """Test that quick cells get one worker, whatever -j says, and give the same numbers."""
 
-import json
-
 import pytest
 
 from probcal.runner import run as module
+from tests.stored_rows import write_rows
 
 
 @pytest.fixture
@@ -24,8 +23,7 @@ def workers(monkeypatch):
 def test_quick_cells_get_one_worker_and_the_same_numbers(bench, workers):
     bench.run("-j", "2")
     two = bench.numbers()
-    quick = [json.dumps(row | {"seconds": 0.01}) + "\n" for row in bench.rows()]  # as on an idle machine
-    (bench.results / "cells.jsonl").write_text("".join(quick))
+    write_rows(bench.results, [row | {"seconds": 0.01} for row in bench.rows()])  # as on an idle machine
     bench.config(seed=2)
     bench.run("-j", "2")
     one = bench.numbers()

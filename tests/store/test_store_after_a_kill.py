@@ -26,6 +26,9 @@ def test_line_without_newline_is_not_a_result(store):
         pass
     assert before == store.results()
     assert list(before) == ["adult/0/j48/probing"]
+    with store.writing("small"):
+        store.add(result(2))
+    assert list(store.results()) == ["adult/0/j48/probing", "adult/2/j48/probing"]
 
 
 def test_folder_without_a_finished_experiment_file_is_accepted(tmp_path):

@@ -31,7 +31,7 @@ ROW = {"dataset": "wine", "repetition": 0, "learner": "tree", "method": "direct"
        }  # fmt: skip
 EXPERIMENT = {"name": "small", "title": "Small", "metrics": ["rms"], "datasets": [{"name": "wine", "title": "Wine"}],
               "columns": [{"learner": "tree", "method": "direct", "label": "T", "group": "T"}],
-              "repetitions": {"wine": 1}, "exceptions": [], "keys": {}}  # fmt: skip
+              "repetitions": {"wine": 1}, "exceptions": [], "stale": {}}  # fmt: skip
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just(10**400), st.just(-(10**400))
 )
@@ -74,9 +74,11 @@ def test_result_with_any_value_gives_no_traceback(folder, name, value):
 
 
 @many
-@given(name=st.sampled_from([*EXPERIMENT, "paper", "seed", "curves", "config", "other"]), value=ANYTHING)
+@given(name=st.sampled_from([*EXPERIMENT, "keys", "paper", "seed", "curves", "config", "other"]), value=ANYTHING)
 @example(name="repetitions", value={"wine": 10**9})
 @example(name="paper", value="a\0b")
+@example(name="keys", value={"wine/0/tree/direct": [1]})
+@example(name="stale", value={"r": [["wine/0/tree/direct"]]})
 @example(name="paper", value="langford-zadrozny-2005-deviations")
 def test_experiment_with_any_value_gives_no_traceback(folder, name, value):
     shown(folder, EXPERIMENT | {name: value}, json.dumps(ROW))
@@ -182,6 +184,18 @@ def test_at_most_ten_impossible_values_are_listed(tmp_path):
     assert len(said) == 12 and said[11].startswith("probcal verify ")
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"learner": "\ud800"}, {"key": {"data": "\ud800"}}, {"key": {"\ud800": "x"}}, {"metrics": {"\ud800": 0.5}},
+     {"predictions": {"at": 0, "rows": 3, "digest": "\ud800"}}, {"warnings": {"\ud800": 1}}],
+)  # fmt: skip
+def test_half_of_a_surrogate_pair_in_a_line_ends_no_run(tmp_path, changed):
+    (tmp_path / "cells.jsonl").write_text(json.dumps(ROW | changed) + "\n", encoding="utf-8")
+    with Store(tmp_path).writing("small") as store:
+        store.add(CellResult.from_json(json.dumps(ROW | {"repetition": 1})))
+    assert len(store.results()) == 2
+
+
 # --- links -----------------------------------------------------------------------------------------
 
 
@@ -189,8 +203,9 @@ def test_only_links_out_of_the_folder_are_rejected(tmp_path):
     results = tmp_path / "results"
     results.mkdir()
     (results / "kept").write_text("")
-    (results / "cells.jsonl").symlink_to("kept")
-    refuse_links_out(results, ("cells.jsonl", "kept", "nowhere"))
+    for name in ("cells.jsonl", "cells.parquet"):
+        (results / name).symlink_to("kept")
+    refuse_links_out(results, ("cells.jsonl", "cells.parquet", "kept", "nowhere"))
     (results / "runs.jsonl").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StoreError, match=r"runs\.jsonl is a link that leads out of the folder, to .*elsewhere"):
         refuse_links_out(results, ("cells.jsonl", "runs.jsonl"))
@@ -207,7 +222,8 @@ def test_nothing_is_written_through_a_link(tmp_path):
     results, precious = tmp_path / "results", tmp_path / "precious"
     results.mkdir()
     precious.write_text("precious")
-    for name in (".lock", "cells.jsonl", "runs.jsonl", "predictions.bin", "experiment.json.new"):
+    names = (".lock", "cells.jsonl", "cells.parquet", "runs.jsonl", "predictions.bin")
+    for name in (*names, "cells.jsonl.new", "cells.parquet.new", "experiment.json.new"):
         (results / name).symlink_to(precious)
         with pytest.raises(StoreError, match="leads out of the folder"), Store(results).writing("small"):
             pass
@@ -218,8 +234,9 @@ def test_nothing_is_written_through_a_link(tmp_path):
 # --- pipes -----------------------------------------------------------------------------------------
 
 NEITHER = r"is a pipe, socket or device, not a file; remove it"
-FILES = (".lock", "accepted.csv", "accepted.csv.new", "cells.jsonl", "estimates.json", "estimates.json.new",
-         "experiment.json", "experiment.json.new", "predictions.bin", "runs.jsonl")  # fmt: skip
+FILES = (".lock", "accepted.csv", "accepted.csv.new", "cells.jsonl", "cells.jsonl.new", "cells.parquet",
+         "cells.parquet.new", "estimates.json", "estimates.json.new", "experiment.json", "experiment.json.new",
+         "predictions.bin", "runs.jsonl")  # fmt: skip
 
 
 @pytest.fixture
@@ -254,19 +271,20 @@ def test_pipe_as_heartbeat_file_blocks_no_reader_or_writer(results):
     assert len(results.results()) == 1
 
 
-def test_devices_and_swapped_folders_or_files_are_rejected(results):
-    cells, figures = results.folder / "cells.jsonl", results.folder / "figures"
+@pytest.mark.parametrize("name", ["cells.jsonl", "cells.parquet"])
+def test_devices_and_swapped_folders_or_files_are_rejected(results, name):
+    cells, figures = results.folder / name, results.folder / "figures"
     figures.write_text("")
     with pytest.raises(StoreError, match="figures is a file, not a folder; remove it"):
         results.results()
     figures.unlink()
     cells.unlink()
     cells.mkdir()
-    with pytest.raises(StoreError, match=r"cells\.jsonl is a folder, not a file; remove it"):
+    with pytest.raises(StoreError, match=f"{re.escape(name)} is a folder, not a file; remove it"):
         results.results()
     cells.rmdir()
     cells.symlink_to(os.devnull)
-    with pytest.raises(StoreError, match=rf"cells\.jsonl {NEITHER}"):
+    with pytest.raises(StoreError, match=f"{re.escape(name)} {NEITHER}"):
         results.results()
 
 

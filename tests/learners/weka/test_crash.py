@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -10,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.stored_rows import stored_rows
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends a process with other codes")
 ROOT = Path(__file__).parents[3]
@@ -57,8 +58,8 @@ def test_a_java_that_ends_its_process_is_a_failed_cell_with_the_reason(tmp_path)
         text=True,
         timeout=600,
     )
-    lines = map(json.loads, (tmp_path / "results" / "cells.jsonl").read_text().splitlines())
-    cells = {line["learner"]: (line["status"], line.get("message")) for line in lines}
+    rows = stored_rows(tmp_path / "results")
+    cells = {row["learner"]: (row["status"], row.get("message")) for row in rows}
     assert done.returncode == 1, done.stderr
     assert cells == {
         "j48": ("done", None),

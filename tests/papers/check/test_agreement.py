@@ -23,6 +23,7 @@ from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import PublishedPaper
 from probcal.store.folder import Store
 from tests.papers.check.four_columns import OURS, PUBLISHED, four_columns  # noqa: F401
+from tests.stored_rows import stored_rows
 
 ROOT = Path(__file__).parents[3]
 NAME = "langford-zadrozny-2005"
@@ -153,8 +154,7 @@ def test_one_split_alone_has_no_other_split(found):
 def test_shares_of_committed_results_equal_a_recomputation(folder):
     results = ROOT / "results" / folder
     experiment = json.loads((results / "experiment.json").read_text(encoding="utf-8"))
-    lines = (results / "cells.jsonl").read_text(encoding="utf-8").splitlines()
-    cells = {(c["dataset"], c["repetition"], c["learner"], c["method"]): c for c in map(json.loads, lines)}
+    cells = {(c["dataset"], c["repetition"], c["learner"], c["method"]): c for c in stored_rows(results)}
     paper = (ROOT / "probcal/papers" / f"{NAME}.yaml").read_text(encoding="utf-8")
     printed = yaml.load(paper, Loader=yaml.BaseLoader)
     columns = [(column["learner"], column["method"]) for column in printed["columns"].values()]

@@ -14,6 +14,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.reporting.tables import tables_text
 from tests.commands import probcal, refused
 from tests.papers.check.changed import change, summary
+from tests.stored_rows import unpack
 
 NAME = "langford-zadrozny-2005"
 COLUMNS = ("nb.direct", "nb.sigmoid")
@@ -95,12 +96,18 @@ def test_table_and_check_give_the_same_counts(as_printed):
 KNOWN = Deviation(kind=["number"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="because")
 
 
-def test_stale_results_give_exit_code_1(as_printed):
-    store = as_printed()
+def marked_stale(store, cells, form):
+    """Mark results as stale, as a run does or as versions before the table did."""
     path = store.folder / "experiment.json"
-    description = json.loads(path.read_text())
+    marks = {"stale": {"run1": cells}} if form == "stale" else {"keys": dict.fromkeys(cells, "of other settings")}
+    path.write_text(json.dumps(json.loads(path.read_text()) | marks))
+
+
+@pytest.mark.parametrize("form", ["stale", "keys"])
+def test_stale_results_give_exit_code_1(as_printed, form):
+    store = as_printed()
     [cell, *_] = store.results()
-    path.write_text(json.dumps(description | {"keys": {cell: "of other settings"}}))
+    marked_stale(store, [cell], form)
     result = probcal("check", store.folder)
     assert result.exit_code == 1
     assert "stale: 1 of" in result.stdout
@@ -190,13 +197,16 @@ IMPOSSIBLE = {
 }
 
 
+@pytest.mark.parametrize("place", ["cells.parquet", "cells.jsonl:3"])
 @pytest.mark.parametrize("command", ["check", "table", "compare", "report", "audit", "plot"])
-def test_every_reading_command_rejects_an_impossible_number(as_printed, command):
+def test_every_reading_command_rejects_an_impossible_number(as_printed, command, place):
     store = as_printed()
     change(store, "diabetes", rms=7.5)
+    if place != "cells.parquet":
+        unpack(store.folder)
     first, advice = refused(command, store.folder).splitlines()
-    assert first.endswith("cells.jsonl:23: diabetes/0/nb/direct: rms is 7.5, but rms lies between 0 and 1")
-    assert advice.startswith(f"probcal verify {store.folder} measures the stored predictions again; remove each line")
+    assert first == f"{store.folder / place}: diabetes/0/nb/direct: rms is 7.5, but rms lies between 0 and 1"
+    assert advice.startswith(f"probcal verify {store.folder} --discard removes these results; then repeat probcal run")
 
 
 @pytest.mark.parametrize("edit", IMPOSSIBLE)
@@ -304,12 +314,10 @@ def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("check", tmp_path)
 
 
-def test_only_stale_results_give_exit_code_1(as_printed):
+@pytest.mark.parametrize("form", ["stale", "keys"])
+def test_only_stale_results_give_exit_code_1(as_printed, form):
     store = as_printed()
-    path = store.folder / "experiment.json"
-    experiment = json.loads(path.read_text())
-    cells = [*store.results()]
-    path.write_text(json.dumps(experiment | {"keys": dict.fromkeys(cells, "0" * 16)}))
+    marked_stale(store, [*store.results()], form)
     result = probcal("check", store.folder)
     assert result.exit_code == 1
     assert "nothing current was compared: all finished cells are stale" in result.stdout

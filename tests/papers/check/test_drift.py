@@ -11,6 +11,7 @@ from probcal.errors import FileProblems
 from probcal.papers.check.accepted import _distance, read_accepted_numbers
 from tests.commands import probcal, refused
 from tests.papers.check.changed import change, summary
+from tests.stored_rows import stored_rows, write_rows
 
 
 def test_accepted_numbers_are_stored_and_show_no_drift(accepted):
@@ -81,10 +82,7 @@ def rewritten(store, name, value):
 
 
 def without_cells(store, method):
-    path = store.folder / "cells.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if json.loads(line)["method"] != method]
-    path.write_text("".join(kept), encoding="utf-8")
+    write_rows(store.folder, [row for row in stored_rows(store.folder) if row["method"] != method])
 
 
 def test_accepted_number_without_any_split_is_drift(accepted):
@@ -156,8 +154,7 @@ def test_accepted_numbers_cut_anywhere_in_the_last_lines_are_refused(accepted):
 
 
 def test_missing_repetitions_fail_the_check_and_are_named(accepted):
-    path = accepted.folder / "cells.jsonl"
-    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-2]), encoding="utf-8")
+    write_rows(accepted.folder, stored_rows(accepted.folder)[:-2])
     result = probcal("check", accepted.folder)
     assert (result.exit_code, summary(result)) == (1, "drift: 0 of 4 numbers")
     assert "INCOMPLETE" in result.stdout and "Breast: 2 missing, the first is breast/3/j48/probing" in result.stdout

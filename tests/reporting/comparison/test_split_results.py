@@ -15,6 +15,7 @@ from probcal.store.folder import CellResult
 from probcal.store.outline import Outline
 from tests.commands import probcal
 from tests.reporting.conftest import small  # noqa: F401
+from tests.stored_rows import stored_rows, write_rows
 
 COLUMNS = ("j48.direct", "j48.probing")
 
@@ -89,8 +90,7 @@ def test_no_clipped_losses_come_from_unequal_splits(store):
 
 
 def test_output_counts_the_cells_not_run(store):
-    cells = store.folder / "cells.jsonl"
-    cells.write_text("".join(cells.read_text().splitlines(keepends=True)[:-1]))
+    write_rows(store.folder, stored_rows(store.folder)[:-1])
     assert "not run: 1 of 8 cells" in probcal("compare", store.folder).output
     assert "not run: 1 of 8 cells" in probcal("leaderboard", store.folder).output
 
@@ -166,5 +166,5 @@ def test_impossible_numbers_without_predictions_are_refused(store, change):
     of(store)
     _edit(store, change)
     (store.folder / "predictions.bin").unlink()
-    with pytest.raises(StoreError, match="cannot be beside the metrics in cells"):
+    with pytest.raises(StoreError, match="which cannot be beside its metrics; remove it, and run probcal compare"):
         of(store)

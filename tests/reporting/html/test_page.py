@@ -195,11 +195,12 @@ def test_impossible_output_place_is_rejected(everything, tmp_path, place, said):
     assert said in refused("report", everything().folder, "-o", tmp_path / place)
 
 
-def test_file_that_is_no_page_is_not_overwritten(everything):
+@pytest.mark.parametrize("name", ["cells.parquet", "cells.jsonl"])
+def test_file_that_is_no_page_is_not_overwritten(everything, name):
     folder = everything().folder
-    before = (folder / "cells.jsonl").read_bytes()
-    assert "is no web page, so it is kept" in refused("report", folder, "-o", folder / "cells.jsonl")
-    assert (folder / "cells.jsonl").read_bytes() == before
+    before = (folder / name).read_bytes()
+    assert "is no web page, so it is kept" in refused("report", folder, "-o", folder / name)
+    assert (folder / name).read_bytes() == before
 
 
 @pytest.mark.slow
