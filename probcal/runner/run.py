@@ -132,6 +132,7 @@ def run_experiment(
         _print_plan(plan, say)
         if not any(entry.state == "no data" for entry in plan):
             _update_description(experiment, store, say)
+            store.move_left_results(experiment.name)
     say(summary(plan, n_finished, n_failures, options.folder))
     for change in data_changes(needed_cards, options.data_folder) if n_finished else ():
         say(f"warning: {change}; to run the present content, type: {options.command}")

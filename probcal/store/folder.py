@@ -36,7 +36,7 @@ from probcal._io import appending, file_displacement, lines_of, refuse_links_out
 from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
 from probcal.store.cell_result import CellResult, cell_id, has_digest, key_digest
-from probcal.store.log_file import Log, empty_log, open_log, read_log
+from probcal.store.log_file import Log, empty_log, is_log_of_table, open_log, read_log
 from probcal.store.predictions import Predictions
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
@@ -304,6 +304,15 @@ class Store:
             self._write_table(stored.results.values())
         return len(stored.results)
 
+    def move_left_results(self, name: str) -> None:
+        """Move the results of experiment ``name`` that a killed run, or one on a full disk, left in the log.
+
+        They stay there, where every command reads them, if the folder cannot be written now.
+        """
+        if is_log_of_table(self.folder / LOG) and self._read().log.rows:
+            with suppress(OSError, StoreError), self.writing(name):
+                self._move_to_table()
+
     def _move_to_table(self) -> None:
         """Move the results of the log to the table. Faulty lines stay where they are, and so do all others then."""
         stored = self._read()
@@ -316,8 +325,13 @@ class Store:
 
         new = self.folder / f"{TABLE}.new"
         attempts = ([result, result.failed_since] for result in results)
-        write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
-        os.replace(new, self.folder / TABLE)
+        try:
+            write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
+            os.replace(new, self.folder / TABLE)
+        except OSError:
+            with suppress(OSError):
+                new.unlink()  # on a full disk, so that the next run has its room
+            raise
         sync_folder(self.folder)
         empty_log(self.folder / LOG)
 

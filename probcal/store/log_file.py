@@ -96,6 +96,11 @@ def _read_line(log: Log, number: int, line: str, runs: Callable[[], Mapping[str,
         log.broken_lines.append(f"{place}: is not the result of a cell{reason}; {advice}")
 
 
+def is_log_of_table(path: Path) -> bool:
+    """Return whether the log belongs to a table. It does not in a folder of an earlier version."""
+    return next((line == _FIRST_LINE for _, line in lines_of(path)), False)
+
+
 def open_log(path: Path) -> IO[str]:
     """Open the log to append lines. A line torn by an earlier kill is removed first."""
     log = appending(path)

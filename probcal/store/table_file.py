@@ -54,6 +54,8 @@ _SECONDS = ("seconds", "shared_seconds")
 _JSON = ("warnings", "stages", "curves")
 _KEY, _PLACE, _METRIC = "key.", "predictions.", "metric "
 """Prefixes of columns. That of metrics is only for a metric with the name of another column."""
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+"""Type of a column of texts that is read with each text once."""
 _PLACE_COUNTS = ("at", "rows", "columns", "labels")
 _FIXED = (*_NAMES, "repetition", *_SECONDS, *_COUNTS, *_JSON, *_TEXTS)
 
@@ -136,13 +138,11 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
         with _paused_collection():
             return _Reader(_checked_table(path)).results()
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        reason = str(error).rstrip(".")
+        reason = str(error)
     except (OSError, pa.ArrowException, MemoryError) as error:
-        reason = f"cannot be read: {str(error).rstrip('.')}"
-    raise StoreError(
-        f"{path}: {printable(' '.join(reason.split()), 300)}; get the file again, or remove it and run the experiment"
-        " again"
-    )
+        reason = f"cannot be read: {error}"
+    reason = printable(" ".join(reason.split()), 300).rstrip(".")
+    raise StoreError(f"{path}: {reason}; get the file again, or remove it and run the experiment again")
 
 
 @contextmanager
@@ -178,6 +178,9 @@ def _checked_table(path: Path) -> pa.Table:
         for field in parquet.schema_arrow:
             if field.type not in (pa.string(), pa.int64(), pa.float64()):
                 raise ValueError(f'column "{field.name}" has the type {field.type}')
+        texts = [field.name for field in parquet.schema_arrow if field.type == pa.string()]
+        # each text once: a small file may hold one long text in a million rows
+        parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=texts)
         return parquet.read(use_threads=False).combine_chunks()
 
 
@@ -219,15 +222,17 @@ class _Reader:
     def _column(self, name: str, kind: pa.DataType, *, required: bool = False) -> pa.Array:
         """Return the values of a column, and only nulls where the table lacks it."""
         column = self._columns.get(name, pa.nulls(self._n, kind))
-        if column.type != kind:
-            raise ValueError(f'column "{name}" has the type {column.type}, not {kind}')
+        if column.type not in (kind, *([_DICTIONARY] if kind == pa.string() else [])):
+            stored = pa.string() if column.type == _DICTIONARY else column.type
+            raise ValueError(f'column "{name}" has the type {stored}, not {kind}')
         if required and column.null_count:
             raise ValueError(f'column "{name}" lacks a value')
         return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
     def _texts(self, name: str, *, required: bool = False) -> list[str | None]:
         """Return the texts of a column. Equal ones are one object."""
-        encoded = self._column(name, pa.string(), required=required).dictionary_encode()
+        column = self._column(name, pa.string(), required=required)
+        encoded = column if column.type == _DICTIONARY else column.dictionary_encode()
         words = [*encoded.dictionary.to_pylist(), None]
         return [words[i] for i in encoded.indices.fill_null(len(words) - 1).to_numpy().tolist()]
 
