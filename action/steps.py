@@ -37,7 +37,7 @@ from probcal.config.yaml_file import YamlFile
 
 _LARGEST_PART = 450_000
 """Bytes of each of the two parts of the summary. GitHub takes one megabyte."""
-_UPLOADED = ("report.html", "cells.jsonl", "runs.jsonl")
+_UPLOADED = ("report.html", "cells.parquet", "cells.jsonl", "runs.jsonl")
 _GREEN, _RED = "#2da44e", "#cf222e"
 
 
