@@ -280,6 +280,7 @@ def _differences(
 ) -> list[list[Any]]:
     """Run a reading with ``options`` of the replay, and return a row for each data set, learner and method."""
     from probcal.papers.published import PublishedPaper
+    from probcal.store.folder import Store
 
     published = PublishedPaper.read(paper)
     methods = {
@@ -306,9 +307,8 @@ def _differences(
             env={**os.environ, "PYTHONPATH": path},
         )
         losses = defaultdict(list)
-        for line in Path(folder, "out", "cells.jsonl").read_text().splitlines():
-            cell = json.loads(line)
-            losses[cell["dataset"], cell["learner"], cell["method"]].append(float(cell["metrics"]["log_loss"]))
+        for cell in Store(Path(folder, "out")).results().values():
+            losses[cell.dataset, cell.learner, cell.method].append(cell.metrics["log_loss"])
     rows = []
     for (dataset, learner, method), values in losses.items():
         number, mean = published.number(dataset, learner, method, "log_loss"), float(np.mean(values))

@@ -93,6 +93,12 @@ def _link(name: str, words: str = "run small.yaml -o results --seed 9", code: in
     return Case("path", f"results/{name}, a link to outside", words, code, _LEADS_OUT, files)
 
 
+def _outside(path: Path) -> None:
+    """Moves the table out of the folder, and makes a link to it."""
+    path.rename(path.parents[1] / path.name)
+    path.symlink_to(f"../{path.name}")
+
+
 PATHS = [
     _named("name: ../../x", "../../x"),
     _named("name: /tmp/x", "/tmp/x"),
@@ -104,14 +110,19 @@ PATHS = [
          {"bad.yaml": _SMALL.replace("[tree]", "{tree: {variants: {../x: {}}}}")}),
     Case("path", "a card that is /etc/passwd", "validate bad.yaml", 2, "there is no data set",
          {"bad.yaml": _SMALL.replace("mine.yaml", "/etc/passwd")}),
-    *map(_link, ("predictions.bin", "runs.jsonl", "experiment.json.new", ".lock")),
+    *map(_link, ("predictions.bin", "runs.jsonl", "experiment.json.new", ".lock", "cells.parquet.new",
+                 "cells.jsonl.new")),
     Case("path", "drawn/figures, a link to outside", "plot drawn", 2, _LEADS_OUT,
          {"drawn/figures": link_to("../mine")}),
     Case("path", "drawn/figures/roc.svg, a link to outside", "plot drawn", 2, _LEADS_OUT,
          {"precious": "", "drawn/figures/roc.svg": link_to("../../precious")}),
     _link("accepted.csv.new", "check results --accept"),
-    Case("path", "results/cells.jsonl, a link to outside", "run small.yaml -o results", 2, _LEADS_OUT,
+    Case("path", "results/cells.jsonl, a link to outside", "run small.yaml -o results --seed 9", 2, _LEADS_OUT,
          {"precious": "", "results/cells.jsonl": link_to("../precious")}),
+    Case("path", "results/cells.parquet, a link to outside", "run small.yaml -o results --seed 9", 2, _LEADS_OUT,
+         {"results/cells.parquet": _outside}),
+    Case("path", "results/cells.parquet, a link to outside", "convert results", 2, _LEADS_OUT,
+         {"results/cells.parquet": _outside}),
     Case("path", "experiment.json: a data set ../../x", "plot results", 2, "is not a valid name",
          {"results/experiment.json": with_text('"name": "mine"', '"name": "../../x"')}),
 ]  # fmt: skip

@@ -27,13 +27,14 @@ from bad_case import Case  # noqa: E402
 from bad_configs import CARDS, IMPORTS, PATHS, YAML  # noqa: E402
 from bad_data import ARFF, CACHE, FILES  # noqa: E402
 from bad_results import EXPERIMENTS, LINES, PIPES, TEXTS  # noqa: E402
+from bad_tables import TABLES  # noqa: E402
 from speed import machine  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 _PATIENCE = 120
 _MEMORY_MB = 1024
 _LONGEST = 100
-CASES = [*YAML, *CARDS, *PATHS, *IMPORTS, *LINES, *EXPERIMENTS, *PIPES, *TEXTS, *FILES, *ARFF, *CACHE]
+CASES = [*YAML, *CARDS, *PATHS, *IMPORTS, *LINES, *TABLES, *EXPERIMENTS, *PIPES, *TEXTS, *FILES, *ARFF, *CACHE]
 
 
 @dataclass(frozen=True)

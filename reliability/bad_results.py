@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bad_case import Case, link_to
+from bad_tables import with_columns
+
+from tests.stored_rows import unpack
 
 _NO_RESULT = "is not the result of a cell"
 _HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\\input{/etc/passwd} & " $x$ % #'
@@ -27,7 +30,10 @@ def _row(**changed: Any) -> Callable[[Path], None]:
 
 
 def _every_row(**changed: Any) -> Callable[[Path], None]:
+    """Changes every result, in a folder whose results are lines, as a killed run leaves it."""
+
     def change(path: Path) -> None:
+        unpack(path.parent)
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         path.write_text("".join(json.dumps(row | changed) + "\n" for row in rows), encoding="utf-8")
 
@@ -90,6 +96,10 @@ LINES = [
          }),
     Case("result line", "a line that is cut off", "table results", 0, "Table 1",
          {"results/cells.jsonl": lambda path: path.open("a").write('{"dataset": "mi')}),
+    Case("result line", "a line that is cut off, without a table", "table results", 0, "Table 1",
+         {"results/cells.jsonl": lambda path: unpack(path.parent).open("a").write('{"dataset": "mi')}),
+    Case("result line", "a number that cannot be, without a table", "table results", 2, "rms lies between 0 and 1",
+         {"results/cells.jsonl": _every_row(metrics={"rms": 1.5})}),
 ]  # fmt: skip
 
 
@@ -119,6 +129,15 @@ PIPES = [
     _piped("cells.jsonl", "run small.yaml -o results --dry-run"),
     _piped("cells.jsonl", "status results"),
     _piped("cells.jsonl", "table results"),
+    _piped("cells.jsonl", "verify results --discard"),
+    _piped("cells.parquet", "run small.yaml -o results --data-dir ."),
+    _piped("cells.parquet", "run small.yaml -o results --dry-run"),
+    _piped("cells.parquet", "status results"),
+    _piped("cells.parquet", "table results"),
+    _piped("cells.parquet", "verify results --discard"),
+    _piped("cells.parquet", "convert results"),
+    _piped("cells.parquet.new", "run small.yaml -o results --data-dir . --seed 9"),
+    _piped("cells.jsonl.new", "run small.yaml -o results --data-dir . --seed 9"),
     _piped("experiment.json", "table results"),
     _piped("experiment.json", "run small.yaml -o results --data-dir ."),
     _piped("predictions.bin", "run small.yaml -o results --data-dir ."),
@@ -131,6 +150,12 @@ PIPES = [
          {"results/cells.jsonl": lambda path: (path.unlink(), path.mkdir())}),
     Case("pipe", "cells.jsonl is a link to /dev/zero", "table results", 2, "is a pipe, socket or device",
          {"results/cells.jsonl": link_to("/dev/zero")}),
+    Case("pipe", "cells.parquet is a folder", "table results", 2, "is a folder, not a file",
+         {"results/cells.parquet": lambda path: (path.unlink(), path.mkdir())}),
+    Case("pipe", "cells.parquet.new is a folder", "run small.yaml -o results --data-dir . --seed 9", 2,
+         "is a folder, not a file", {"results/cells.parquet.new": lambda path: path.mkdir()}),
+    Case("pipe", "cells.parquet is a link to /dev/zero", "table results", 2, "is a pipe, socket or device",
+         {"results/cells.parquet": link_to("/dev/zero")}),
 ]  # fmt: skip
 
 
@@ -180,6 +205,12 @@ TEXTS = [
     Case("text", "a hostile message in the status", "status results --cells", 0, "\\x1b[2J",
          {"results/cells.jsonl": _every_row(status="failed", error_type="E", message=_HOSTILE)},
          never=("\x1b", "\u202e")),
+    Case("text", "a hostile message in the status, from the table", "status results --cells", 0, "\\x1b[2J",
+         {"results/cells.parquet": with_columns(status=["failed"], error_type=["E"], message=[_HOSTILE])},
+         never=("\x1b", "\u202e")),
+    Case("text", "a hostile message in HTML, from the table", "table results -f html", 0, "&lt;script&gt;",
+         {"results/cells.parquet": with_columns(status=["failed"], error_type=["E"], message=[_HOSTILE])},
+         never=("<script>", "\x1b", "\u202e")),
     Case("text", "a hostile name of an experiment", "status results", 0, "\\x1b[2J",
          {"results/experiment.json": _key("name", _HOSTILE)}, never=("\x1b", "\u202e")),
 ]  # fmt: skip

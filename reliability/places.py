@@ -14,13 +14,32 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
-from trial import WORDS, Tried, finish, lines, report_tried, rows, run, start, undisturbed, wait_for
+from trial import (
+    CELLS,
+    WORDS,
+    Tried,
+    cells_told,
+    cut,
+    finish,
+    lines,
+    log_rows,
+    report_tried,
+    rows,
+    run,
+    start,
+    stored,
+    undisturbed,
+    wait_for,
+)
 
 _IN_NAMESPACE = "RELIABILITY_IN_NAMESPACE"
 _ROOM = (0, 8, 20, 24, 12, 16, 60, 61, 72, 77, 82, 90)
 """KB that are free, one after the other: full at experiment.json, then at each of the other files."""
+_ROOM_OF_TABLE = (0, 8, 12, 12, 16, 20, 20, 24, 28, 28, 32, 36, 36, 40, 44, 44, 48, 52, 64)
+"""KB that are free when the run of the last cell begins."""
 _PAIRS = 20
 _YESTERDAY = """
 import datetime, time
@@ -39,12 +58,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(5) as pool:
         folder = Path(name)
         undisturbed(folder)
-        ways = (full, read_only, removed, clock_set_back, at_the_same_moment)
+        ways = (full, full_at_the_table, few_names, read_only, removed, clock_set_back, at_the_same_moment)
         found = [ended.result() for ended in [pool.submit(way, folder) for way in ways]]
     about = (
-        f"A full disk has {', '.join(map(str, _ROOM))} KB left, one after the other, and then enough. A trial fails on:"
-        " an exit code other than 2, a missing reason, a traceback, a `status` or `table` that does not work meanwhile,"
-        " a cell that is missing or was run twice at the end, or a final result that differs from an undisturbed run."
+        f"A full disk has {', '.join(map(str, _ROOM))} KB left, one after the other, and then enough. One that is full"
+        f" when the results are moved has {', '.join(map(str, _ROOM_OF_TABLE))} KB left before the last cell. A trial"
+        " fails on: an exit code other than 2, or 0 if all cells are done, a missing reason, a traceback, a `status` or"
+        " `table` that does not work meanwhile, a result that is lost or was made again, a cell that is missing or was"
+        " run twice at the end, or a final result that differs from an undisturbed run."
     )
     report_tried("places", "runs", about, found)
 
@@ -68,21 +89,97 @@ def full(folder: Path) -> Tried:
         filler.unlink(missing_ok=True)
         free = shutil.disk_usage(disk).free
         filler.write_bytes(bytes(max(0, free - room * 1024)))
-        before = lines(results / "cells.jsonl")
+        before = stored(results)
         tried.expect(run(folder, *WORDS, "-o", str(results)), 2, "No space left on device")
         tried.times += 1
         places.append(_where(results))
-        if lines(results / "cells.jsonl") < before:
-            tried.wrong.append("cells were lost")
-        if (results / "experiment.json").exists():
-            tried.expect(run(folder, "status", str(results)), 0)
-            tried.expect(run(folder, "table", str(results)), 0)
+        tried.went_on(before, results)
+        _expect_readable(tried, folder, results)
     filler.unlink()
+    before = stored(results)
     tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
+    tried.went_on(before, results)
     tried.compare(results, folder / "undisturbed")
     tried.notes += [f"{places.count(one)} at {one}" for one in dict.fromkeys(places)]
     _done("umount", str(disk))
     return tried
+
+
+def full_at_the_table(folder: Path) -> Tried:
+    """A disk with room for the last cell, and more and more for the table, at last enough."""
+    tried, disk = Tried("a disk that is full when the results are moved to the table"), folder / "disk of the table"
+    disk.mkdir()
+    if not _mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)):
+        tried.notes.append("not tried: it needs the right to mount")
+        return tried
+    results, filler, places = disk / "results", disk / "filler", []
+    for room, in_table in [(room, (number % 3 == 0) * CELLS // 2) for number, room in enumerate(_ROOM_OF_TABLE)]:
+        filler.unlink(missing_ok=True)
+        shutil.rmtree(results, ignore_errors=True)
+        shutil.copytree(folder / "undisturbed", results)
+        cut(results, CELLS - 1, in_table)
+        before = stored(results)
+        filler.write_bytes(bytes(max(0, shutil.disk_usage(disk).free - room * 1024)))
+        ended = run(folder, *WORDS, "-o", str(results))
+        tried.times += 1
+        tried.expect(ended, 2 if ended[0] else 0, "No space left on device" if ended[0] else "all cells are done")
+        places.append("before" if ended[0] else "at the table" if log_rows(results) else "nowhere")
+        tried.went_on(before, results)
+        tried.wrong += ["a part of a table is left"] * (results / "cells.parquet.new").exists()
+        _expect_readable(tried, folder, results)
+        before = stored(results)
+        filler.unlink()
+        tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
+        tried.went_on(before, results)
+        tried.compare(results, folder / "undisturbed")
+    tried.wrong += ["never full at the table"] * ("at the table" not in places)
+    tried.notes += [f"{places.count(one)} full {one}" for one in dict.fromkeys(places)]
+    _done("umount", str(disk))
+    return tried
+
+
+def few_names(folder: Path) -> Tried:
+    """A disk that takes no further file, then one more, and so on."""
+    tried, disk = Tried("a disk without room for further files"), folder / "disk of names"
+    disk.mkdir()
+    if not _mount("-t", "tmpfs", "-o", "size=8m,nr_inodes=60", "tmpfs", str(disk)):
+        tried.notes.append("not tried: it needs the right to mount")
+        return tried
+    results, places = disk / "results", []
+    for further in range(5):
+        for name in disk.glob("name-*"):
+            name.unlink()
+        shutil.rmtree(results, ignore_errors=True)
+        shutil.copytree(folder / "undisturbed", results)
+        cut(results, CELLS - 1, CELLS // 2)
+        before, names = stored(results), []
+        with suppress(OSError):
+            for number in range(60):
+                names.append(disk / f"name-{number}")
+                names[-1].touch()
+        for name in [name for name in names if name.exists()][:further]:
+            name.unlink()
+        ended = run(folder, *WORDS, "-o", str(results))
+        tried.times += 1
+        tried.expect(ended, 2 if ended[0] else 0, "No space left on device" if ended[0] else "all cells are done")
+        places.append("before" if ended[0] else "at the table" if log_rows(results) else "nowhere")
+        tried.went_on(before, results)
+        _expect_readable(tried, folder, results)
+        for name in disk.glob("name-*"):
+            name.unlink()
+        before = stored(results)
+        tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
+        tried.went_on(before, results)
+        tried.compare(results, folder / "undisturbed")
+    tried.notes += [f"{places.count(one)} full {one}" for one in dict.fromkeys(places)]
+    _done("umount", str(disk))
+    return tried
+
+
+def _expect_readable(tried: Tried, folder: Path, results: Path) -> None:
+    if (results / "experiment.json").exists():
+        tried.expect(run(folder, "status", str(results)), 0)
+        tried.expect(run(folder, "table", str(results)), 0)
 
 
 def _where(results: Path) -> str:
@@ -98,7 +195,7 @@ def _where(results: Path) -> str:
 def read_only(folder: Path) -> Tried:
     tried, place = Tried("a read-only folder"), folder / "read-only"
     shutil.copytree(folder / "undisturbed", place)
-    (place / "cells.jsonl").write_bytes(b"".join((place / "cells.jsonl").read_bytes().splitlines(True)[:100]))
+    cut(place, 100, 50)
     if not (_mount("--bind", str(place), str(place)) and _mount("-o", "remount,ro,bind", str(place))):
         tried.notes.append("not tried: it needs the right to mount")
         return tried
@@ -148,7 +245,8 @@ def at_the_same_moment(folder: Path) -> Tried:
         ended = [finish(one) for one in [start(folder, *part, "-o", str(results)) for _ in range(2)]]
         cells = [(row["dataset"], row["repetition"]) for row in rows(results)]
         tried.times += 1
-        tried.wrong += ["a cell was run twice, or none"] * (len(cells) != len(set(cells)) or len(cells) != 42)
+        told = sum(cells_told(results).values())
+        tried.wrong += ["a cell was run twice, or none"] * ({len(cells), len(set(cells)), told} != {42})
         tried.expect(min(ended), 0)
         if max(ended)[0]:
             refused += 1
@@ -159,7 +257,7 @@ def at_the_same_moment(folder: Path) -> Tried:
 
 def _in_the_middle(folder: Path, results: Path) -> subprocess.Popen[str]:
     process = start(folder, *WORDS, "-o", str(results))
-    wait_for(lambda: process.poll() is not None or lines(results / "cells.jsonl") >= 50)
+    wait_for(lambda: process.poll() is not None or log_rows(results) >= 50)
     return process
 
 

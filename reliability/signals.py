@@ -26,10 +26,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trial import _MANY, Tried, finish, lines, processes_of, report_tried, run, start, wait_for
+from trial import _MANY, Tried, cut, finish, log_rows, processes_of, report_tried, run, start, stored, wait_for
 
 from probcal.errors import StoreError
-from probcal.store.folder import Store
 
 LIMIT = 2.0
 """Seconds from the first signal to the end of the last process."""
@@ -147,7 +146,8 @@ def main() -> None:
         "Each command gets one to five of SIGINT, SIGTERM and SIGHUP at random, up to 0.3 s apart, half of the pairs 10"
         " ms. It gets them while it starts, plans, runs and ends. A run is started again in the same folder after each,"
         f" and the last start is left undisturbed. A trial fails on: a process that exists {LIMIT:g} s after the first"
-        " signal, a traceback, a finished cell that is lost, a final result that differs from an undisturbed run, or an"
+        " signal, a traceback, a finished cell that is lost or was run twice, a final result that differs"
+        " from an undisturbed run, or an"
         " exit code other than 130 (SIGHUP: the end by that signal). The exit code does not count if the command had"
         " finished or Python had not started yet."
     )
@@ -184,13 +184,14 @@ def together(ways: list[Way]) -> list[Way]:
 def runs(folder: Path, name: str, part: int, times: int, seed: int) -> Way:
     way, chance = Way(name), random.Random(f"{seed} {name} {part}")
     results, whole = folder / f"{name.replace(' ', '-')}-{part}", folder / "undisturbed"
-    cells = lines(whole / "cells.jsonl")
+    cells = len(stored(whole))
     seconds = _seconds_to_plan(folder, results, RUNS[name])
     while way.times < times:
         phase = PHASES[way.times % len(PHASES)]
-        if phase == "end" or lines(results / "cells.jsonl") > cells - 20:
+        if phase == "end" or len(stored(results)) > cells - 20:
             _keep(results, whole, cells - 2 if phase == "end" else 10)
-        before, command = lines(results / "cells.jsonl"), ("run", EXPERIMENT, *RUNS[name], "-o", str(results))
+        before, in_log = stored(results), log_rows(results)
+        command = ("run", EXPERIMENT, *RUNS[name], "-o", str(results))
         delay = chance.uniform(0, seconds)
         if "timeout" in name:
             sent = chance.choice(SIGNALS)
@@ -199,15 +200,16 @@ def runs(folder: Path, name: str, part: int, times: int, seed: int) -> Way:
             wait_for(lambda end=begun + delay: time.monotonic() >= end)
             way.sent += 1
             way.ended(process, begun + delay, f"{sent.name} by timeout after {delay:.3f} s", sent)
+            way.went_on(before, results)
             continue
         process = start(folder, *command)
         if phase in ("start", "plan"):
             time.sleep(delay / 2 + (phase == "plan") * seconds / 2)
         else:
-            wanted = cells if phase == "end" else before + chance.randint(1, 5)
-            wait_for(lambda now=wanted, one=process: one.poll() is not None or lines(results / "cells.jsonl") >= now)
+            wanted = in_log + (2 if phase == "end" else chance.randint(1, 5))
+            wait_for(lambda now=wanted, one=process: one.poll() is not None or log_rows(results) >= now)
             time.sleep(chance.choice([0, chance.uniform(0, 0.2)]))
-        done = lines(results / "cells.jsonl")
+        done = before | stored(results)
         first, numbers = _send(process, chance, group="group" in name)
         way.sent += len(numbers)
         if numbers:
@@ -216,11 +218,9 @@ def runs(folder: Path, name: str, part: int, times: int, seed: int) -> Way:
         else:  # it was through before
             finish(process)
         try:
-            kept = len(Store(results).results()) if (results / "cells.jsonl").exists() else 0
+            way.went_on(done, results)
         except StoreError as error:
-            kept = 0
-            way.wrong.append(str(error))
-        way.wrong += [f"{phase}: {done - kept} finished cells are lost"] * (kept < done)
+            way.wrong.append(f"{phase}: {error}")
     code, said = run(folder, "run", EXPERIMENT, "-j", "2", "-o", str(results))
     way.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
     way.compare(results, whole)
@@ -292,14 +292,13 @@ def _keep(results: Path, whole: Path, cells: int) -> None:
     """The undisturbed results but for the last cells."""
     shutil.rmtree(results, ignore_errors=True)
     shutil.copytree(whole, results)
-    kept = (results / "cells.jsonl").read_bytes().splitlines(True)[:cells]
-    (results / "cells.jsonl").write_bytes(b"".join(kept))
+    cut(results, cells, cells // 2)
 
 
 def _seconds_to_plan(folder: Path, results: Path, words: tuple[str, ...]) -> float:
     """From the start of a run to its first cell."""
     begun, process = time.monotonic(), start(folder, "run", EXPERIMENT, *words, "-o", str(results))
-    wait_for(lambda: process.poll() is not None or lines(results / "cells.jsonl"))
+    wait_for(lambda: process.poll() is not None or log_rows(results))
     seconds = time.monotonic() - begun
     os.killpg(process.pid, signal.SIGKILL)
     finish(process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import shutil
@@ -12,8 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 from mutations import changed_bytes, changed_tree
+
+from tests.stored_rows import stored_rows
 
 CONFIG = {
     "name": "small",
@@ -92,12 +97,13 @@ class Subject:
     read: Callable[[bytes, random.Random], None]
     parsed: Any = None
     """The same as plain values, where it is a tree; with ``written``, which makes bytes of it."""
-    written: Callable[[Any], str] | None = None
+    written: Callable[[Any], str | bytes] | None = None
 
     def changed(self, rng: random.Random) -> bytes:
         if self.written is None or rng.random() < 0.4:
             return changed_bytes(rng, self.sound)
-        return self.written(changed_tree(rng, self.parsed)).encode("utf-8", "surrogatepass")
+        content = self.written(changed_tree(rng, self.parsed))
+        return content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
 
 
 def subjects(folder: Path) -> list[Subject]:
@@ -105,24 +111,29 @@ def subjects(folder: Path) -> list[Subject]:
     _put_sources(folder)
     results = _results(folder)
     kept = {path.name: path.read_bytes() for path in results.iterdir() if path.is_file()}
-    live, experiment, lines = _live(), json.loads(kept["experiment.json"]), kept["cells.jsonl"].decode().splitlines()
+    live, experiment, rows = _live(), json.loads(kept["experiment.json"]), stored_rows(results)
+    sound = kept | {"cells.jsonl": _json_lines(rows).encode()}  # as a killed run leaves it
 
-    def of_results(name: str, parsed: Any = None, written: Callable[[Any], str] | None = None) -> Subject:
+    def of_results(name: str, parsed: Any = None, written: Callable[[Any], str | bytes] | None = None) -> Subject:
         def read(content: bytes, rng: random.Random) -> None:
             (results / name).write_bytes(content)
+            if name == "cells.jsonl" and rng.random() < 0.5:  # the run was the first one
+                (results / "cells.parquet").unlink()
             try:
                 _show(results, rng, name)
             finally:
-                (results / name).write_bytes(kept[name])
+                for one in {name, "cells.parquet"}:
+                    (results / one).write_bytes(kept[one])
 
-        return Subject(name, kept[name], read, parsed, written)
+        return Subject(name, sound[name], read, parsed, written)
 
     return [
         Subject("config", _yaml(CONFIG).encode(), lambda content, _: _read_config(folder, content), CONFIG, _yaml),
         Subject("card", _yaml(CARD).encode(), lambda content, _: _read_card(folder, content), CARD, _yaml),
         Subject("CSV", CSV.encode(), lambda content, _: _read_data(folder, "mine.csv", content)),
         Subject("ARFF", ARFF.encode(), lambda content, _: _read_data(folder, "mine.arff", content)),
-        of_results("cells.jsonl", [json.loads(line) for line in lines], _json_lines),
+        of_results("cells.jsonl", rows, _json_lines),
+        of_results("cells.parquet", _columns(kept["cells.parquet"]), _table),
         of_results("experiment.json", experiment, json.dumps),
         of_results("runs.jsonl", [json.loads(line) for line in kept["runs.jsonl"].decode().splitlines()], _json_lines),
         of_results("accepted.csv"),
@@ -268,3 +279,36 @@ def _yaml(value: Any) -> str:
 
 def _json_lines(rows: Any) -> str:
     return "".join(json.dumps(row) + "\n" for row in (rows if isinstance(rows, list) else [rows]))
+
+
+def _columns(content: bytes) -> dict[str, Any]:
+    """What a table says about itself, and its columns."""
+    table = pq.read_table(pa.BufferReader(content))
+    return {"about": json.loads(table.schema.metadata[b"probcal"]), "columns": table.to_pydict()}
+
+
+def _table(tree: Any) -> bytes:
+    """A table of such columns, whatever they are now: short ones are filled up, and mixed values become texts."""
+    columns = tree.get("columns") if isinstance(tree, dict) else None
+    if not isinstance(columns, dict):
+        return repr(tree).encode("utf-8", "replace")
+    lists = {str(name): one if isinstance(one, list) else [one] for name, one in columns.items()}
+    n = max(map(len, lists.values()), default=0)
+    arrays = {_text(name): _array([*one, *[None] * (n - len(one))]) for name, one in lists.items()}
+    about = {} if "about" not in tree else {"probcal": _text(json.dumps(tree["about"]))}
+    file = io.BytesIO()
+    pq.write_table(pa.table(arrays).replace_schema_metadata(about), file)
+    return file.getvalue()
+
+
+def _array(values: list[Any]) -> pa.Array:
+    try:
+        array = pa.array(values)
+        pq.write_table(pa.table({"a": array}), io.BytesIO())
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        array = pa.array([None if value is None else _text(str(value)) for value in values], pa.string())
+    return array
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

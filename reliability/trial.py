@@ -21,7 +21,10 @@ from speed import machine  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 from probcal.errors import StoreError  # noqa: E402
-from probcal.store.folder import Store  # noqa: E402
+from probcal.store.cell_result import CellResult  # noqa: E402
+from probcal.store.folder import LOG, TABLE, Store  # noqa: E402
+from probcal.store.log_file import open_log, read_log  # noqa: E402
+from probcal.store.table_file import read_table, write_table  # noqa: E402
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a script is started in the background
 RESULTS = ROOT / "results" / "reliability"
@@ -58,6 +61,14 @@ class Tried:
         """Take up whatever is not as in the ``undisturbed`` results."""
         self.wrong += faults(results, len(Store(undisturbed).results()))
         self.wrong += [f"{cell} differs" for cell in differences(results, undisturbed)]
+
+    def went_on(self, before: dict[str, CellResult], results: Path) -> None:
+        """Take up each result of ``before`` that is lost or was made again, and each cell that was run twice."""
+        after = stored(results)
+        self.wrong += [f"{cell} is lost" for cell in before if cell not in after]
+        changed = (cell for cell, one in before.items() if cell in after and _row(after[cell]) != _row(one))
+        self.wrong += [f"{cell} was made again" for cell in changed]
+        self.wrong += run_twice(results)
 
     def expect(self, finished: tuple[int, str], code: int, says: str = "") -> None:
         """Take up an exit code other than ``code``, a message without ``says``, and a traceback."""
@@ -133,27 +144,87 @@ def lines(path: Path) -> int:
         return 0
 
 
+def log_rows(results: Path) -> int:
+    """How many results the log has. A run that ends moves them to the table, and leaves the first line."""
+    try:
+        content = (results / LOG).read_bytes()
+    except OSError:
+        return 0
+    return content.count(b"\n") - content.startswith(b'{"probcal": "0.2.0", "finished"')
+
+
+def stored(results: Path) -> dict[str, CellResult]:
+    """The result of each cell, from the table and the log; none where there are no results yet."""
+    return Store(results).results() if results.is_dir() else {}
+
+
 def rows(results: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (results / "cells.jsonl").read_text(encoding="utf-8").splitlines()]
+    """Every result in the table and in the log as a mapping; one that is in both, as a kill may leave it, once."""
+    table, log = results / TABLE, read_log(results / LOG, Store(results).runs)
+    log.refuse_faults([], "")
+    every = [*(read_table(table) if table.exists() else []), *((result, fault) for result, _, fault in log.rows)]
+    found = {json.dumps(row, sort_keys=True): row for row in (_row(result) for result, _ in every)}
+    return [*found.values()]
+
+
+def cells_told(results: Path) -> dict[str, int]:
+    """Run -> how many cells ended in it, as it says itself; a run that was killed says nothing."""
+    runs = Store(results).runs()
+    return {
+        name: sum(learner["cells"] for learner in run["learners"].values())
+        for name, run in runs.items()
+        if "learners" in run
+    }
+
+
+def run_twice(results: Path) -> list[str]:
+    """Which cells have two finished results, and how many the last run made that another one of it replaced.
+
+    The table has one row of a cell, so only the count of a run shows what it made twice.
+    """
+    found, runs, told = rows(results), [*Store(results).runs()], cells_told(results)
+    done = Counter((row["dataset"], row["repetition"], row["learner"], row["method"]) for row in found if _is_done(row))
+    last = runs[-1] if runs else ""
+    replaced = told.get(last, 0) - sum(row["run"] == last for row in found)
+    twice = [f"{'/'.join(map(str, cell))} was run twice" for cell, times in done.items() if times > 1]
+    return twice + [f"{replaced} cells were run twice in {last}"] * (replaced > 0)
 
 
 def faults(results: Path, cells: int) -> list[str]:
-    """What is wrong with a results folder that should hold ``cells`` cells, each of them done once."""
+    """What is wrong with the results folder of a run that ended, which should hold ``cells`` cells done once each."""
     store = Store(results)
     try:
-        kept, runs, found = store.results(), store.runs(), rows(results)
+        kept, runs, found, twice = store.results(), store.runs(), rows(results), run_twice(results)
         store.experiment()
     except (StoreError, OSError, ValueError) as error:
         return [str(error)]
-    done = Counter((row["dataset"], row["repetition"], row["learner"], row["method"]) for row in found if _is_done(row))
     told = {
         f"{cells - len(kept)} cells are missing": len(kept) != cells,
-        f"{done.total() - len(done)} cells were run twice": done.total() != len(done),
+        f"{len(found) - len(kept)} rows are too many": len(found) != len(kept),
         "a run is not told of": not {row["run"] for row in found} <= set(runs),
-        **{f"{name} is torn": _torn(results / name) for name in ("cells.jsonl", "runs.jsonl")},
+        f"{log_rows(results)} results were not moved to the table": log_rows(results) > 0,
+        **{f"{name} is torn": _torn(results / name) for name in (LOG, "runs.jsonl")},
+        **{f"{one.name} is left": True for one in results.glob("cells.*.new")},
         **{f"{one.id}: {one.status}": one.status != "done" for one in kept.values()},
     }
-    return [what for what, holds in told.items() if holds]
+    return twice + [what for what, holds in told.items() if holds]
+
+
+def cut(results: Path, cells: int, in_table: int) -> None:
+    """Keep the first ``cells`` results, as a kill may leave them: so many in the table, the others in the log."""
+    kept = [*Store(results).results().values()][:cells]
+    runs = [
+        line
+        for line in (results / "runs.jsonl").read_text(encoding="utf-8").splitlines(True)
+        if "learners" not in json.loads(line)
+    ]  # a killed run does not say which cells ended in it
+    (results / "runs.jsonl").write_text("".join(runs), encoding="utf-8")
+    (results / LOG).unlink(missing_ok=True)
+    (results / TABLE).unlink(missing_ok=True)
+    if in_table:
+        write_table(results / TABLE, kept[:in_table])
+    with open_log(results / LOG) as log:
+        log.writelines(f"{one.to_json()}\n" for one in kept[in_table:])
 
 
 def _is_done(row: dict[str, Any]) -> bool:
@@ -190,11 +261,16 @@ def differences(results: Path, undisturbed: Path, of: Callable[[str], bool] = la
     ]
 
 
-def _plain(result: Any) -> dict[str, Any]:
-    return {name: value for name, value in json.loads(result.to_json()).items() if name not in _MAY_DIFFER}
+def _plain(result: CellResult) -> dict[str, Any]:
+    return {name: value for name, value in _row(result).items() if name not in _MAY_DIFFER}
 
 
-def _bytes(store: Store, result: Any) -> tuple[bytes, ...] | None:
+def _row(result: CellResult) -> dict[str, Any]:
+    row: dict[str, Any] = json.loads(result.to_json())
+    return row
+
+
+def _bytes(store: Store, result: CellResult) -> tuple[bytes, ...] | None:
     try:
         return tuple(part.tobytes() for part in store.predictions(result))
     except StoreError:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from trial import ROOT, Tried, finish, report_tried, start
+from trial import ROOT, Tried, finish, report_tried, rows, start
 
 from probcal.learners.weka.allowed import schemes, untrusted_options
 from tests.learners.weka import gadget
@@ -199,10 +199,11 @@ def trusted(folder: Path, name: str, classifier: str, options: str, file: str) -
         environment = {**gadget.prepare(folder, url), "PROBCAL_TRUSTED": ""}
         route = Route(name, classifier, options.format(folder / file))
         code, said = _run(folder, route, ("--trust", "weka"), environment)
-        rows = (folder / "results" / "route" / "cells.jsonl").read_text(encoding="utf-8") if code in (0, 1) else ""
+        found = rows(folder / "results" / "route") if code in (0, 1) else []
+        kept = json.dumps(found)
         told = [
-            (code in (0, 1) and len(rows.splitlines()) == 1, f"exit code {code}: {said[-200:]}"),
-            ("--trust weka" not in rows and "WekaMissing" not in rows, f"Weka was not asked: {rows[-300:]}"),
+            (code in (0, 1) and len(found) == 1, f"exit code {code}: {said[-200:]}"),
+            ("--trust weka" not in kept and "WekaMissing" not in kept, f"Weka was not asked: {kept[-300:]}"),
             (not (folder / "mark").exists(), "the object was read"),
             (not requests, f"requests: {requests}"),
         ]

@@ -31,8 +31,8 @@ def subjects(fuzz, tmp_path_factory):
         yield {one.kind: one for one in fuzz.subjects(tmp_path_factory.mktemp("subjects"))}
 
 
-KINDS = ("config", "card", "CSV", "ARFF", "cells.jsonl", "experiment.json", "runs.jsonl", "accepted.csv",
-         "predictions.bin", "running.json")  # fmt: skip
+KINDS = ("config", "card", "CSV", "ARFF", "cells.jsonl", "cells.parquet", "experiment.json", "runs.jsonl",
+         "accepted.csv", "predictions.bin", "running.json")  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
