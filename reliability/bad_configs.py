@@ -142,7 +142,7 @@ IMPORTS = [
     _import("subprocess.Popen, another one trusted", "subprocess.Popen", words="validate bad.yaml --trust other"),
     _import("a longer name than the trusted one", "bad.Model", words="validate bad.yaml --trust ba"),
     _import("no class of scikit-learn's", "sklearn.utils.os", 'there is no class "os"'),
-    _import("no class of probcal's", "probcal.cli.main.main", 'there is no class "main"'),
+    _import("no class of probcal's", "probcal.cli.main.main", "is not imported: without trust"),
     _import("a relative path", "..bad.Model"),
     Case("import", "a kept config of somebody else's", "status results", 2, "--trust bad", {
         "bad.py": _MARK,

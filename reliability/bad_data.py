@@ -66,9 +66,9 @@ ARFF = [
     _arff("an escape that there is none of", _HEAD.replace("{x,y}", "string") + "1,'\\x4',0\n", "is not sound ARFF"),
     _arff("a row too short", _HEAD + "1,x\n", "bad.arff:6: is not sound ARFF"),
     _arff("an attribute without a kind", _HEAD.replace("a numeric", "a"), "is not sound ARFF"),
-    _arff("a sparse row", _HEAD + "{0 1, 999999999 2}\n", "is not sound ARFF"),
+    _arff("a sparse row", _HEAD + "{0 1, 999999999 2}\n", "is a row of a sparse ARFF file"),
     _arff("no rows", _HEAD, "holds no data"),
-    _arff("bytes", bytes(range(256)), "is not sound ARFF"),
+    _arff("bytes", bytes(range(256)), "is not a table of text"),
     _arff("a quotation mark alone", _HEAD + "1,'x,0\n", "is not sound ARFF"),
 ]
 
