@@ -125,3 +125,10 @@ def test_sparse_rows_are_refused_with_their_line():
     text = "@relation t\n@attribute x numeric\n@attribute y {a,b}\n@data\n{0 1, 1 b}\n"
     with pytest.raises(DataError, match=r"t\.arff:5: is a row of a sparse ARFF file"):
         table_of(text)
+
+
+@pytest.mark.parametrize("name", ["x'y", 'x"y'])
+def test_quotation_mark_inside_a_name_is_refused(name):
+    text = f"@relation r\n@attribute c {{1,2}}\n@attribute {name} numeric\n@data\n1,2\n"
+    with pytest.raises(DataError, match=r"t\.arff: is not sound ARFF: the name of an attribute holds a quotation mark"):
+        parse_arff(text.encode(), "t.arff")

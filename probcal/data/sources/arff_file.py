@@ -72,6 +72,11 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
     places = [start + 2 + place for place, row in enumerate(rows) if row and not row.startswith("%")]
     columns = [_texts(values) for values in zip(*table["data"], strict=True)]
     names = [name for name, _ in table["attributes"]]
+    if not len(names) == len(kinds) == len(columns):
+        raise DataError(
+            f"{path}: is not sound ARFF: the name of an attribute holds a quotation mark; put the whole name in"
+            " quotation marks of the other kind"
+        )
     for name, kind, values in zip(names, kinds, columns, strict=True):
         if kind == "numeric":
             _refuse_text(name, values, places, path)
