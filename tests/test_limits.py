@@ -183,4 +183,4 @@ def test_ci_ends_a_step_that_hangs_and_names_it(tmp_path):
         ["bash", tmp_path / ".ci" / "run"], env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (124, "--kill-after=60 20m make .venv/.installed-test\n")
-    assert done.stderr == '.ci/run: "make quickstart" did not end within 20 minutes and was ended\n'
+    assert done.stderr == '.ci/run: "make .venv/.installed-test" did not end within 20 minutes and was ended\n'
