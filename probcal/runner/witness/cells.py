@@ -187,7 +187,7 @@ def compute(
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool,
     ):
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
-        futures = [pool.submit(partial(_compute_group, data_folder=data_folder), group) for group in ordered]
+        futures = [pool.submit(partial(compute_group, data_folder=data_folder), group) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):
             results |= future.result()
             if done % 20 == 0 or done == len(futures):
@@ -195,7 +195,8 @@ def compute(
     return results
 
 
-def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
+def compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
+    """Return what ``compute`` does, in this process."""
     cards = list({item.cell.card.name: item.cell.card for item in group}.values())
     try:
         data = obtain_all(cards, data_folder, lambda line: None)
