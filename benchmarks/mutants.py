@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 from cosmic_ray import plugins
@@ -12,15 +13,16 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
 
-def sample(root: Path, parts: dict, name_part: str | None, size: int, chance: random.Random) -> list[dict]:
-    """Return mutants at random places: as many of each part, and at most one of each place."""
+def sample(root: Path, parts: dict, is_wanted: Callable[[dict], bool], size: int, chance: random.Random) -> list[dict]:
+    """Return wanted mutants at random places: as many of each part, and at most one of each place."""
     rows = []
     for number, (name, part) in enumerate(parts.items()):
         places = defaultdict(list)
         for path in modules_of(root, part):
             module = str(path.relative_to(root))
-            for row in mutants(path.read_text()) if name_part is None or name_part in module else []:
-                places[module, row["line"], row["column"]].append({"part": name, "module": module} | row)
+            for row in mutants(path.read_text(), {"part": name, "module": module}):
+                if is_wanted(row):
+                    places[module, row["line"], row["column"]].append(row)
         share = size // len(parts) + (number < size % len(parts))
         picks = chance.sample(sorted(places), min(share, len(places)))
         rows += [chance.choice(places[place]) for place in sorted(picks)]
@@ -31,8 +33,8 @@ def modules_of(root: Path, part: dict) -> list[Path]:
     return sorted({path for pattern in part["modules"] for path in root.glob(pattern)})
 
 
-def mutants(code: str) -> list[dict]:
-    """Return every mutant of ``code`` that is no annotation, message or ``__all__``."""
+def mutants(code: str, names: dict) -> list[dict]:
+    """Return every mutant of ``code`` that is no annotation, message or ``__all__``, with ``names`` in its row."""
     tree, spans = ast.parse(code), set()
     for node in ast.walk(tree):
         exclusions = [getattr(node, "annotation", None), getattr(node, "returns", None)]
@@ -50,7 +52,7 @@ def mutants(code: str) -> list[dict]:
         for occurrence, start in enumerate(positions):
             if not any(first <= start < last for first, last in spans):
                 place = {"line": start[0], "column": start[1]}
-                rows.append(place | {"operator": name.removeprefix("core/"), "occurrence": occurrence})
+                rows.append(names | place | {"operator": name.removeprefix("core/"), "occurrence": occurrence})
     return rows
 
 

@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import coverage
@@ -59,7 +61,10 @@ def main() -> None:
         if options.again:
             rows = list(csv.DictReader(options.again.open()))
         else:
-            rows = sample(root, parts, options.modules, options.mutants, random.Random(options.seed))
+            name_part = options.modules or ""
+            rows = sample(
+                root, parts, lambda row: name_part in row["module"], options.mutants, random.Random(options.seed)
+            )
         survivors = [row for row in rows if row.get("killed") != "yes"]
         names = sorted({row["part"] for row in survivors})
         records = {name: reached_lines(root, options.reach or root, name, parts[name]) for name in names}
@@ -135,21 +140,28 @@ def judge(root: Path, row: dict, lines: dict, seconds: dict, max_seconds: float)
         totals = list(itertools.accumulate(seconds.get(test, 0.0) for test in queue))
         selection = [test for test, total in zip(queue, totals, strict=True) if total <= max_seconds] or queue[:1]
         arguments, limit = [*ARGUMENTS, "-x", *selection], 30 + 5 * min(max_seconds, totals[-1])
-        times = path.stat()
-        path.write_text(mutant)
-        os.utime(path, (0, next(_TICKS)))  # a time of its own, so that no compiled file of another mutant is loaded
-        try:
+        with mutated(path, mutant):
             if in_child(root, lambda: int(pytest.main(arguments)), limit):
                 killed = "yes"
-        finally:
-            path.write_text(code)
-            os.utime(path, (0, times.st_mtime))
     duration = time.time() - start
     print(
         f"{killed:4} {duration:5.1f} s {row['module']}:{line} {row['operator']}: {new_lines[0].strip()}",
         file=sys.stderr,
     )
     return {"mutant": new_lines[0].strip(), "killed": killed, "seconds": round(duration, 1)}
+
+
+@contextmanager
+def mutated(path: Path, mutant: str) -> Iterator[None]:
+    """Have ``mutant`` as the code of a module within the block."""
+    code, times = path.read_text(), path.stat()
+    path.write_text(mutant)
+    os.utime(path, (0, next(_TICKS)))  # a time of its own, so that no compiled file of another mutant is loaded
+    try:
+        yield
+    finally:
+        path.write_text(code)
+        os.utime(path, (0, times.st_mtime))
 
 
 def in_child(root: Path, work, limit: float) -> int:

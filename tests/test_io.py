@@ -25,6 +25,7 @@ OTHERS = {
     "benchmarks/beta_calibration_numbers.py": "copies the characters of published files",
     "benchmarks/split_search.py": "writes names and numbers of its own, and reads them again to go on",
     "benchmarks/mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
+    "benchmarks/witness_mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
 }
 OF_DATA = {
     "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",
