@@ -7,9 +7,9 @@
 There are two sets. ``embedded`` needs no data files, and proves the code. ``files`` has a cell of every setting and
 data set of the experiments on data files, and is computed if ``--data-dir`` names the folder of original data files.
 
-``check`` ends with exit code 1 if a number changed and no component that made it has a new numerics version
-(``probcal/numerics.toml``). ``update`` stores the changed witnesses of components with a new version. Where all are
-equal, or the changed ones are stored, both add the code to the file of proofs.
+``check`` ends with exit code 1 if a cell failed, or if a number changed and no component that made it has a new
+numerics version (``probcal/numerics.toml``). ``update`` stores the changed witnesses of components with a new version.
+Where all are equal, or the changed ones are stored, both add the code to the file of proofs.
 
 Beside the file lies a JSON file with the package versions that computed it. With other versions a difference is
 reported, and proves nothing about the code.
@@ -28,7 +28,16 @@ from probcal.runner.processor import lacking_flags
 from probcal.runner.witness.cells import WitnessCell, compute, embedded_cells, file_cells, find_cells
 from probcal.runner.witness.explanation import explain
 from probcal.runner.witness.proof import PROOFS, add_proof
-from probcal.runner.witness.record import State, Witness, load, other_versions, reasons_not_computed, risen_since, save
+from probcal.runner.witness.record import (
+    Failure,
+    State,
+    Witness,
+    load,
+    other_versions,
+    reasons_not_computed,
+    risen_since,
+    save,
+)
 
 EMBEDDED, FILES = "embedded.parquet", "files.parquet"
 
@@ -82,7 +91,10 @@ def _check(
     components = {name: components_of(item.cell) for name, item in cells.items()}
     for witness in stored:
         result = results.get(witness.name, "no experiment plans this cell any more")
-        state, gap = witness.compare(result) if isinstance(result, Witness) else ("not computed", 0.0)
+        state: State = "failed" if isinstance(result, Failure) else "not computed"
+        gap = 0.0
+        if isinstance(result, Witness):
+            state, gap = witness.compare(result)
         states[witness.name] = state
         if state == "changed" and isinstance(result, Witness):
             components[witness.name] = tuple(witness.changed_metrics(result)) or components[witness.name]
@@ -91,9 +103,12 @@ def _check(
     _print_reasons(results)
     counts = Counter(states.values())
     print(f"witnesses: {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))}")
-    if counts["changed"] and (versions := other_versions(path)):
+    if (counts["changed"] or counts["failed"]) and (versions := other_versions(path)):
         print(f"computed with other package versions ({versions}), so this proves nothing about the code")
         return 0
+    if counts["failed"]:
+        print(f"{counts['failed']} witnesses failed, which no new version explains")
+        return 1
     risen = risen_since(path)
     undeclared = {name for name, state in states.items() if state == "changed" and not risen & {*components[name]}}
     if undeclared:

@@ -21,7 +21,7 @@ from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
 from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
-from probcal.runner.witness.record import Witness, short_digest, witness_name
+from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
 from probcal.store.folder import Store
 
 FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
@@ -212,7 +212,7 @@ def compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dic
         seed_shared_generators(item.cell)
         outcome = execute(replace(item.cell, card=data.bind_card(item.cell.card)), {}, "witness")
         if outcome.p is None:
-            results[item.name] = f"{outcome.result.error_type}: {outcome.result.message}"
+            results[item.name] = Failure(f"{outcome.result.error_type}: {outcome.result.message}")
         else:
             results[item.name] = Witness.of(item.experiment, item.setting, outcome)
     return results

@@ -27,7 +27,11 @@ STORED_ROWS = 64
 """Number of test rows whose predictions a witness stores. They are spread evenly over the test rows."""
 ROUNDING = 1e-9
 """Largest difference of a probability, or relative difference of a metric, that counts as rounding."""
-State = Literal["equal", "rounding", "changed", "not computed"]
+State = Literal["equal", "rounding", "changed", "failed", "not computed"]
+
+
+class Failure(str):
+    """Say with which error a cell failed, unlike a cell that needs what is not installed."""
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,14 @@ def test_changed_number_names_its_component(command, module, edit, component, n)
 
 
 @pytest.mark.slow  # each check starts processes that import everything
+def test_a_witness_that_fails_proves_nothing(command):
+    edit = replaced("(n1 + 1) / (n1 + 2)", "(n1 + 1) / (n1 - n1)")
+    done = command("check", {"methods/calibrators/_regression.py": edit})
+    assert (done.returncode, "witnesses: 9 equal, 6 failed" in done.stdout) == (1, True), done.stdout + done.stderr
+    assert "added the proof of this code" not in done.stdout
+
+
+@pytest.mark.slow  # each check starts processes that import everything
 def test_a_declared_change_is_stored_by_update(command):
     edits = {
         "methods/calibrators/_regression.py": replaced("(n1 + 1) / (n1 + 2)", "(n1 + 2) / (n1 + 3)"),
