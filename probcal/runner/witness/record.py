@@ -79,7 +79,12 @@ class Witness:
         )  # fmt: skip
 
     def compare(self, new: Witness) -> tuple[State, float]:
-        """Return whether ``new`` is equal, differs by rounding or is changed, and the largest difference."""
+        """Return whether ``new`` is equal, differs by rounding or is changed, and the largest difference.
+
+        A metric that ``new`` lacks is a change, and one that it has in addition is none.
+        """
+        if self.metrics.keys() - new.metrics.keys():
+            return "changed", math.inf
         if self.digest == new.digest and metric_gap(self.metrics, new.metrics) == 0:
             return "equal", 0.0
         if self.predictions.shape != new.predictions.shape:
@@ -93,7 +98,8 @@ class Witness:
         """Return the metrics that differ although the predictions are equal. They are empty if predictions differ."""
         if self.digest != new.digest:
             return []
-        other = [name for name, value in self.metrics.items() if metric_gap({name: value}, new.metrics) > 0]
+        other = {name for name, value in self.metrics.items() if metric_gap({name: value}, new.metrics) > 0}
+        other |= self.metrics.keys() - new.metrics.keys()
         return sorted({name.partition("(")[0] for name in other} & numerics().metrics.keys())
 
 

@@ -27,6 +27,12 @@ def test_a_new_metric_is_no_difference():
     assert witness().compare(witness(rms=0.3)) == ("equal", 0.0)
 
 
+def test_a_lost_metric_is_a_change():
+    old = witness(auc=0.9)
+    assert old.compare(witness()) == ("changed", math.inf)
+    assert old.changed_metrics(witness()) == ["auc"]
+
+
 def test_small_differences_count_as_rounding():
     state, gap = witness().compare(witness(P + 1e-12))
     assert state == "rounding"
