@@ -20,7 +20,7 @@ from probcal._io import write_atomic
 from probcal.config.numerics import numerics
 from probcal.runner.execute import Outcome
 from probcal.runner.processor import LEVEL
-from probcal.store.cell_result import cell_id
+from probcal.store.cell_result import CellResult, cell_id
 
 Floats = np.ndarray
 STORED_ROWS = 64
@@ -54,6 +54,7 @@ class Witness:
     label_digest: str
     """The same of the most probable label of each row."""
     metrics: dict[str, float]
+    """Metrics, and a few numbers by which other curves and stages are noticed."""
     seconds: float = 0.0
     """Seconds that the cell took. They are not compared."""
 
@@ -75,7 +76,8 @@ class Witness:
         return cls(
             experiment, result.dataset, result.repetition, result.learner, result.method, setting, table[places],
             short_digest(p.tobytes()), short_digest(p.argmax(axis=-1).astype("<i4").tobytes()),
-            {name: float(value) for name, value in result.metrics.items()}, round(result.seconds, 3),
+            {name: float(value) for name, value in result.metrics.items()} | _curve_numbers(result),
+            round(result.seconds, 3),
         )  # fmt: skip
 
     def compare(self, new: Witness) -> tuple[State, float]:
@@ -101,6 +103,17 @@ class Witness:
         other = {name for name, value in self.metrics.items() if metric_gap({name: value}, new.metrics) > 0}
         other |= self.metrics.keys() - new.metrics.keys()
         return sorted({name.partition("(")[0] for name in other} & numerics().metrics.keys())
+
+
+def _curve_numbers(result: CellResult) -> dict[str, float]:
+    """Return the number of points and the mean of each axis of each curve, and the mean over the stages."""
+    numbers = {f"mean of the stages of {name}": float(np.mean(values)) for name, values in result.stages.items()}
+    for name, lines in result.curves.items():
+        for axis in ("x", "y"):
+            values = [value for line in lines for value in line[axis]]
+            numbers[f"points of curve {name}"] = float(len(values))
+            numbers[f"mean {axis} of curve {name}"] = float(np.mean(values)) if values else math.nan
+    return numbers
 
 
 def witness_name(experiment: str, cell: str, setting: str) -> str:

@@ -33,6 +33,29 @@ def test_a_lost_metric_is_a_change():
     assert old.changed_metrics(witness()) == ["auc"]
 
 
+def test_another_curve_or_stage_is_a_change():
+    def of(x, stage):
+        curves = {"roc": [{"x": [0.0, x], "y": [0.0, 1.0]}]}
+        result = CellResult(
+            "iris",
+            0,
+            "tree",
+            "direct",
+            "done",
+            "run",
+            0.1,
+            key={},
+            metrics={},
+            curves=curves,
+            stages={"cxe": [1.0, stage]},
+        )
+        return Witness.of("small", "setting", Outcome(result, np.zeros(len(P), dtype="i1"), P))
+
+    assert of(0.5, 0.7).compare(of(0.5, 0.7))[0] == "equal"
+    assert of(0.5, 0.7).compare(of(0.6, 0.7))[0] == "changed"
+    assert of(0.5, 0.7).compare(of(0.5, 0.8))[0] == "changed"
+
+
 def test_small_differences_count_as_rounding():
     state, gap = witness().compare(witness(P + 1e-12))
     assert state == "rounding"
