@@ -5,9 +5,12 @@ are judged: witnesses that reach the line are computed until one is changed by t
 hangs. Of many witnesses those of various learners and methods are chosen, and the cheapest are computed first.
 
 All runs in the declared instruction set, and without numba's compiler. So lines of compiled functions are recorded like
-others, and no mutant waits for the compiler. Without it sums round in another way. Therefore mutants are compared with
-witnesses of the same mode and the unchanged code, and not with the stored ones. Lines that run only when a module is
-imported are reached by all that reaches another line of it. Needs ``pip install -e '.[mutation]'`` and Linux.
+others, and no mutant waits for the compiler. Without it some sums round in another way. Therefore mutants are compared
+with witnesses of the same mode and the unchanged code, and not with the stored ones. Lines that run only when a module
+is imported are reached by all that reaches another line of it.
+
+The column ``why`` is written by hand for mutants that change no witness, see ``REASONS``. ``--share`` counts them.
+Needs ``pip install -e '.[mutation]'`` and Linux.
 """
 
 from __future__ import annotations
@@ -36,9 +39,16 @@ from mutation import RESULTS, ROOT, in_child, judge, mutated, reached_lines
 from scipy.stats import binomtest
 
 COLUMNS = [
-    *("part", "module", "line", "column", "operator", "occurrence", "mutant", "killed", "reaching", "computed"),
-    *("witness", "change", "seconds"),
+    *("seed", "part", "module", "line", "column", "operator", "occurrence", "mutant", "killed", "reaching", "computed"),
+    *("witness", "change", "seconds", "why"),
 ]
+REASONS = {
+    "input": "the line refuses input or reads forms of input that no cell has",
+    "speed": "the line decides how fast the same labels are found, or when the slow way is taken",
+    "no number": "the line changes no number of a cell",
+    "gap": "with other data or settings a number changes, so a witness is missing",
+}
+"""First words of ``why``, before a colon. What a witness changes only since a repair has another text there."""
 LONGEST_WITNESS = 60
 """Seconds after which a witness hangs. Without a mutant each takes a few."""
 
@@ -52,9 +62,15 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=30, help="witnesses for one mutant (%(default)s)")
     parser.add_argument("--until", help="draw no more after this time of the day, such as 03:25")
     parser.add_argument("--again", type=Path, help="judge the mutants of this CSV file that changed no witness again")
-    parser.add_argument("--folder", type=Path, required=True, help="keeps the copy of the code and what reaches it")
+    parser.add_argument("--share", type=Path, help="print the share of this CSV file, and judge nothing")
+    parser.add_argument("--folder", type=Path, help="keeps the copy of the code and what reaches it")
     parser.add_argument("-o", dest="out", type=Path, default=RESULTS / "witnesses.csv")
     options = parser.parse_args()
+    if options.share:
+        print(share_text(csv.DictReader(options.share.open())))
+        return
+    if not options.folder:
+        parser.error("--folder is required")
     if "NUMBA_DISABLE_JIT" not in os.environ:
         _start_again()
     parts = yaml.safe_load(Path(__file__).with_name("mutation.yaml").read_text())["numeric"]
@@ -71,6 +87,7 @@ def main() -> None:
     else:
         rows = sample(root, parts, lambda row: bool(reaching(root, row, of_lines)), options.draws, chance)
         chance.shuffle(rows)
+        rows = [{"seed": options.seed} | row for row in rows]
     done = []
     with options.out.open("w", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -109,7 +126,12 @@ def share_text(rows: Iterable[dict]) -> str:
     text += f" (95 % interval {interval.low:.1%} to {interval.high:.1%})\n"
     for part, total in sorted(Counter(row["part"] for row in killed).items()):
         text += f"  {part}: {found[part]} of {total}\n"
-    return text + f"  {dict(Counter(row['change'] for row in killed if row['witness']))}"
+    text += f"  how: {dict(Counter(row['change'] for row in killed if row['witness']))}\n"
+    why = Counter((row.get("why") or "unknown").partition(":")[0] for row in killed if not row["witness"])
+    text += "".join(f"  {kind}, {why[kind]}: {reason}\n" for kind, reason in REASONS.items() if why[kind])
+    interval = binomtest(found.total(), found.total() + why["gap"]).proportion_ci()
+    share = found.total() / (found.total() + why["gap"])
+    return text + f"of those that can change a number: {share:.1%} ({interval.low:.1%} to {interval.high:.1%})"
 
 
 def reaching(root: Path, row: dict, of_lines: dict[str, dict[str, list[str]]]) -> set[str]:
@@ -145,7 +167,6 @@ def recorded_witnesses(root: Path, parts: dict) -> tuple[dict[str, dict], dict[s
     if not out.exists():
         for work in (lambda: _record(root, modules, out), lambda: _drop_unequal(root, out)):
             if in_child(root, work, 3600):
-                out.unlink(missing_ok=True)
                 sys.exit(f"the witnesses could not be computed, see {root / 'output.txt'}")
     witnesses, lines, text = json.loads(out.read_text())
     print(text, file=sys.stderr)
@@ -185,13 +206,14 @@ def _record(root: Path, modules: list[Path], out: Path) -> int:
         for file, contexts in ((file, data.contexts_by_lineno(file)) for file in data.measured_files())
     }
     out.with_suffix(".pickle").write_bytes(pickle.dumps(computed))
-    out.write_text(json.dumps([witnesses, lines, f"unchanged code against the stored witnesses: {dict(states)}"]))
+    text = f"unchanged code against the stored witnesses: {dict(states)}"
+    out.with_suffix(".all.json").write_text(json.dumps([witnesses, lines, text]))
     return 0
 
 
 def _drop_unequal(root: Path, out: Path) -> int:
     """Compute all witnesses once more, and leave out those that are not equal without a mutant."""
-    witnesses, lines, text = json.loads(out.read_text())
+    witnesses, lines, text = json.loads(out.with_suffix(".all.json").read_text())
     states = dict(_states(root, witnesses))
     unequal = {name for name, state in states.items() if state not in ("equal", "rounding")}
     witnesses = {name: one for name, one in witnesses.items() if name not in unequal}
