@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -116,10 +117,14 @@ def refuse_other_kinds(folder: Path, files: Iterable[str], folders: Iterable[str
 
     Names that do not exist in ``folder`` are fine.
     """
-    for names, is_right, right in ((files, Path.is_file, "file"), (folders, Path.is_dir, "folder")):
+    for names, right in ((files, "file"), (folders, "folder")):
         for path in (folder / name for name in names):
-            if path.exists() and not is_right(path):
-                kind = "file" if path.is_file() else "folder" if path.is_dir() else "pipe, socket or device"
+            try:
+                mode = path.stat().st_mode  # once, because a run may remove the file meanwhile
+            except OSError:
+                continue
+            kind = "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "pipe, socket or device"
+            if kind != right:
                 raise StoreError(f"{path} is a {kind}, not a {right}; remove it")
 
 

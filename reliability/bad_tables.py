@@ -41,7 +41,7 @@ def _zeros_inside(path: Path) -> None:
 
 
 def _text_of_a_log(path: Path) -> None:
-    path.write_bytes(b'{"probcal": "0.2.0", "finished": "cells.parquet"}\n')
+    path.write_bytes(b'{"probcal": "0.2.0", "table": ""}\n')
 
 
 def with_columns(**columns: Any) -> Callable[[Path], None]:
@@ -142,9 +142,9 @@ TABLES = [
     _case("bytes", bytes(range(256)) * 100, _AGAIN),
     _case("the beginning and the end of a table", b"PAR1" + b"\xff" * 100 + b"\xff\xff\xff\x7fPAR1", _AGAIN),
     _case("a line of a log", _text_of_a_log, _AGAIN),
-    _case("a table of somebody else's", _foreign, "is no table of results"),
-    _case("without words about itself", _no_metadata, "is no table of results"),
-    _case("words about itself that are a list", _about([]), "is no table of results"),
+    _case("a table of somebody else's", _foreign, "lacks the metadata of probcal"),
+    _case("without words about itself", _no_metadata, "lacks the metadata of probcal"),
+    _case("words about itself that are a list", _about([]), "lacks the metadata of probcal"),
     _case("100,000 brackets about itself", _about("[" * 100_000), _AGAIN),
     _case("of a newer format", _about({"format": 2, "probcal": "99.1"}), "was written by probcal 99.1"),
     _case("a format of 5,000 digits", _about('{"format": ' + "9" * 5000 + "}"), _AGAIN),

@@ -150,7 +150,7 @@ def log_rows(results: Path) -> int:
         content = (results / LOG).read_bytes()
     except OSError:
         return 0
-    return content.count(b"\n") - content.startswith(b'{"probcal": "0.2.0", "finished"')
+    return content.count(b"\n") - content.count(b'{"probcal": "0.2.0", "table"')
 
 
 def stored(results: Path) -> dict[str, CellResult]:
@@ -223,7 +223,7 @@ def cut(results: Path, cells: int, in_table: int) -> None:
     (results / TABLE).unlink(missing_ok=True)
     if in_table:
         write_table(results / TABLE, kept[:in_table])
-    with open_log(results / LOG) as log:
+    with open_log(results / LOG, results / TABLE) as log:
         log.writelines(f"{one.to_json()}\n" for one in kept[in_table:])
 
 

@@ -24,7 +24,7 @@ def merge(out: Path, folders: tuple[Path, ...]) -> None:
 
     Use it after machines have run parts of one experiment: other data sets (-d), learners (-l), methods (-m) or an
     interrupted rest. The folders must have the same experiment file, seed, data, code and versions, as far as these
-    change a number. Two different results for one cell are refused. A message names the file and the line.
+    change a number. Two different results for one cell are refused. A message names the folders and the cell.
 
     OUT is a results folder like any other: probcal status, verify and table read it, and probcal run -o OUT continues
     it. The order of the folders changes nothing. The folders stay as they are.

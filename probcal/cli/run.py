@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--strict", is_flag=True, help="Run cells again that other versions of packages made.")
-@click.option("--refit", is_flag=True, help="Run all selected cells again, done ones, too.")
+@click.option("--refit", is_flag=True, help="Run all selected cells again, done ones, too (each time).")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--timeout", type=options.Seconds(), help="Stop a cell after this time: 90s, 10m, 2h.")
 @options.trusted_imports

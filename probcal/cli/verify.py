@@ -50,7 +50,8 @@ def verify(
 
     This finds results that were edited by hand, a predictions.bin that the run did not write, and a compare.json or
     estimates.json that disagrees with the predictions. A row without stored predictions is never counted as verified.
-    Nothing is fitted, and without --discard nothing is changed.
+    Nothing is fitted, and without --discard nothing is changed. A row whose stored predictions were changed or lost
+    differs, too, although its metrics may be right.
 
     With --recompute, K random done cells are fitted again, spread over the columns, and their metrics are compared.
     This needs no stored predictions, but the data. It says how many of all cells can differ at most.
@@ -61,6 +62,8 @@ def verify(
     from probcal.runner.verify import verify as verify_store
     from probcal.store.outline import Outline
 
+    if discard and recompute is not None:
+        raise click.UsageError("--discard needs stored predictions, and --recompute has none; give one of them")
     stores = options.stores_at(*folders)
     selection.refuse_unknown_names([Outline.of(store) for store in stores])
     if recompute is not None:

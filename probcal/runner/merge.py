@@ -261,8 +261,8 @@ def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, Cel
             raise MergeError(f"{message}, with another identity ({', '.join(names)}); run the stale one again")
         if faults := _differing_parts(result, second_result):
             raise MergeError(
-                f"{message} for the same identity: {faults}; one of the machines computes otherwise; run the"
-                " cell again on one machine"
+                f"{message} for the same identity: {faults}; one of the machines computes otherwise, or a"
+                " table was edited (probcal verify finds that); run the cell again on one machine"
             )
     return done_pairs
 

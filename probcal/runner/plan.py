@@ -173,7 +173,7 @@ def make_plan(
             reason = _failure_text(result)
         elif result is not None and state == "stale":
             reason = identities.staleness_reason(cell, key, result, run)
-            reason = reason or f"{result.status} before and runs again"
+            reason = reason or f"{'failed' if result.failed_since else result.status} before and runs again"
         elif result is not None and state == "done" and not has_same_metrics(key, result):
             missing_metrics = find_missing_metrics(cell, key, result)
             if store.has_predictions(result):
@@ -196,8 +196,10 @@ def make_plan(
             if is_readable_only:
                 weka = run.get("versions", {}).get("weka.jar", experiment.weka)
                 reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
+            if result.failed_since and state == "done":
+                reason = "failed when run again; the last finished result is kept"
         if refit and result is not None:
-            state, reason, old_result = "stale", "runs again, as --refit asks", None
+            state, reason, old_result = "stale", "done, and run again as --refit asks", None
         if doubt == CARD_CHANGED and state != "stale":
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
@@ -270,7 +272,7 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
         was_tried = result.failed_since is not None and not changed_parts(key, result.failed_since)
         return "failed" if was_tried and not retry_failed else "stale"
     if result.status == "done":
-        return "done"
+        return "stale" if retry_failed and result.failed_since else "done"
     return "stale" if retry_failed else "failed"
 
 

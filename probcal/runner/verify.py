@@ -322,8 +322,8 @@ def _summary(report: FolderVerification) -> str:
     parts = [f"{_rows(report.n_agree, 'agrees', 'agree')} with the stored predictions"]
     if report.n_differ:
         parts.append(
-            f"{_rows(report.n_differ, 'differs', 'differ')}; probcal verify {report.store.folder} --discard removes"
-            f" {'it' if report.n_differ == 1 else 'them'}, then repeat probcal run to run these cells again"
+            f"{_rows(report.n_differ, 'differs', 'differ')}; the same command with --discard removes"
+            f" {'it' if report.n_differ == 1 else 'them'}, and then probcal run makes what is missing"
         )
     parts += [f"{count} cannot be verified: {reason}" for reason, count in report.not_verified.items()]
     if not report.n_rows:

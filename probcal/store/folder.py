@@ -36,7 +36,15 @@ from probcal._io import appending, file_displacement, lines_of, refuse_links_out
 from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
 from probcal.store.cell_result import CellResult, cell_id, has_digest, key_digest
-from probcal.store.log_file import Log, empty_log, is_log_of_table, open_log, read_log
+from probcal.store.log_file import (
+    Log,
+    announce_table,
+    empty_log,
+    is_log_of_table,
+    open_log,
+    read_log,
+    table_digest,
+)
 from probcal.store.predictions import Predictions
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
@@ -61,6 +69,8 @@ _RUN_FILES = ("running.json", "running.json.new")
 """Files of the current run. The run goes on when one of these cannot be read or written."""
 _OWN_NAMES = (*_FILES, *_FOLDERS, *_RUN_FILES)
 
+_ATTEMPTS = 3
+"""A run may end between the reading of the log and of the table. Then both are read again."""
 _SYNC_SHARE = 20
 """A sync can take milliseconds, longer than some fits. Syncs take at most a twentieth of the time."""
 
@@ -92,9 +102,21 @@ def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
     """
     from probcal.store.table_file import read_table  # imports pyarrow, which a folder without a table does not need
 
-    # first the log, because a run that ends writes the table before it empties the log
-    cells, table = _Cells(read_log(folder / LOG, Store(folder).runs)), folder / TABLE
-    for result, fault in read_table(table) if table.is_file() else ():
+    table, rows = folder / TABLE, []
+    for _ in range(_ATTEMPTS):
+        # first the log, because a run that ends writes the table before it empties the log
+        log = read_log(folder / LOG, Store(folder).runs)
+        rows = read_table(table) if table.is_file() else []
+        if not log.tables or table_digest(table) in log.tables:
+            break
+    else:
+        fault = "is not the table that belongs to it" if table.is_file() else "is missing"
+        raise StoreError(
+            f"{table} {fault}: {folder / LOG} has the digest of another one; get both files again from one place. To go"
+            f' on with what is there, remove the lines of {LOG} that begin with {{"probcal"'
+        )
+    cells = _Cells(log)
+    for result, fault in rows:
         cells.add(result, str(table), fault)
     for result, place, fault in cells.log.rows:
         cells.add(result, place, fault)
@@ -277,7 +299,7 @@ class Store:
             raise RuntimeError("call Store.add only inside Store.writing")
         with self._store_errors():
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
-                self._cells = open_log(self.folder / LOG)
+                self._cells = open_log(self.folder / LOG, self.folder / TABLE)
             place = None if y is None or p is None else self._predictions.add(y, p)
             self._cells.write(result.to_json(place) + "\n")
             self._cells.flush()
@@ -327,13 +349,14 @@ class Store:
         attempts = ([result, result.failed_since] for result in results)
         try:
             write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
+            announce_table(self.folder / LOG, self.folder / TABLE, new)
             os.replace(new, self.folder / TABLE)
         except OSError:
             with suppress(OSError):
                 new.unlink()  # on a full disk, so that the next run has its room
             raise
         sync_folder(self.folder)
-        empty_log(self.folder / LOG)
+        empty_log(self.folder / LOG, self.folder / TABLE)
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:

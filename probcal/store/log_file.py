@@ -1,11 +1,13 @@
 """The results of a run that goes on or was killed, ``cells.jsonl``: one line per cell that ended.
 
 A line is whole or left out, so a kill at any moment loses at most the last one. A run that ends moves the results to
-the table and leaves only the first line.
+the table and leaves only the first line. This line has a digest of the table, so that a missing, older or damaged table
+is noticed. While the table is replaced, the log ends with a line that has the digest of the new one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,8 +25,9 @@ from probcal.store.cell_result import (
     version_message,
 )
 
-_FIRST_LINE = '{"probcal": "0.2.0", "finished": "cells.parquet"}'
-"""Versions before the table refuse this line, and say that they are too old."""
+_MARK = '{"probcal": "0.2.0", "table": '
+"""Begin of the first line and of lines about the table. Versions before the table refuse them as too new."""
+_EARLIER_MARK = '{"probcal": "0.2.0", "finished": '
 _MOST_LISTED = 10
 """Largest number of broken lines that a message lists."""
 
@@ -39,6 +42,8 @@ class Log:
     broken_lines: list[str] = field(default_factory=list)
     version_lines: dict[str, list[int]] = field(default_factory=dict)
     """Message about another version -> numbers of the lines that it wrote."""
+    tables: list[str] = field(default_factory=list)
+    """Digests of the table beside the log, of which one is right. It is empty if the log knows none."""
 
     @property
     def has_faults(self) -> bool:
@@ -73,9 +78,20 @@ def read_log(path: Path, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) ->
     """
     log, known_runs = Log(path), cache(runs)
     for number, line in lines_of(path):
-        if line not in ("", _FIRST_LINE):
+        if (line or "").startswith(_MARK):
+            log.tables.append((line or "")[len(_MARK) :].strip('"}'))
+        elif line != "" and not (line or "").startswith(_EARLIER_MARK):
             _read_line(log, number, line or "", known_runs)
     return log
+
+
+def table_digest(path: Path) -> str:
+    """Return a digest of the table at ``path``, or an empty text without a table."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except FileNotFoundError:
+        return ""
 
 
 def _read_line(log: Log, number: int, line: str, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
@@ -98,17 +114,29 @@ def _read_line(log: Log, number: int, line: str, runs: Callable[[], Mapping[str,
 
 def is_log_of_table(path: Path) -> bool:
     """Return whether the log belongs to a table. It does not in a folder of an earlier version."""
-    return next((line == _FIRST_LINE for _, line in lines_of(path)), False)
+    return next(((line or "").startswith((_MARK, _EARLIER_MARK)) for _, line in lines_of(path)), False)
 
 
-def open_log(path: Path) -> IO[str]:
+def open_log(path: Path, table: Path) -> IO[str]:
     """Open the log to append lines. A line torn by an earlier kill is removed first."""
     log = appending(path)
     if not os.fstat(log.fileno()).st_size:
-        log.write(f"{_FIRST_LINE}\n")
+        log.write(_line_about(table_digest(table)))
     return log
 
 
-def empty_log(path: Path) -> None:
-    """Remove all results in one atomic step."""
-    write_atomic(path, f"{_FIRST_LINE}\n")
+def announce_table(path: Path, table: Path, new: Path) -> None:
+    """Add the digests of ``table`` and of the ``new`` one, which will replace it, and sync."""
+    with open_log(path, table) as log:
+        log.write(_line_about(table_digest(table)) + _line_about(table_digest(new)))
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def empty_log(path: Path, table: Path) -> None:
+    """Remove all results in one atomic step. Only the digest of ``table`` stays."""
+    write_atomic(path, _line_about(table_digest(table)))
+
+
+def _line_about(digest: str) -> str:
+    return f'{_MARK}"{digest}"}}\n'

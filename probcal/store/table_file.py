@@ -139,6 +139,8 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
             return _Reader(_checked_table(path)).results()
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = str(error)
+    except PermissionError:
+        raise StoreError(f"{path} cannot be read: permission denied; change its permissions") from None
     except (OSError, pa.ArrowException, MemoryError) as error:
         reason = f"cannot be read: {error}"
     reason = printable(" ".join(reason.split()), 300).rstrip(".")
@@ -164,7 +166,7 @@ def _checked_table(path: Path) -> pa.Table:
         metadata = parquet.metadata
         about = json.loads((metadata.metadata or {}).get(b"probcal", b"null"))
         if not isinstance(about, dict) or type(about.get("format")) is not int:
-            raise ValueError("is no table of results")
+            raise ValueError("lacks the metadata of probcal, as if another program had written it")
         if about["format"] > _FORMAT:
             raise ValueError(
                 f"was written by probcal {about.get('probcal')}, and this is probcal {__version__}; nothing is lost,"

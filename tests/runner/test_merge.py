@@ -231,7 +231,7 @@ def test_merge_of_one_folder_is_rejected(parts):
 
 
 def test_full_disk_leaves_no_half_merged_folder(parts, monkeypatch):
-    def fails(path):
+    def fails(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("probcal.store.folder.open_log", fails)

@@ -143,8 +143,8 @@ def test_a_row_that_differs_is_printed_with_both_numbers(results):
     stored = Store(results).results_with_any_values()["wine-first/1/nb/direct"].metrics["rms"]
     assert line[:6] == ["wine-first", "0", "nb", "direct", "rms", "0.5"] and 0 < float(line[6]) < 0.5 != stored
     assert result.stdout.splitlines()[-1] == (
-        f"7 rows agree with the stored predictions; 1 row differs; probcal verify {results} --discard removes it,"
-        " then repeat probcal run to run these cells again"
+        "7 rows agree with the stored predictions; 1 row differs; the same command with --discard removes it, and then"
+        " probcal run makes what is missing"
     )
 
 

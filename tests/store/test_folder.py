@@ -201,7 +201,7 @@ def test_syncs_take_at_most_a_twentieth_of_the_time(store, monkeypatch):
             clock[0] += 1
         during = list(syncs)
     assert during == [100.0, 110.5, 121.0, 131.5], "each takes half a second, and the next comes ten seconds later"
-    assert len(syncs) == len(during) + 2, "and at the end one for the log and one for the table"
+    assert len(syncs) == len(during) + 3, "and at the end two for the log and one for the table"
 
 
 def test_final_disk_error_is_raised_unless_another_error_is(store, monkeypatch):
@@ -228,7 +228,7 @@ def test_predictions_are_synced_before_their_line(store, monkeypatch):
     with store.writing("small"):
         store.add(result(), Y, P)
         assert synced == ["predictions.bin", "cells.jsonl"]
-    assert synced == ["predictions.bin", "cells.jsonl"] * 2 + ["cells.parquet.new"]
+    assert synced == ["predictions.bin", "cells.jsonl"] * 2 + ["cells.parquet.new", "cells.jsonl"]
 
 
 def test_predictions_of_several_labels_keep_their_shape(tmp_path):
@@ -288,10 +288,10 @@ def table_of(store):
 
 
 def log_of(store):
-    """Return the results in the log, without its first line."""
+    """Return the results in the log, without its lines about the table."""
     first, *lines = (store.folder / "cells.jsonl").read_text().splitlines()
-    assert json.loads(first) == {"probcal": "0.2.0", "finished": "cells.parquet"}
-    return [CellResult.from_json(line) for line in lines]
+    assert json.loads(first).keys() == {"probcal", "table"}
+    return [CellResult.from_json(line) for line in lines if "table" not in json.loads(line)]
 
 
 def everything(store):
@@ -374,7 +374,7 @@ def test_impossible_numbers_are_moved_and_still_reported(store):
 def test_a_kill_before_the_log_is_emptied_changes_no_result(store, monkeypatch):
     failed = result(0, "failed", "run2")
     with monkeypatch.context() as patch:
-        patch.setattr(store_folder, "empty_log", lambda path: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(store_folder, "empty_log", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             write(store, result(0), result(1), failed)
     expected = {"adult/0/j48/probing": (result(0), failed), "adult/1/j48/probing": (result(1), None)}
@@ -576,3 +576,41 @@ def test_a_new_result_of_a_stale_cell_is_not_stale(earlier):
         earlier.add(result(2, run="run4", key=KEY))
     marks = {(run, cell) for run, cells in earlier.experiment()["stale"].items() for cell in cells}
     assert {one.repetition for one in earlier.results().values() if (one.run, one.id) in marks} == {3}
+
+
+# --- a table that does not belong to its log ----------------------------------------------------------------------
+
+
+def test_a_missing_table_is_noticed(store):
+    write(store, result(0), result(1))
+    (store.folder / "cells.parquet").unlink()
+    with pytest.raises(StoreError, match=r"cells\.parquet is missing: .*cells\.jsonl has the digest of another one"):
+        store.results()
+
+
+def test_a_table_of_an_earlier_run_is_noticed(store):
+    write(store, result(0))
+    earlier = (store.folder / "cells.parquet").read_bytes()
+    write(store, result(1))
+    (store.folder / "cells.parquet").write_bytes(earlier)
+    with pytest.raises(StoreError, match=r"cells\.parquet is not the table that belongs to it"):
+        store.results()
+
+
+def test_a_changed_bit_of_the_table_is_noticed(store):
+    write(store, result(0, metrics={"rms": 0.1}), result(1, metrics={"rms": 0.25}))
+    path = store.folder / "cells.parquet"
+    content = path.read_bytes()
+    for place in range(4, len(content), 7):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(StoreError, match=r"cells\.parquet"):
+            store.results()
+    path.write_bytes(content)
+    assert len(store.results()) == 2
+
+
+def test_a_table_without_a_log_is_whole(store):
+    write(store, result(0))
+    (store.folder / "cells.jsonl").unlink()
+    write(store, result(1))
+    assert len(store.results()) == 2

@@ -9,8 +9,6 @@ from probcal.store import table_file
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
-FIRST_LINE = '{"probcal": "0.2.0", "finished": "cells.parquet"}\n'
-
 
 def result(repetition):
     return CellResult("adult", repetition, "j48", "direct", "done", "run1", 1.5, metrics={"rms": 0.25})
@@ -54,13 +52,13 @@ def test_a_table_that_cannot_be_written_leaves_the_results_in_the_log(left):
 
 def test_the_next_run_moves_what_was_left(left):
     write(left, 2)
-    assert log_of(left) == FIRST_LINE
+    assert len(log_of(left).splitlines()) == 1
     assert len(left.results()) == 3
 
 
 def test_a_run_without_cells_moves_what_was_left(left):
     left.move_left_results("small")
-    assert log_of(left) == FIRST_LINE
+    assert len(log_of(left).splitlines()) == 1
     assert len(left.results()) == 2
 
 

@@ -301,7 +301,7 @@ def test_a_folder_in_place_of_the_table_is_refused(path):
 def test_a_parquet_file_of_others_is_refused(path, about):
     table = parquet.read_table(written(path, result()))
     parquet.write_table(table.replace_schema_metadata(about and {"probcal": json.dumps(about)}), path)
-    assert refused(path) == "is no table of results"
+    assert refused(path) == "lacks the metadata of probcal, as if another program had written it"
 
 
 def test_a_newer_format_names_the_version_that_wrote_it(path):
