@@ -139,8 +139,8 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
             return _Reader(_checked_table(path)).results()
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = str(error)
-    except PermissionError:
-        raise StoreError(f"{path} cannot be read: permission denied; change its permissions") from None
+    except PermissionError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; change its permissions") from None
     except (OSError, pa.ArrowException, MemoryError) as error:
         reason = f"cannot be read: {error}"
     reason = printable(" ".join(reason.split()), 300).rstrip(".")
