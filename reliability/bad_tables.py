@@ -52,6 +52,7 @@ def with_columns(**columns: Any) -> Callable[[Path], None]:
         kept = {name: table.column(name) for name in table.column_names} | columns
         changed = pa.table({name: values for name, values in kept.items() if values is not None})
         pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
+        path.with_name("cells.jsonl").unlink()  # which has a digest of the table
 
     return change
 
