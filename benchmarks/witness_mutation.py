@@ -177,7 +177,7 @@ def _record(root: Path, modules: list[Path], out: Path) -> int:
     """Compute each witness as if it were the only one, and write what it reached and predicted."""
     from probcal.config.experiment import read_experiment
     from probcal.runner.fit_predict import one_thread_each
-    from probcal.runner.witness.cells import _compute_group, find_cells
+    from probcal.runner.witness.cells import compute_group, find_cells
     from probcal.runner.witness.record import Witness, load
 
     one_thread_each()
@@ -192,7 +192,7 @@ def _record(root: Path, modules: list[Path], out: Path) -> int:
                 function.cache_clear()
         start = time.time()
         tracer.switch_context(name)
-        result = _compute_group([item], None)[name]
+        result = compute_group([item], None)[name]
         tracer.switch_context("")
         states[stored[name].compare(result)[0] if isinstance(result, Witness) else result] += 1
         if isinstance(result, Witness):
@@ -229,14 +229,14 @@ def _drop_unequal(root: Path, out: Path) -> int:
 def _states(root: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the name and state of each witness, computed with the present code of ``root``."""
     from probcal.runner.fit_predict import one_thread_each
-    from probcal.runner.witness.cells import _compute_group
+    from probcal.runner.witness.cells import compute_group
     from probcal.runner.witness.record import Witness
 
     one_thread_each()
     computed = pickle.loads((root.parent / "witnesses.pickle").read_bytes())
     for name in names:
         item, reference = computed[name]
-        result = _compute_group([item], None)[name]
+        result = compute_group([item], None)[name]
         yield name, reference.compare(result)[0] if isinstance(result, Witness) else "fails"
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from probcal.errors import FileProblems, Problem, StoreError
 
@@ -28,6 +28,12 @@ def write_atomic(path: Path, text: str) -> None:
     except OSError:
         new.unlink(missing_ok=True)
         raise
+
+
+def sync_file(file: IO[Any]) -> None:
+    """Sync what was written to ``file``, so that a power cut does not lose it."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

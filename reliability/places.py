@@ -96,10 +96,7 @@ def full(folder: Path) -> Tried:
         tried.went_on(before, results)
         _expect_readable(tried, folder, results)
     filler.unlink()
-    before = stored(results)
-    tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
-    tried.went_on(before, results)
-    tried.compare(results, folder / "undisturbed")
+    _expect_end(tried, folder, results)
     tried.notes += [f"{places.count(one)} at {one}" for one in dict.fromkeys(places)]
     _done("umount", str(disk))
     return tried
@@ -118,20 +115,12 @@ def full_at_the_table(folder: Path) -> Tried:
         shutil.rmtree(results, ignore_errors=True)
         shutil.copytree(folder / "undisturbed", results)
         cut(results, CELLS - 1, in_table)
-        before = stored(results)
         filler.write_bytes(bytes(max(0, shutil.disk_usage(disk).free - room * 1024)))
-        ended = run(folder, *WORDS, "-o", str(results))
-        tried.times += 1
-        tried.expect(ended, 2 if ended[0] else 0, "No space left on device" if ended[0] else "all cells are done")
-        places.append("before" if ended[0] else "at the table" if log_rows(results) else "nowhere")
-        tried.went_on(before, results)
+        places.append(_run_on_full_disk(tried, folder, results))
         tried.wrong += ["a part of a table is left"] * (results / "cells.parquet.new").exists()
         _expect_readable(tried, folder, results)
-        before = stored(results)
         filler.unlink()
-        tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
-        tried.went_on(before, results)
-        tried.compare(results, folder / "undisturbed")
+        _expect_end(tried, folder, results)
     tried.wrong += ["never full at the table"] * ("at the table" not in places)
     tried.notes += [f"{places.count(one)} full {one}" for one in dict.fromkeys(places)]
     _done("umount", str(disk))
@@ -152,28 +141,39 @@ def few_names(folder: Path) -> Tried:
         shutil.rmtree(results, ignore_errors=True)
         shutil.copytree(folder / "undisturbed", results)
         cut(results, CELLS - 1, CELLS // 2)
-        before, names = stored(results), []
+        names = []
         with suppress(OSError):
             for number in range(60):
                 names.append(disk / f"name-{number}")
                 names[-1].touch()
         for name in [name for name in names if name.exists()][:further]:
             name.unlink()
-        ended = run(folder, *WORDS, "-o", str(results))
-        tried.times += 1
-        tried.expect(ended, 2 if ended[0] else 0, "No space left on device" if ended[0] else "all cells are done")
-        places.append("before" if ended[0] else "at the table" if log_rows(results) else "nowhere")
-        tried.went_on(before, results)
+        places.append(_run_on_full_disk(tried, folder, results))
         _expect_readable(tried, folder, results)
         for name in disk.glob("name-*"):
             name.unlink()
-        before = stored(results)
-        tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
-        tried.went_on(before, results)
-        tried.compare(results, folder / "undisturbed")
+        _expect_end(tried, folder, results)
     tried.notes += [f"{places.count(one)} full {one}" for one in dict.fromkeys(places)]
     _done("umount", str(disk))
     return tried
+
+
+def _run_on_full_disk(tried: Tried, folder: Path, results: Path) -> str:
+    """Runs the last cell, which may lack room for its row or for the table, and returns where the disk was full."""
+    before = stored(results)
+    ended = run(folder, *WORDS, "-o", str(results))
+    tried.times += 1
+    tried.expect(ended, 2 if ended[0] else 0, "No space left on device" if ended[0] else "all cells are done")
+    tried.went_on(before, results)
+    return "before" if ended[0] else "at the table" if log_rows(results) else "nowhere"
+
+
+def _expect_end(tried: Tried, folder: Path, results: Path) -> None:
+    """Runs what is left, now that there is room, and compares the results with those of an undisturbed run."""
+    before = stored(results)
+    tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
+    tried.went_on(before, results)
+    tried.compare(results, folder / "undisturbed")
 
 
 def _expect_readable(tried: Tried, folder: Path, results: Path) -> None:

@@ -22,7 +22,9 @@ def convert(folders: tuple[Path, ...]) -> None:
     Every command reads both forms. The table takes about a tenth of the space, and tables and reports are made faster.
     A run that ends converts its own folder. Results of code that no witness proves stay stale.
     """
+    from probcal.store.folder import TABLE
+
     for store in options.stores_at(*folders):
-        with store.writing(store.experiment()["name"]):
+        with store.writing(store.name):
             n_results = store.convert()
-        click.echo(printable(f"{n_results} results of {store.folder} are in {store.folder / 'cells.parquet'}"))
+        click.echo(printable(f"{n_results} results of {store.folder} are in {store.folder / TABLE}"))

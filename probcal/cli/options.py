@@ -154,13 +154,13 @@ def stores_at(*folders: Path) -> list[Any]:
 
 
 def _stores_below(folder: Path) -> list[Any]:
-    from probcal.store.folder import find_stores
+    from probcal.store.folder import Store, find_stores
 
     if not os.path.isdir(folder):
         fault = "is a file" if os.path.exists(folder) else "does not exist"
         raise ProbcalError(f"{folder} {fault}; give a folder of results that probcal run made")
     stores = list(find_stores(folder))
-    if not stores and any((folder / name).exists() for name in ("cells.parquet", "cells.jsonl")):
+    if not stores and Store(folder).state():
         raise ProbcalError(
             f"{folder} has lost its experiment.json; repeat the same probcal run, which writes it and runs no cell"
         )

@@ -88,7 +88,7 @@ def _discard(verification: FolderVerification, selection: Selection) -> None:
         if selection.includes(result.dataset, result.learner, result.method)
     }
     if cells:
-        with store.writing(store.experiment()["name"]):
+        with store.writing(store.name):
             store.discard(cells)
         count, pronoun = ("1 result", "it") if len(cells) == 1 else (f"{len(cells)} results", "them")
         text = f"removed {count} of {store.folder}; repeat probcal run to make {pronoun} again"

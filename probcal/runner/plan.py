@@ -199,7 +199,8 @@ def make_plan(
             if result.failed_since and state == "done":
                 reason = "failed when run again; the last finished result is kept"
         if refit and result is not None:
-            state, reason, old_result = "stale", "done, and run again as --refit asks", None
+            reason = reason if state == "stale" and old_result is None else f"{state}, and run again as --refit asks"
+            state, old_result = "stale", None
         if doubt == CARD_CHANGED and state != "stale":
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":

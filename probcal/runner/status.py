@@ -1,7 +1,4 @@
-"""The status of a results folder: its cells, a current run, and what has changed since.
-
-Commands that only read results find stale data sets here, too.
-"""
+"""The status of a results folder: its cells, a current run, and what has changed since."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 ``experiment.json``  the experiment as it was last run, with names and labels resolved
 ``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts
-``cells.parquet``    the results, one row per cell
+``cells.parquet``    the results, a row for each cell
 ``cells.jsonl``      the results of a run that goes on or was killed, one line per cell that ended. The last line of a
                      cell counts, but a failed result never replaces a finished one. A run that ends moves them to the
                      table.
@@ -32,19 +32,19 @@ from typing import IO, Any
 
 import numpy as np
 
-from probcal._io import appending, file_displacement, lines_of, refuse_links_out, refuse_other_kinds, sync_folder
+from probcal._io import (
+    appending,
+    file_displacement,
+    lines_of,
+    refuse_links_out,
+    refuse_other_kinds,
+    sync_file,
+    sync_folder,
+)
 from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
 from probcal.store.cell_result import CellResult, cell_id, has_digest, key_digest
-from probcal.store.log_file import (
-    Log,
-    announce_table,
-    empty_log,
-    is_log_of_table,
-    open_log,
-    read_log,
-    table_digest,
-)
+from probcal.store.log_file import Log, announce_table, empty_log, open_log, read_log, table_digest
 from probcal.store.predictions import Predictions
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
@@ -144,6 +144,11 @@ class Store:
     def exists(self) -> bool:
         return (self.folder / "experiment.json").is_file()
 
+    @property
+    def name(self) -> str:
+        """Return the name of the experiment. Raise StoreError as ``experiment`` does."""
+        return str(self._description()["name"])
+
     def experiment(self) -> dict[str, Any]:
         """Return the experiment as it was last run. Raise StoreError when the folder holds none.
 
@@ -189,7 +194,7 @@ class Store:
     def results_with_any_values(self) -> dict[str, CellResult]:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
         cells = self._read()
-        cells.log.refuse_faults([], "")
+        cells.log.refuse_faults()
         return dict(cells.results)
 
     def impossible_results(self) -> dict[str, CellResult]:
@@ -240,16 +245,16 @@ class Store:
     def refuse_other_results(self, name: str) -> None:
         """Raise StoreError when the folder holds another experiment's results, or other files."""
         if self.exists():
-            owner = self._description()["name"]
-            if owner != name:
+            if self.name != name:
                 raise StoreError(
-                    f'{self.folder} holds the results of experiment "{owner}", not of "{name}"; choose another with -o'
+                    f'{self.folder} holds the results of experiment "{self.name}", not of "{name}"; choose another'
+                    " with -o"
                 )
         elif self.folder.exists():
             if not self.folder.is_dir():
                 raise StoreError(f"{self.folder} is a file; choose a folder with -o")
             foreign_names = sorted(path.name for path in self.folder.iterdir() if path.name not in _OWN_NAMES)
-            if foreign_names and not any((self.folder / one).exists() for one in (LOG, TABLE)):
+            if foreign_names and not self.state():
                 raise StoreError(
                     f"{self.folder} is not empty and is not a results folder (it holds {foreign_names[0]!r});"
                     " choose another with -o"
@@ -279,14 +284,14 @@ class Store:
         with self._store_errors():
             with new_path.open("w", encoding="utf-8") as file:
                 file.write(text)
-                _sync(file)
+                sync_file(file)
             os.replace(new_path, path)
 
     def add_run(self, run: dict[str, Any]) -> None:
         """Store the provenance of a run. A later line about the same run replaces an earlier one."""
         with self._store_errors(), appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
-            _sync(file)
+            sync_file(file)
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
         """Store one result and its predictions, so that a later kill loses nothing.
@@ -310,7 +315,7 @@ class Store:
     def discard(self, cells: Container[str]) -> None:
         """Remove the results of ``cells``, so that the next run makes them again. Raise StoreError if it cannot."""
         stored = self._read()
-        stored.log.refuse_faults([], "")
+        stored.log.refuse_faults()
         with self._store_errors():
             self._write_table(result for name, result in stored.results.items() if name not in cells)
 
@@ -320,7 +325,7 @@ class Store:
         Raises StoreError for lines that are no results, and if the folder cannot be written.
         """
         experiment, stored = self.experiment(), self._read()
-        stored.log.refuse_faults([], "")
+        stored.log.refuse_faults()
         with self._store_errors():
             self.write_experiment(experiment)  # first, because its old marks only fit the old identities
             self._write_table(stored.results.values())
@@ -331,7 +336,8 @@ class Store:
 
         They stay there, where every command reads them, if the folder cannot be written now.
         """
-        if is_log_of_table(self.folder / LOG) and self._read().log.rows:
+        log = self._read().log
+        if log.tables and log.rows:  # a log of an earlier version knows no table
             with suppress(OSError, StoreError), self.writing(name):
                 self._move_to_table()
 
@@ -345,18 +351,19 @@ class Store:
         """Replace the table, and then empty the log. A kill between the two leaves a log of results that are known."""
         from probcal.store.table_file import write_table
 
-        new = self.folder / f"{TABLE}.new"
+        log, table, new = self.folder / LOG, self.folder / TABLE, self.folder / f"{TABLE}.new"
         attempts = ([result, result.failed_since] for result in results)
         try:
             write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
-            announce_table(self.folder / LOG, self.folder / TABLE, new)
-            os.replace(new, self.folder / TABLE)
+            digest = table_digest(new)
+            announce_table(log, table, digest)
+            os.replace(new, table)
         except OSError:
             with suppress(OSError):
                 new.unlink()  # on a full disk, so that the next run has its room
             raise
         sync_folder(self.folder)
-        empty_log(self.folder / LOG, self.folder / TABLE)
+        empty_log(log, digest)
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:
@@ -387,7 +394,7 @@ class Store:
         start = time.monotonic()
         self._predictions.sync()
         if self._cells is not None:
-            _sync(self._cells)
+            sync_file(self._cells)
         if not self._has_synced_names:
             sync_folder(self.folder)
             self._has_synced_names = True
@@ -400,7 +407,7 @@ class Store:
         with self._store_errors(), cells or nullcontext(), closing(self._predictions):
             self._predictions.sync()
             if cells is not None:
-                _sync(cells)
+                sync_file(cells)
         if cells is not None:
             with suppress(OSError, StoreError):  # the results are in the log, and the next run tries again
                 self._move_to_table()
@@ -450,11 +457,6 @@ def _held_text(folder: Path, error: HeldError) -> str:
         f"another probcal run is writing to {folder}, as {error.marker} says ({error.holder}); this drive has no file"
         " locks, so if that process has ended, remove this file; otherwise wait for it, or choose -o"
     )
-
-
-def _sync(file: IO[Any]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from probcal._io import appending, lines_of, write_atomic
+from probcal._io import appending, lines_of, sync_file, write_atomic
 from probcal.errors import StoreError
 from probcal.store.cell_result import (
     CellResult,
@@ -27,7 +27,6 @@ from probcal.store.cell_result import (
 
 _MARK = '{"probcal": "0.2.0", "table": '
 """Begin of the first line and of lines about the table. Versions before the table refuse them as too new."""
-_EARLIER_MARK = '{"probcal": "0.2.0", "finished": '
 _MOST_LISTED = 10
 """Largest number of broken lines that a message lists."""
 
@@ -49,7 +48,7 @@ class Log:
     def has_faults(self) -> bool:
         return bool(self.broken_lines or self.version_lines)
 
-    def refuse_faults(self, impossible_values: list[str], advice: str) -> None:
+    def refuse_faults(self, impossible_values: Sequence[str] = (), advice: str = "") -> None:
         """Raise one StoreError for all broken lines, lines of other versions and ``impossible_values``, if any.
 
         ``advice`` says what to do about impossible values.
@@ -80,7 +79,7 @@ def read_log(path: Path, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) ->
     for number, line in lines_of(path):
         if (line or "").startswith(_MARK):
             log.tables.append((line or "")[len(_MARK) :].strip('"}'))
-        elif line != "" and not (line or "").startswith(_EARLIER_MARK):
+        elif line != "":
             _read_line(log, number, line or "", known_runs)
     return log
 
@@ -112,11 +111,6 @@ def _read_line(log: Log, number: int, line: str, runs: Callable[[], Mapping[str,
         log.broken_lines.append(f"{place}: is not the result of a cell{reason}; {advice}")
 
 
-def is_log_of_table(path: Path) -> bool:
-    """Return whether the log belongs to a table. It does not in a folder of an earlier version."""
-    return next(((line or "").startswith((_MARK, _EARLIER_MARK)) for _, line in lines_of(path)), False)
-
-
 def open_log(path: Path, table: Path) -> IO[str]:
     """Open the log to append lines. A line torn by an earlier kill is removed first."""
     log = appending(path)
@@ -125,17 +119,16 @@ def open_log(path: Path, table: Path) -> IO[str]:
     return log
 
 
-def announce_table(path: Path, table: Path, new: Path) -> None:
-    """Add the digests of ``table`` and of the ``new`` one, which will replace it, and sync."""
-    with open_log(path, table) as log:
-        log.write(_line_about(table_digest(table)) + _line_about(table_digest(new)))
-        log.flush()
-        os.fsync(log.fileno())
+def announce_table(path: Path, table: Path, new_digest: str) -> None:
+    """Add the digests of ``table`` and of the new one, which will replace it, and sync."""
+    with appending(path) as log:
+        log.write(_line_about(table_digest(table)) + _line_about(new_digest))
+        sync_file(log)
 
 
-def empty_log(path: Path, table: Path) -> None:
-    """Remove all results in one atomic step. Only the digest of ``table`` stays."""
-    write_atomic(path, _line_about(table_digest(table)))
+def empty_log(path: Path, digest: str) -> None:
+    """Remove all results in one atomic step. Only the ``digest`` of the table stays."""
+    write_atomic(path, _line_about(digest))
 
 
 def _line_about(digest: str) -> str:

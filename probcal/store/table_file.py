@@ -1,4 +1,6 @@
-"""The results of a folder as one table, ``cells.parquet``: one row per cell, and one column per metric.
+"""The results of a folder as one table, ``cells.parquet``: a row for each cell, and a column for each metric.
+
+A finished cell that was run again and failed has a second row.
 
 pandas, polars, DuckDB and R read this file directly. Every value is a text or a number, so reading it runs no code.
 
@@ -14,7 +16,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -27,7 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probcal import __version__
-from probcal._io import printable
+from probcal._io import printable, sync_file
 from probcal.errors import StoreError
 from probcal.store.cell_result import (
     FIELD_NAMES,
@@ -77,8 +78,7 @@ def write_table(path: Path, results: Iterable[CellResult]) -> None:
             # floats then take a quarter less, and rising places next to nothing
             column_encoding={**dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"), f"{_PLACE}at": "DELTA_BINARY_PACKED"},
         )
-        file.flush()
-        os.fsync(file.fileno())
+        sync_file(file)
 
 
 def _columns_of(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
@@ -294,15 +294,14 @@ class _Reader:
             self._note_faults(name, values, is_null)
             has_null = has_null or bool(is_null.any())
             all_numbers.append(_with_nulls(values, is_null))
+        if not names:
+            return [{} for _ in range(self._n)]
         if not has_null:
-            return [dict(zip(names, row, strict=True)) for row in zip(*all_numbers, strict=True)] or self._no_metrics()
+            return [dict(zip(names, row, strict=True)) for row in zip(*all_numbers, strict=True)]
         return [
             {name: number for name, number in zip(names, row, strict=True) if number is not None}
             for row in zip(*all_numbers, strict=True)
         ]
-
-    def _no_metrics(self) -> list[dict[str, float]]:
-        return [{} for _ in range(self._n)]
 
     def _note_faults(self, name: str, values: np.ndarray, is_null: np.ndarray) -> None:
         metric, present = known_metric(name), values[~is_null]

@@ -209,7 +209,7 @@ def test_final_disk_error_is_raised_unless_another_error_is(store, monkeypatch):
         raise OSError(28, "no space left")
 
     monkeypatch.setattr(Store, "_sync", lambda store: None)  # nothing fails before the end
-    monkeypatch.setattr(store_folder, "_sync", fail)
+    monkeypatch.setattr(store_folder, "sync_file", fail)
     with pytest.raises(StoreError, match=r"cannot write to .* any more: no space left"):
         write(store, result())
     with pytest.raises(KeyError, match="mine"), store.writing("small"):

@@ -34,8 +34,7 @@ def left(store, monkeypatch):
     """Return a store whose last run could not write the table."""
     write(store, 0)
     with monkeypatch.context() as patch:
-        patch.setattr(table_file.os, "fsync", full_disk)
-        patch.setattr("probcal.store.folder._sync", lambda file: file.flush())
+        patch.setattr(table_file, "sync_file", full_disk)
         write(store, 1)
     return store
 
