@@ -44,6 +44,11 @@ def _text_of_a_log(path: Path) -> None:
     path.write_bytes(b'{"probcal": "0.2.0", "table": ""}\n')
 
 
+def _forget_table(path: Path) -> None:
+    """Removes the log, which has a digest of the table that stood here before."""
+    path.with_name("cells.jsonl").unlink()
+
+
 def with_columns(**columns: Any) -> Callable[[Path], None]:
     """Replaces the values of columns, and adds or, for None, removes columns."""
 
@@ -52,7 +57,7 @@ def with_columns(**columns: Any) -> Callable[[Path], None]:
         kept = {name: table.column(name) for name in table.column_names} | columns
         changed = pa.table({name: values for name, values in kept.items() if values is not None})
         pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
-        path.with_name("cells.jsonl").unlink()  # which has a digest of the table
+        _forget_table(path)
 
     return change
 
@@ -111,6 +116,7 @@ def _long_texts(rows: int, groups: int, dictionary: bool) -> Callable[[Path], No
             for _ in range(groups):
                 writer.write_table(long)
             writer.add_key_value_metadata({key.decode(): text.decode() for key, text in table.schema.metadata.items()})
+        _forget_table(path)
 
     return change
 
@@ -123,6 +129,7 @@ def _many_columns(path: Path) -> None:
 
 def _no_results(path: Path) -> None:
     write_table(path, [])
+    _forget_table(path)
 
 
 TABLES = [
@@ -198,7 +205,7 @@ TABLES = [
     Case("table file", "a broken line beside the table", "convert results", 2, "is not the result of a cell",
          {"results/cells.jsonl": lambda path: path.open("a").write("x\n")}),
     Case("table file", "a result that cannot be, to be discarded", "verify results --discard", 1,
-         "removed 1 results of", {"results/cells.parquet": with_columns(rms=[1.5])}),
+         "removed 1 result of", {"results/cells.parquet": with_columns(rms=[1.5])}),
 ]  # fmt: skip
 
 
