@@ -17,13 +17,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import ndtr, stdtrit
-
 from probcal.analysis.spread import standard_deviation
 
 SIGMAS = 3.0
 """Half the width of the band with infinitely many splits, in standard deviations."""
-LEVEL = 2.0 * float(ndtr(-SIGMAS))
+LEVEL = math.erfc(SIGMAS / math.sqrt(2))
 """Share of draws outside the band, on both sides together: .27 %."""
 FEWEST_SPLITS = 5
 """Number of finite splits that a verdict needs. The band reaches 289 sd to each side with two splits, 22 with three,
@@ -130,6 +128,8 @@ class Band:
 
 @functools.cache
 def _t_quantile(degrees: int) -> float:
+    from scipy.special import stdtrit  # imported late, because most tables do not need it and it takes .2 s
+
     return float(stdtrit(degrees, 1 - LEVEL / 2))
 
 
