@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold
 
 from probcal._io import data_text, write_atomic
 from probcal.data.dataset import as_text
@@ -27,6 +26,8 @@ def cross_fit(name: str, predictions: FilePredictions, seed: int) -> Floats:
     ``FOLDS`` folds are stratified by class and drawn with ``seed``. Rows of weight 0 are in no fold and have NaN.
     Raises DataError where a class has fewer rows.
     """
+    from sklearn.model_selection import StratifiedKFold  # takes half a second to import
+
     counted = np.flatnonzero(predictions.weight > 0)
     counts = np.bincount(predictions.y[counted], minlength=len(predictions.classes))
     if (n := int(counts.min())) < FOLDS:

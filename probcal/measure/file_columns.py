@@ -15,7 +15,9 @@ from probcal.data.labels import NUMBER
 Floats = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.object_]
 
-_PERCENT = re.compile(r"(.*[0-9.,])\s*[%\N{FULLWIDTH PERCENT SIGN}]", re.DOTALL)
+SIGN = "[%\N{FULLWIDTH PERCENT SIGN}]"
+"""Per-cent signs, as a regular expression."""
+_PERCENT = re.compile(rf"(.*[0-9.,])\s*{SIGN}", re.DOTALL)
 _HUNDREDTH = "e-2"
 """The exponent in place of a per-cent sign, so that ``63.7%`` is the same float as ``.637``."""
 _DECIMAL_ZEROS = re.compile(r"\.0+")
@@ -29,6 +31,10 @@ LARGEST_RATIO = 1e30
 
 def texts_of(raw: pd.Series) -> Texts:
     """Return (n_rows,) each value as text, None where it is missing."""
+    if isinstance(raw.dtype, pd.CategoricalDtype):  # each level once
+        levels = [as_text(level) for level in raw.cat.categories]
+        texts: Texts = np.array([*levels, None], dtype=object)[raw.cat.codes.to_numpy()]
+        return texts
     values = raw.astype(object).where(raw.notna(), None)
     return np.array([None if value is None else as_text(value) for value in values], dtype=object)
 
@@ -68,7 +74,8 @@ def group_names(raw: pd.Series, missing: str) -> Texts:
     A group is a name and never a number: ``2026-01`` and ``007`` stay as they are written. Only what CSV and Parquet
     files write in two ways is one group: ``1`` and ``1.0``, ``true`` and ``True``, a date with and without midnight.
     """
-    groups = [missing if text is None else " ".join(text.split()) for text in texts_of(raw)]
+    codes, texts = pd.factorize(texts_of(raw))
+    groups = [" ".join(text.split()) for text in texts]
     distinct = set(groups) - {missing}
     if any(map(_TIME.fullmatch, distinct)) and all(
         _TIME.fullmatch(group) or _DATE.fullmatch(group) for group in distinct
@@ -79,7 +86,9 @@ def group_names(raw: pd.Series, missing: str) -> Texts:
         groups = [names.get(group, group) for group in groups]
     elif {group.casefold() for group in distinct} <= _BOOLEANS:
         groups = [group.casefold() if group in distinct else group for group in groups]
-    return np.array(groups, dtype=object)
+    names_of_codes: Texts = np.array([*groups, missing], dtype=object)
+    named: Texts = names_of_codes[codes]
+    return named
 
 
 def _ends_in_zeros(group: str) -> bool:

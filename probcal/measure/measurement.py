@@ -15,6 +15,7 @@ from probcal.data.labels import in_order
 from probcal.measure.column_reader import MISSING_GROUP
 from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.prediction_file import FilePredictions
+from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 
 Floats = npt.NDArray[np.float64]
@@ -49,6 +50,8 @@ class Quantity:
     label: str
     value: Callable[[Prediction], float]
     metric: Metric
+    drawn: Callable[[DrawnRows], Floats] | None = None
+    """Function of many draws of two classes, as ``Metric.drawn``."""
     has_calibration: bool = True
     """Whether it is shown for the calibrated probabilities, too."""
     has_interval: bool = True
@@ -58,6 +61,11 @@ class Quantity:
     def decimals(self) -> int:
         """Return how many digits the tables show after the point: three for slopes, which may have a sign."""
         return 3 if self.metric.least < 0 else 4
+
+    @property
+    def is_fast(self) -> bool:
+        """Return whether all draws are measured, and not only ``FEW_DRAWS``."""
+        return self.metric.measured == "always"
 
     @property
     def is_tested(self) -> bool:
@@ -70,10 +78,16 @@ def quantities(two_classes: bool) -> list[Quantity]:
     base = metric_named("frequency")
     lines = []
     if two_classes:
-        lines.append(
-            Quantity("base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, has_calibration=False)
-        )
-        lines.append(Quantity("mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base))
+        lines += [
+            Quantity(
+                "base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, DrawnRows.base_rate,
+                has_calibration=False,
+            ),
+            Quantity(
+                "mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base,
+                DrawnRows.mean_probability,
+            ),
+        ]  # fmt: skip
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
         has_value = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_EXPERIMENT_METRICS)
@@ -85,13 +99,18 @@ def quantities(two_classes: bool) -> list[Quantity]:
 def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
     if metric.name == "cxe":
         return [
-            Quantity("log_loss_bits", "log loss (bits)", value, metric),
-            Quantity("log_loss_nats", "log loss (nats)", lambda prediction: value(prediction) * math.log(2), metric),
-        ]
+            Quantity("log_loss_bits", "log loss (bits)", value, metric, DrawnRows.log_loss),
+            Quantity(
+                "log_loss_nats", "log loss (nats)", lambda prediction: value(prediction) * math.log(2), metric,
+                lambda draws: draws.log_loss() * math.log(2),
+            ),
+        ]  # fmt: skip
     if metric.name == "rms":
-        return [Quantity("brier", "Brier score", lambda prediction: value(prediction) ** 2, metric)]
+        return [
+            Quantity("brier", "Brier score", lambda prediction: value(prediction) ** 2, metric, DrawnRows.squared_error)
+        ]
     estimate = metric.name not in _P_VALUES
-    return [Quantity(metric.name, metric.short, value, metric, has_calibration=estimate, has_interval=estimate)]
+    return [Quantity(metric.name, metric.short, value, metric, metric.drawn, estimate, has_interval=estimate)]
 
 
 @dataclass(frozen=True)
@@ -223,18 +242,71 @@ def _bootstrap_values(
     Slow metrics are NaN after ``FEW_DRAWS`` draws.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
-    all_places = [place for place, quantity in enumerate(quantities) if quantity.has_interval]
-    fast_places = [place for place in all_places if quantities[place].metric.measured == "always"]
+    stages = [stage[:, 1] if stage.ndim == 2 and stage.shape[1] == 2 else stage for stage in stages]
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     y, weight, stages = y[order], weight[order], [stage[order] for stage in stages]
+    places = [place for place, quantity in enumerate(quantities) if quantity.has_interval]
+    batched = [place for place in places if stages[0].ndim == 1 and quantities[place].drawn is not None]
+    single = [place for place in places if place not in batched]
+    state = random.bit_generator.state
     with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
-        for draw in range(draws):
-            places = all_places if draw < FEW_DRAWS else fast_places
-            times = np.bincount(random.integers(len(y), size=len(y)), minlength=len(y))
+        begin = 0
+        for batch in _drawn_batches(y, stages, weight, draws, random) if batched else ():
+            for number, drawn in enumerate(batch):
+                end = begin + len(drawn.total)
+                for place in batched:
+                    quantity = quantities[place]
+                    if quantity.drawn is not None and (begin < FEW_DRAWS or quantity.is_fast):
+                        values[number, begin:end, place] = quantity.drawn(drawn)
+            begin = end
+        random.bit_generator.state = state  # the same rows for all quantities
+        for draw in range(draws if single else 0):
+            few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
+            weight_drawn = weight * _drawn_times(len(y), random)
             for number, p in enumerate(stages):
-                subset = [quantities[place] for place in places]
-                values[number, draw, places] = _values(y, p, weight * times, subset, coarse=True)
+                values[number, draw, few] = _values(y, p, weight_drawn, [quantities[i] for i in few], coarse=True)
     return values
+
+
+_MOST_BLOCKS = 1000
+"""Blocks of predictions in a draw. Pooling moves a metric by less than a fiftieth of the width of its interval."""
+_BATCH = 200
+"""Draws that are measured together. It divides ``FEW_DRAWS``."""
+_FEW_ROWS = 20_000
+"""Most rows that are drawn one by one where all have the same weight."""
+
+
+def _drawn_batches(
+    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, draws: int, random: np.random.Generator
+) -> Iterator[list[DrawnRows]]:
+    """Yield batches of draws, each with one ``DrawnRows`` for each stage.
+
+    Many rows of equal weight are not drawn one by one. The number of rows that a draw takes from each block and label
+    has a multinomial distribution, which is drawn instead.
+    """
+    blocks = [Blocks.of(y, p, weight, _MOST_BLOCKS) for p in stages]
+    draws_counts = len(stages) == 1 and len(y) > _FEW_ROWS and bool((weight == weight[0]).all())
+    cells = [numbers + len(block.p) * (y == 1) for block, numbers in blocks]
+    shares = np.bincount(cells[0], minlength=2 * len(blocks[0][0].p)) / len(y)
+    for begin in range(0, draws, _BATCH):
+        size = min(_BATCH, draws - begin)
+        if draws_counts:
+            drawn = [weight[0] * random.multinomial(len(y), shares, size=size)]
+        else:
+            drawn = [np.empty((size, 2 * len(block.p))) for block, _ in blocks]
+            for draw in range(size):
+                weight_drawn = weight * _drawn_times(len(y), random)
+                for counts, cell in zip(drawn, cells, strict=True):
+                    counts[draw] = np.bincount(cell, weight_drawn, counts.shape[1])
+        yield [
+            DrawnRows(block, counts[:, len(block.p) :], counts[:, : len(block.p)])
+            for (block, _), counts in zip(blocks, drawn, strict=True)
+        ]
+
+
+def _drawn_times(n_rows: int, random: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return how often each row is drawn, (n_rows,)."""
+    return np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows)
 
 
 def _bounds(quantity: Quantity) -> tuple[float, float]:

@@ -194,7 +194,7 @@ class _Reader(ColumnReader):
     def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
         """Return the target, and what words such as NA are read as."""
         name, words = self.names[place], self.table.word_columns.get(place)
-        positive, column = self.request.positive, self.frame[place]
+        positive, column = self.request.positive, self.column(place)
         refuse_rounded_labels(name, column, self.source)
         user_labels = [*self.request.label, *([positive] if positive else [])]
         raw, notes = read_word_labels(name, column, words, user_labels)

@@ -213,11 +213,11 @@ def blocks_of(ranked: RankedRows) -> tuple[Array, Array, Array]:
 
 
 def isotonic_of(ranked: RankedRows) -> Curve:
-    from sklearn.isotonic import isotonic_regression
+    from scipy.optimize import isotonic_regression  # in C++, a quarter of the time of scikit-learn's
 
     p, observed, weight = blocks_of(ranked)
     # the mean of a pool of equal frequencies can leave [0, 1] by a rounding
-    return Curve(p, np.clip(isotonic_regression(observed, sample_weight=weight), 0, 1))
+    return Curve(p, np.clip(isotonic_regression(observed, weights=weight).x, 0, 1))
 
 
 def loess_of(ranked: RankedRows, most_points: int = LOESS_POINTS) -> Curve:

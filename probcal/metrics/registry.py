@@ -21,6 +21,7 @@ from probcal.metrics.checked_rows import checked_numbers, checked_two_classes, n
 from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
 from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
+from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
 from probcal.metrics.recalibration import intercept_of, slope_of
@@ -128,6 +129,9 @@ class Metric:
         Whether the metric needs the true probabilities of the rows.
     two_classes : bool, default=False
         Whether the metric is for two classes only. It is NaN for three or more.
+    drawn : callable or None, default=None
+        Function of ``DrawnRows`` that returns the values of many bootstrap draws of two classes at once, (n_draws,).
+        Without it, each draw is measured by ``value``.
     decimals : int, default=3
         Number of decimals in tables.
     """
@@ -145,6 +149,7 @@ class Metric:
     measured: Literal["always", "asked", "by the method", "in comparisons"] = "always"
     of_the_truth: bool = False
     two_classes: bool = False
+    drawn: Callable[[DrawnRows], np.ndarray] | None = None
     decimals: int = 3
 
     @property
@@ -221,6 +226,7 @@ _ENTRIES = (
         "Cross entropy (bits)",
         lambda one: entropy_of(one.rows, 2),
         most=math.inf,
+        drawn=DrawnRows.log_loss,
     ),
     Metric(
         "rms",
@@ -228,6 +234,7 @@ _ENTRIES = (
         "RMS",
         "Root mean squared error",
         lambda one: math.sqrt(squared_error(one.rows)),
+        drawn=lambda draws: np.sqrt(draws.squared_error()),
     ),
     Metric(
         "auc",
@@ -237,6 +244,7 @@ _ENTRIES = (
         lambda one: area_under_roc(one.ranked),
         larger_is_better=True,
         undefined=True,
+        drawn=DrawnRows.auc,
     ),
     Metric(
         "c_emp",
@@ -244,6 +252,7 @@ _ENTRIES = (
         "c_emp",
         "Empirical calibration error c_emp",
         lambda one: range_error(one.ranked),
+        drawn=DrawnRows.c_emp,
     ),
     Metric(
         "ece",
@@ -251,6 +260,7 @@ _ENTRIES = (
         "ECE",
         "Expected calibration error (15 bins of equal width)",
         lambda one: bin_error(one.ranked),
+        drawn=DrawnRows.ece,
     ),
     Metric(
         "ks",
@@ -258,6 +268,7 @@ _ENTRIES = (
         "KS",
         "Kolmogorov-Smirnov calibration error",
         lambda one: largest_sum_error(one.ranked),
+        drawn=DrawnRows.kolmogorov_smirnov,
     ),
     Metric(
         "c_emp_p",
@@ -371,6 +382,7 @@ _ENTRIES = (
         undefined=True,
         measured="asked",
         two_classes=True,
+        drawn=DrawnRows.slope,
     ),
     Metric(
         "intercept",
@@ -384,6 +396,7 @@ _ENTRIES = (
         undefined=True,
         measured="asked",
         two_classes=True,
+        drawn=DrawnRows.intercept,
     ),
     Metric(
         "ici",
@@ -392,6 +405,7 @@ _ENTRIES = (
         "Integrated calibration index (ICI)",
         lambda one: mean_distance(one.distances),
         measured="asked",
+        drawn=DrawnRows.ici,
     ),
     Metric(
         "e50",
@@ -400,6 +414,7 @@ _ENTRIES = (
         "Median distance from the calibration curve (E50)",
         lambda one: distance_quantile(one.distances, 0.5),
         measured="asked",
+        drawn=lambda draws: draws.distance_quantile(0.5),
     ),
     Metric(
         "e90",
@@ -408,6 +423,7 @@ _ENTRIES = (
         "90 % quantile of the distance from the calibration curve (E90)",
         lambda one: distance_quantile(one.distances, 0.9),
         measured="asked",
+        drawn=lambda draws: draws.distance_quantile(0.9),
     ),
     Metric(
         "smece",
@@ -416,6 +432,7 @@ _ENTRIES = (
         "Smooth expected calibration error (smECE)",
         lambda one: smooth_error(one.ranked),
         measured="asked",
+        drawn=DrawnRows.smooth_error,
     ),
     Metric(
         "ece_mass",
@@ -424,6 +441,7 @@ _ENTRIES = (
         "Expected calibration error (15 bins of equal weight)",
         lambda one: bin_error(one.ranked, strategy="quantile"),
         measured="asked",
+        drawn=DrawnRows.ece_of_equal_weights,
     ),
     Metric(
         "miscalibration",
@@ -432,6 +450,7 @@ _ENTRIES = (
         "Miscalibration part of the Brier score (CORP)",
         lambda one: one.brier_parts.miscalibration,
         measured="asked",
+        drawn=DrawnRows.miscalibration,
     ),
     Metric(
         "discrimination",
@@ -441,6 +460,7 @@ _ENTRIES = (
         lambda one: one.brier_parts.discrimination,
         larger_is_better=True,
         measured="asked",
+        drawn=DrawnRows.discrimination,
     ),
     Metric(
         "refinement",
@@ -449,6 +469,7 @@ _ENTRIES = (
         "Refinement: Brier score after recalibration (CORP)",
         lambda one: one.brier_parts.refinement,
         measured="asked",
+        drawn=DrawnRows.refinement,
     ),
     Metric(
         "sharpness",
@@ -458,6 +479,7 @@ _ENTRIES = (
         lambda one: sharpness_of(one.rows),
         no_end="good only if the predictions are calibrated",
         measured="asked",
+        drawn=DrawnRows.sharpness,
     ),
     Metric(
         "log10_martingale",

@@ -64,10 +64,11 @@ class UserTable:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """Return the table as pandas has it: categorical text without words for missing values, numbers, booleans."""
-        columns = {place: self._pandas_column(place) for place in range(len(self.columns))}
+        columns = {place: self.pandas_column(place) for place in range(len(self.columns))}
         return pd.DataFrame(columns).set_axis(list(self.names), axis=1)
 
-    def _pandas_column(self, place: int) -> pd.Series:
+    def pandas_column(self, place: int) -> pd.Series:
+        """Return one column as ``frame`` has it."""
         column = self.columns[place]
         if pa.types.is_integer(column.type) and column.null_count:
             return pd.Series(column.to_pylist(), dtype="UInt64" if pa.types.is_uint64(column.type) else "Int64")
