@@ -21,9 +21,9 @@ import numpy as np
 
 from probcal.config.experiment import Experiment, find_config, read_experiment
 from probcal.runner import execute
+from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import current_data
 from probcal.runner.fit_predict import one_thread_each
-from probcal.runner.plan import Cell, cells_of
 
 MAP_TABLES = ("arena-sonar", "arena-yeast", "arena-jm1")
 TABLES = (*MAP_TABLES, "arena-heart-h", "arena-spambase", "arena-scene-classification")

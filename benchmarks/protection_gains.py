@@ -16,7 +16,7 @@ from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
 from probcal.errors import StoreError
 from probcal.protection import CompositeJumper, Quadratic, SimpleJumper, regret_bound
-from probcal.runner.plan import cells_of
+from probcal.runner.cell import cells_of
 from probcal.store.folder import Store, cell_id
 
 FOLDER = Path("results/protection-simulated")

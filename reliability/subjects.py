@@ -154,7 +154,8 @@ def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
     from probcal.papers.check.accepted import accept_numbers
     from probcal.papers.check.findings import CheckedResults
-    from probcal.runner.run import RunOptions, run_experiment
+    from probcal.runner.options import RunOptions
+    from probcal.runner.run import run_experiment
     from probcal.store.folder import Store
 
     experiment, results = read_experiment(folder / "run.yaml"), folder / "results"
@@ -166,7 +167,7 @@ def _results(folder: Path) -> Path:
 
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
-    from probcal.runner.plan import cells_of
+    from probcal.runner.cell import cells_of
     from probcal.runner.run import describe, small_experiment
 
     path = folder / "hostile.yaml"

@@ -19,7 +19,8 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.load import data_folder
 from probcal.errors import FileProblems, ProbcalError, Problem
 from probcal.notebook.results import ExperimentResults, as_names
-from probcal.runner.run import RunOptions, run_experiment, small_experiment
+from probcal.runner.options import RunOptions
+from probcal.runner.run import run_experiment, small_experiment
 
 _FILE_NAME = "config"
 """Name of the file that a mapping stands for, in messages and in the results folder."""

@@ -29,7 +29,7 @@ from probcal.methods._learner_output import in_class_order
 
 if TYPE_CHECKING:
     from probcal.config.experiment import Component
-    from probcal.runner.plan import Cell
+    from probcal.runner.cell import Cell
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 

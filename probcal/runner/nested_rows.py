@@ -31,7 +31,7 @@ from probcal.runner.fit_predict import SplitRows
 if TYPE_CHECKING:
     from probcal.config.entries import Component
     from probcal.data.card_split import Split
-    from probcal.runner.plan import Cell
+    from probcal.runner.cell import Cell
 
 
 def load_nested_split(cell: Cell) -> SplitRows:

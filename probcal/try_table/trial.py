@@ -16,7 +16,8 @@ from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.metrics.registry import find_metric
 from probcal.reading.table import STANDARD_INPUT
-from probcal.runner.run import RunOptions, run_experiment
+from probcal.runner.options import RunOptions
+from probcal.runner.run import run_experiment
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.try_table import choices

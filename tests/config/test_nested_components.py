@@ -154,8 +154,8 @@ def test_an_edited_nested_class_makes_its_cells_stale(tmp_path, monkeypatch):
 
 
 def test_a_nested_parameter_changes_the_key_of_its_cells(tmp_path):
+    from probcal.runner.cell import cells_of
     from probcal.runner.identity import Identities
-    from probcal.runner.plan import cells_of
 
     keys = []
     for change in ((), (("C: 0.1", "C: 0.2"),)):

@@ -14,8 +14,8 @@ from probcal.config.numerics import Numerics, numerics
 from probcal.config.plugins import known_learners, known_methods
 from probcal.methods.registry import PUBLIC_CLASSES
 from probcal.metrics.registry import NAMED
+from probcal.runner.cell import cells_of
 from probcal.runner.identity import components_of
-from probcal.runner.plan import cells_of
 
 PROBING = "probcal.methods.probing.ProbingClassifier"
 LOGISTIC = "sklearn.linear_model.LogisticRegression"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
-from probcal.runner.plan import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, cells_of
 
 CONFIG = """
 name: timed

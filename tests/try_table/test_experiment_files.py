@@ -15,9 +15,9 @@ from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
 from probcal.reading.text_column import MISSING
+from probcal.runner.cell import cells_of
 from probcal.runner.execute import execute
 from probcal.runner.identity import Identities
-from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug

@@ -16,10 +16,11 @@ from probcal.config.components import import_class, parameter_names
 from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import DataError, ProbcalError
+from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
-from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
+from probcal.runner.plan import refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
 from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
 from probcal.store.folder import Store
