@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.config.components import Builtin
+from probcal.components.registry import LEARNER_NAMES, Builtin
 
 WEKA_PACKAGE = "probcal.learners.weka."
 """The import path of every learner of Weka begins so."""
@@ -88,3 +88,6 @@ LEARNERS: dict[str, Builtin] = {
         label="Log",
     ),
 }
+LEARNER_NAMES.add(LEARNERS)
+known_learners, find_learner = LEARNER_NAMES.known, LEARNER_NAMES.find
+"""Return all learners with a short name, those of plugins too, and the one of a name."""

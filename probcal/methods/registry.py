@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.config.components import Builtin
+from probcal.components.registry import METHOD_NAMES, Builtin
 
 METHODS: dict[str, Builtin] = {
     "direct": Builtin(
@@ -144,6 +144,9 @@ METHODS: dict[str, Builtin] = {
 
 OLD_NAMES = {"relabelling": "relabeling"}
 """Earlier short name -> short name. Experiments may use both."""
+METHOD_NAMES.add(METHODS, OLD_NAMES)
+known_methods = METHOD_NAMES.known
+"""Return all methods with a short name, those of plugins too."""
 
 _WITHOUT_SHORT_NAME = {
     "probcal.methods.direct.RescaledClassifier": "scores",

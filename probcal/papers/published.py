@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from probcal._io import refuse_cut_off
-from probcal.config.plugins import declarations, paper_folder
+from probcal.components.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.papers.draw_distribution import DrawDistribution, read_distributions
 

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from probcal._validation import take_rows
-from probcal.config.components import import_class, parameter_names
+from probcal.components.classes import import_class, parameter_names
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
 from probcal.data.load import load

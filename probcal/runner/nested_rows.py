@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from probcal._validation import is_count, take_rows
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
 from probcal.data.folds import fold_rows

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from probcal._io import printable
-from probcal.config.components import import_class, unmet_requirement
+from probcal.components.classes import import_class, unmet_requirement
+from probcal.components.nested import paths
 from probcal.config.experiment import Experiment
-from probcal.config.nested import paths
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA_PACKAGE

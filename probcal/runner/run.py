@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
-from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.errors import StoreError
@@ -41,6 +40,7 @@ from probcal.runner.provenance import RunTimes, provenance
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, by_run
 from probcal.store.outline import Outline
+from probcal.yaml_file import YamlFile
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
 _ROUNDS = ("n_probes", "n_estimators")

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from sklearn.pipeline import Pipeline
 
-from probcal.config.components import trusting
+from probcal.components.nested import instances
+from probcal.components.trust import trusting
 from probcal.config.experiment import read_experiment
-from probcal.config.nested import instances
 from probcal.config.schemas import schema_path
 from probcal.errors import FileProblems
 from probcal.store.folder import Store

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from probcal._io import shipped
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
+from probcal.components.nested import canonical
+from probcal.components.numerics import Numerics, numerics
 from probcal.config.experiment import read_experiment
-from probcal.config.nested import canonical
-from probcal.config.numerics import Numerics, numerics
-from probcal.config.plugins import known_learners, known_methods
-from probcal.methods.registry import PUBLIC_CLASSES
+from probcal.learners.registry import known_learners
+from probcal.methods.registry import PUBLIC_CLASSES, known_methods
 from probcal.metrics.registry import NAMED
 from probcal.runner.cell import cells_of
 from probcal.runner.identity import components_of

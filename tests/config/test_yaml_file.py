@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from probcal.config.validation import validate_file
-from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
+from probcal.yaml_file import YamlFile
+from probcal.yaml_validation import validate_file
 
 
 class Inner(BaseModel):

@@ -27,7 +27,7 @@ from probcal import (
     TemperatureClassifier,
     WeightSweepClassifier,
 )
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.learners.kernel_svm import LogisticSVC
 from probcal.methods.registry import METHODS
 from tests.methods.calibrating import blobs

@@ -20,7 +20,7 @@ from probcal import (
     VennAbersClassifier,
     WeightSweepClassifier,
 )
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.methods.registry import FAMILIES, METHODS
 
 LOGISTIC = LogisticRegression()

@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
 from probcal.papers import deviations, published
 from probcal.papers.draw_distribution import read_distributions
 from probcal.papers.published import PAPERS, PublishedPaper
+from probcal.yaml_file import YamlFile
 
 LANGFORD = "langford-zadrozny-2005"
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from probcal.config.experiment import read_experiment
-from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
 from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
@@ -23,6 +22,7 @@ from probcal.try_table.experiment_files import Plan, table_files, write, yaml_te
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
 from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
 from probcal.try_table.target import read_target
+from probcal.yaml_file import YamlFile
 from tests.try_table.own_tables import customers, written
 
 often = settings(derandomize=True, deadline=None, max_examples=60)

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from probcal.config.components import import_class, parameter_names
+from probcal.components.classes import import_class, parameter_names
 from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import DataError, ProbcalError

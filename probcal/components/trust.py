@@ -1,4 +1,9 @@
-"""What an experiment file may name without the user's trust: classes that only compute, and no files or commands.
+"""Trust: which import paths an experiment file may name, because their classes only compute, and what the user adds.
+
+Importing a module runs its code. So an experiment file may import only from probcal, scikit-learn and what the user
+trusts. Users trust names by ``--trust`` and ``--allow-imports``, by ``trusting`` in Python, or by the environment
+variable PROBCAL_TRUSTED, with ``:`` or ``,`` between names. The name ``weka`` also allows options of Weka that read or
+write files (``probcal.learners.weka.allowed``).
 
 A class of scikit-learn or probcal counts if it is defined there and is an estimator, a kernel or a splitter. Modules
 import much more than they define, such as ``gzip.GzipFile``, and none of it counts. No class is called before this
@@ -10,11 +15,21 @@ A text can name a file. So a parameter of scikit-learn takes a text only if scik
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from probcal.config.components import import_class, is_trusted, is_trusted_by_user, refusal
+from probcal.components.classes import import_class
+from probcal.components.registry import plugin_package
 from probcal.errors import ProbcalError
+
+ANY_PATH = "*"
+"""In place of a name, this trusts any import path."""
+_VARIABLE = "PROBCAL_TRUSTED"
+_PACKAGES = ("probcal", "sklearn")
 
 FREE_TEXTS = {
     "constant": "a class label",
@@ -41,11 +56,63 @@ FILE_TEXTS = {
     "pre_dispatch": "is evaluated as an expression",
 }
 """Parameter that takes any text -> what scikit-learn does with it."""
-_PACKAGES = ("probcal", "sklearn")
 _OPEN_PARTS = ("probcal.learners", "probcal.methods", "sklearn")
 """Packages whose classes a config may name. ``probcal.NAME`` counts, too."""
 _CLOSED_NAMES = frozenset(("conftest", "externals", "tests"))
 """Modules of these names run code of other packages."""
+
+
+def is_trusted(path: str) -> bool:
+    """Return whether ``path`` is, or lies below, a trusted name: ``mine`` trusts mine.trees, not mine2.
+
+    A class that an installed package declares for probcal is trusted, too (``probcal.components.plugins``).
+    """
+    return any(path.startswith(f"{name}.") for name in _PACKAGES) or is_trusted_by_user(path)
+
+
+def is_trusted_by_user(path: str) -> bool:
+    """Return whether the user trusts ``path``: by name, or by installing the package that declares it for probcal."""
+    names = _names_from_environment()
+    if ANY_PATH in names or any(path == name or path.startswith(f"{name}.") for name in names):
+        return True
+    return plugin_package(path) is not None
+
+
+def refusal(path: str) -> str:
+    """Return why ``path`` is not imported, and what to write to have it imported."""
+    name = path.partition(".")[0]
+    return (
+        f'"{path}" is not imported: an import runs code, and only that of probcal and scikit-learn is trusted unasked; '
+        f"if you trust {name} too, add  --trust {name}  (or  --allow-imports  for any import path, or set "
+        "PROBCAL_TRUSTED)"
+    )
+
+
+@contextmanager
+def trusting(*names: str) -> Iterator[None]:
+    """Allow imports below each of ``names`` inside the context. ``*`` allows all.
+
+    With any trusted name, modules may also lie in the current folder, which is searched last. Without one it is not
+    searched. Otherwise a package that looks for an optional module would run a file of that name beside a config.
+    """
+    old_value = os.environ.get(_VARIABLE)
+    if names:  # in the environment, so that new threads and processes trust the same names
+        os.environ[_VARIABLE] = ":".join((*_names_from_environment(), *names))
+    try:
+        if _names_from_environment():
+            with suppress(FileNotFoundError):  # the current folder was removed, so nothing can be imported from it
+                if os.getcwd() not in sys.path:
+                    sys.path.append(os.getcwd())
+        yield
+    finally:
+        if old_value is not None:
+            os.environ[_VARIABLE] = old_value
+        elif names:
+            os.environ.pop(_VARIABLE, None)
+
+
+def _names_from_environment() -> list[str]:
+    return [name for name in re.split(r"[:,\s]+", os.environ.get(_VARIABLE, "")) if name]
 
 
 def trusted_class(path: str) -> type:

@@ -8,6 +8,7 @@ lists and mappings. Nothing here needs pydantic, which takes long to import.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -266,3 +267,17 @@ def as_list(value: Any) -> Any:
 def texts(value: Any) -> list[str]:
     """Return the texts among one value or several."""
     return [item for item in as_list(value) or [] if isinstance(item, str)]
+
+
+def entries(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
+    """Return name -> entry of a section that is a list of names or a mapping. Malformed entries are left out."""
+    value = data.get(section)
+    if isinstance(value, list):
+        return {name: {} for name in value if isinstance(name, str)}
+    items = named_items(value)
+    return {name: entry or {} for name, entry in items.items() if isinstance(entry, dict | None)}
+
+
+def named_items(value: Any) -> dict[str, Any]:
+    """Return the items of a mapping whose keys are text. Anything but a mapping gives an empty one."""
+    return {name: item for name, item in value.items() if isinstance(name, str)} if isinstance(value, dict) else {}

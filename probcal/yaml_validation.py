@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import AfterValidator, BaseModel, ValidationError, ValidationInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from probcal.config.yaml_file import MOST_REPORTED, Place, YamlFile
 from probcal.errors import FileProblems, Problem, did_you_mean
+from probcal.yaml_file import MOST_REPORTED, Place, YamlFile
 
 Model = TypeVar("Model", bound=BaseModel)
 Faults = Iterator[tuple[Place, str]]

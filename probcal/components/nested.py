@@ -15,15 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from probcal.config.components import build, import_class, takes_parameter, unknown_parameters, value_fault
-from probcal.config.numerics import numerics
-from probcal.config.plugins import find_component, known_learners, known_methods
-from probcal.config.trust import text_faults, trusted_class
+from probcal.components.classes import import_class, takes_parameter, unknown_parameters, value_fault
+from probcal.components.numerics import numerics
+from probcal.components.registry import LEARNER_NAMES, METHOD_NAMES, Builtin
+from probcal.components.trust import text_faults, trusted_class
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
+from probcal.yaml_file import Place
 
 _KEYS = {"type", "params"}
-
-Place = tuple[str | int, ...]
 
 
 def is_component(value: Any) -> bool:
@@ -69,6 +68,18 @@ def canonical(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: canonical(item) for name, item in value.items()}
     return [canonical(item) for item in value] if isinstance(value, list) else value
+
+
+def build(component: type, *arguments: Any, **params: Any) -> Any:
+    """Return an unfitted instance, with its nested components.
+
+    Raises ProbcalError when a constructor rejects its arguments.
+    """
+    values = instances(params)
+    try:
+        return component(*arguments, **values)
+    except Exception as error:  # a user's class may raise anything
+        raise ProbcalError(f"{component.__name__} cannot be made: {error}") from None
 
 
 def instances(value: Any) -> Any:
@@ -126,13 +137,16 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
 def _class(name: str) -> type:
     builtin = _find_builtin(name)
     if builtin is None and "." not in name:
-        components = {**known_learners(), **known_methods()}
-        raise ProbcalError(unknown_name("learner or method", name, components, "; any other class by its import path"))
+        raise ProbcalError(unknown_name("learner or method", name, _known(), "; any other class by its import path"))
     return trusted_class(builtin.path if builtin else name)
 
 
-def _find_builtin(name: str) -> Any:
-    return find_component("learners", name) or find_component("methods", name)
+def _find_builtin(name: str) -> Builtin | None:
+    return LEARNER_NAMES.find(name) or METHOD_NAMES.find(name)
+
+
+def _known() -> dict[str, Builtin]:
+    return {**LEARNER_NAMES.known(), **METHOD_NAMES.known()}
 
 
 def _components(place: Place, value: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
@@ -150,7 +164,7 @@ def _spelling_faults(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
             yield (*place, "params"), "params of a component must be a mapping, as in {a: b}"
         for key in sorted(map(str, set(value) - _KEYS)):
             suggestion = did_you_mean(key, ("params",))
-            if suggestion or "." in value["type"] or value["type"] in {**known_learners(), **known_methods()}:
+            if suggestion or "." in value["type"] or value["type"] in _known():
                 hint = suggestion or "; parameters belong below params: {type: …, params: {…}}"
                 yield (*place, key), f'unknown key "{key}" of a component{hint}'
     elif isinstance(value, Mapping) and "_target_" in value:
