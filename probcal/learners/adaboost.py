@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal._validation import check_choices, is_count
+from probcal._classes import two_classes
+from probcal._validation import check_choices, is_count, row_weights
 from probcal.learners.stump_search import Stump, StumpSearch
-from probcal.methods._base import row_weights, two_classes
 
 _LEAST = float(np.finfo(np.float64).eps)
 """Where a stump's probability is cut before its logarithm."""

@@ -9,8 +9,7 @@ from scipy.special import expit
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods._base import normalised_rows
-from probcal.methods._learner_output import learner_scores
+from probcal._learner_output import learner_scores, normalised_rows
 
 
 class LogisticSVC(SVC):

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from probcal._learner_output import learner_probabilities
 from probcal._validation import check_choices, check_flag
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._fitting import fit_key
-from probcal.methods._learner_output import learner_probabilities
 from probcal.methods._multiclass import ZERO_ONE
 from probcal.methods._repetition import Repetition, present_fold
 from probcal.methods.legacy_isotonic import legacy_isotonic

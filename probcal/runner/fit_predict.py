@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
+from probcal._learner_output import in_class_order
 from probcal._validation import take_rows
 from probcal.components.classes import import_class, parameter_names
 from probcal.data.card import Card
@@ -25,7 +26,6 @@ from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods._fitting import SharedFits, fresh_copy
-from probcal.methods._learner_output import in_class_order
 
 if TYPE_CHECKING:
     from probcal.config.experiment import Component

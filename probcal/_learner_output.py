@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
-from probcal._class_order import places_among
+from probcal._classes import places_among
 from probcal._validation import count_rows
-from probcal.methods._fitting import last_step
 
 
 def class_places(learner: Any, classes: np.ndarray) -> np.ndarray:
@@ -123,6 +123,21 @@ def predicted_classes(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
         )
     numbers: np.ndarray = places[place]
     return numbers
+
+
+def normalised_rows(probabilities: np.ndarray) -> np.ndarray:
+    """Return each row divided by its sum. A row of zeros becomes uniform."""
+    total = probabilities.sum(axis=1, keepdims=True)
+    normalised = np.full_like(probabilities, 1 / probabilities.shape[1])
+    np.divide(probabilities, total, out=normalised, where=total > 0)
+    return normalised
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the classifier at the end of a Pipeline, also of one inside another, or ``estimator`` itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
 
 
 def _check_columns(learner: Any, source: str, given: np.ndarray, columns: int, n_classes: int | None = None) -> None:
