@@ -104,8 +104,7 @@ def faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
     Nothing is imported that is not trusted.
     """
-    for inner_place, message in _spelling_faults(place, value):
-        yield inner_place, message
+    yield from _spelling_faults(place, value)
     for inner_place, component in _components(place, value):
         yield from _faults_of(component, inner_place)
 

@@ -26,12 +26,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probcal.errors import ProbcalError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 _KINDS = ("learners", "methods", "metrics", "papers")
 NAME = re.compile(r"\w[\w-]{0,99}")
@@ -123,26 +120,18 @@ def _find_declarations(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[De
     groups: dict[str, dict[str, list[Declaration]]] = {kind: {} for kind in _KINDS}
     package_names: set[str] = set()
     for package in distributions(path=list(folders)):
-        metadata_name = package.metadata["Name"] if _has_plugins(package.read_text("entry_points.txt")) else None
+        has_plugins = "[probcal." in (package.read_text("entry_points.txt") or "")
+        metadata_name = package.metadata["Name"] if has_plugins else None
         if metadata_name is None or metadata_name in package_names:
             continue
         package_names.add(metadata_name)
-        for entry in package.entry_points:
-            kind = _kind(entry)
-            if kind:
-                plugin = Declaration(entry.name, entry.value.replace(" ", ""), f"{metadata_name} {package.version}")
-                groups[kind].setdefault(entry.name, []).append(plugin)
+        for kind, group in groups.items():
+            for entry in package.entry_points.select(group=f"probcal.{kind}"):
+                if NAME.fullmatch(entry.name):
+                    value = entry.value.replace(" ", "")
+                    declaration = Declaration(entry.name, value, f"{metadata_name} {package.version}")
+                    group.setdefault(entry.name, []).append(declaration)
     return {
         kind: {name: tuple(sorted(items, key=str)) for name, items in sorted(group.items())}
         for kind, group in groups.items()
     }
-
-
-def _has_plugins(text: str | None) -> bool:
-    return text is not None and "[probcal." in text
-
-
-def _kind(entry: EntryPoint) -> str:
-    """Return the kind of an entry point with a valid name, or an empty string."""
-    part, _, kind = entry.group.partition(".")
-    return kind if part == "probcal" and kind in _KINDS and NAME.fullmatch(entry.name) else ""
