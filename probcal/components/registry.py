@@ -11,14 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from probcal.components.plugins import (
-    NAME,
-    Declaration,
-    about_text,
-    declarations,
-    import_fault,
-    refuse_rivals,
-)
+from probcal.components.plugins import NAME, Declaration, about_text, declarations, import_fault, refuse_rivals
 
 _CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from probcal.components.plugins import (
-    NAME,
-    Declaration,
-    about_text,
-    declarations,
-    import_plugin,
-    refuse_rivals,
-)
+from probcal.components.plugins import NAME, Declaration, about_text, declarations, import_plugin, refuse_rivals
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
 from probcal.metrics.registry import Metric
