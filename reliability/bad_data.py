@@ -68,6 +68,7 @@ ARFF = [
     _arff("an attribute without a kind", _HEAD.replace("a numeric", "a"), "is not sound ARFF"),
     _arff("a sparse row", _HEAD + "{0 1, 999999999 2}\n", "is a row of a sparse ARFF file"),
     _arff("no rows", _HEAD, "holds no data"),
+    _arff("a row behind @data", _HEAD.replace("@data\n", "@data,x,0\n") + "1,x,0\n", "a line that holds @data alone"),
     _arff("bytes", bytes(range(256)), "is not a table of text"),
     _arff("a quotation mark alone", _HEAD + "1,'x,0\n", "is not sound ARFF"),
 ]

@@ -21,13 +21,13 @@ _EPSILON = 1e-9
 
 
 def rank_table(numbers: npt.NDArray[np.float64], larger_is_better: bool = False) -> npt.NDArray[np.float64]:
-    """Return the ranks of the columns within each data set, (n_datasets, n_columns).
+    """Return the ranks of the columns within each data set, (..., n_datasets, n_columns).
 
     Rank 1 is the best, and equal numbers share their ranks.
     """
     from scipy import stats
 
-    return np.asarray(stats.rankdata(-numbers if larger_is_better else numbers, axis=1))
+    return np.asarray(stats.rankdata(-numbers if larger_is_better else numbers, axis=-1))
 
 
 def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:

@@ -5,8 +5,8 @@ number comes from another random split. Then the band is the prediction interval
 n - 1 degrees of freedom. It misses the share ``LEVEL`` of draws for every n. A normal quantile would miss 20 % with
 two splits, since their sd is itself uncertain.
 
-Numbers without a useful band are not judged, and ``no_verdict_reason`` gives the reason. Rankings of variants on the
-same splits are no such verdicts. They use ``SIGMAS`` as their unit, however few the splits are.
+Numbers without a useful band are not judged, and ``Band.no_verdict_reason`` gives the reason. Rankings of variants on
+the same splits are no such verdicts. They use ``SIGMAS`` as their unit, however few the splits are.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import ndtr, stdtrit
-
 from probcal.analysis.spread import standard_deviation
 
 SIGMAS = 3.0
 """Half the width of the band with infinitely many splits, in standard deviations."""
-LEVEL = 2.0 * float(ndtr(-SIGMAS))
+LEVEL = math.erfc(SIGMAS / math.sqrt(2))
 """Share of draws outside the band, on both sides together: .27 %."""
 FEWEST_SPLITS = 5
 """Number of finite splits that a verdict needs. The band reaches 289 sd to each side with two splits, 22 with three,
@@ -47,98 +45,92 @@ class Verdict:
     distance: float
 
 
-def no_verdict_reason(values: Sequence[float], published: float, tolerance: float | None) -> str | None:
-    """Return why a published number cannot be judged by ``values``, such as "2 splits", or None where it can.
+@dataclass(frozen=True)
+class Band:
+    """Hold the band of published numbers that agree with our ``values``, one per split.
 
-    Without a tolerance, a verdict needs ``FEWEST_SPLITS`` finite splits that are not all alike. Splits that are all
-    alike say nothing about the spread. A published ∞ beside finite splits may occur by chance once in n + 1 splits,
-    and so may a published number beside splits that are all ∞. That takes 1 / ``LEVEL`` splits, 370, to judge.
+    With a ``tolerance``, the published number must be within it. Without one, it must be within t sd sqrt(1 + 1/n) of
+    our mean, plus its ``rounding``. The mean of several ``runs`` must be within t sd sqrt(1/runs + 1/n). ``sigmas``
+    replaces t. Only finite splits count for mean, sd and n. ∞ agrees where at least one of our splits is ∞.
     """
-    if not values:
-        return "no splits"
-    if tolerance is not None:
-        return None
-    n, finite = len(values), _finite_values(values)
-    other_kind = len(finite) == n if math.isinf(published) else not finite
-    if other_kind:
-        return None if 1 / (n + 1) < LEVEL else _splits_text(n, "none finite" if not finite else "none infinite")
-    if math.isinf(published):
-        return None if n >= FEWEST_SPLITS else _splits_text(n)
-    if len(finite) < FEWEST_SPLITS:
-        return _splits_text(n, "" if len(finite) == n else f"{len(finite)} of them finite")
-    return _splits_text(n, "all alike") if _standard_deviation(finite) <= _EPSILON else None
 
+    values: Sequence[float]
+    tolerance: float | None = None
+    rounding: float = ROUNDING
+    runs: int = 1
+    sigmas: float | None = None
 
-def has_enough_values(values: Sequence[float], published: float, tolerance: float | None) -> bool:
-    """Return whether ``compare`` can be computed: a spread needs two finite splits, ∞ needs two splits.
+    def no_verdict_reason(self, published: float) -> str | None:
+        """Return why a published number cannot be judged, such as "2 splits", or None where it can.
 
-    Where no split is finite, a finite published number needs no spread to be far away.
-    """
-    if tolerance is not None:
-        return bool(values)
-    finite = len(_finite_values(values))
-    return len(values) > 1 and (math.isinf(published) or finite != 1)
+        Without a tolerance, a verdict needs ``FEWEST_SPLITS`` finite splits that are not all alike. Splits that are all
+        alike say nothing about the spread. A published ∞ beside finite splits may occur by chance once in n + 1
+        splits, and so may a published number beside splits that are all ∞. That takes 1 / ``LEVEL`` splits, 370, to
+        judge.
+        """
+        if not self.values:
+            return "no splits"
+        if self.tolerance is not None:
+            return None
+        n, n_finite = len(self.values), len(self._finite)
+        other_kind = n_finite == n if math.isinf(published) else not n_finite
+        if other_kind:
+            return None if 1 / (n + 1) < LEVEL else _splits_text(n, "none infinite" if n_finite else "none finite")
+        if math.isinf(published):
+            return None if n >= FEWEST_SPLITS else _splits_text(n)
+        if n_finite < FEWEST_SPLITS:
+            return _splits_text(n, "" if n_finite == n else f"{n_finite} of them finite")
+        return _splits_text(n, "all alike") if self._sd <= _EPSILON else None
 
+    def has_enough_values(self, published: float) -> bool:
+        """Return whether ``compare`` can be computed: a spread needs two finite splits, ∞ needs two splits.
 
-def compare(
-    values: Sequence[float],
-    published: float,
-    tolerance: float | None,
-    rounding: float = ROUNDING,
-    runs: int = 1,
-    sigmas: float | None = None,
-) -> Verdict:
-    """Compare a ``published`` number (infinity for ∞) with our ``values``, one per split.
+        Where no split is finite, a finite published number needs no spread to be far away.
+        """
+        if self.tolerance is not None:
+            return bool(self.values)
+        return len(self.values) > 1 and (math.isinf(published) or len(self._finite) != 1)
 
-    Without a ``tolerance`` the published number must be within t sd sqrt(1 + 1/n) of our mean, plus its ``rounding``.
-    The mean of several ``runs`` must be within t sd sqrt(1/runs + 1/n). ``sigmas`` replaces t. Only finite splits
-    count for mean, sd and n. ∞ agrees where at least one of our splits is ∞.
+    def compare(self, published: float) -> Verdict:
+        """Compare a ``published`` number (infinity for ∞) with our values.
 
-    Raises ValueError where there are too few values, as ``has_enough_values`` says.
-    """
-    if not has_enough_values(values, published, tolerance):
-        raise ValueError("too few splits have a number to compare")
-    finite = _finite_values(values)
-    if math.isinf(published):
-        return Verdict(len(finite) < len(values), 0.0 if len(finite) < len(values) else math.inf)
-    if not finite:
-        return Verdict(False, math.inf)
-    difference = abs(_mean(finite) - published)
-    half = tolerance if tolerance is not None else _half_width(finite, rounding, runs, sigmas)
-    return Verdict(difference <= half + _EPSILON, difference / half)
+        Raises ValueError where there are too few values, as ``has_enough_values`` says.
+        """
+        if not self.has_enough_values(published):
+            raise ValueError("too few splits have a number to compare")
+        if math.isinf(published):
+            some_infinite = len(self._finite) < len(self.values)
+            return Verdict(some_infinite, 0.0 if some_infinite else math.inf)
+        if not self._finite:
+            return Verdict(False, math.inf)
+        difference = abs(self._mean - published)
+        return Verdict(difference <= self._half_width + _EPSILON, difference / self._half_width)
 
+    @functools.cached_property
+    def _finite(self) -> list[float]:
+        return list(filter(math.isfinite, self.values))
 
-def _half_width(finite: tuple[float, ...], rounding: float, runs: int, sigmas: float | None) -> float:
-    n = len(finite)
-    return (sigmas or _t_quantile(n - 1)) * _standard_deviation(finite) * math.sqrt(1 / runs + 1 / n) + rounding
+    @functools.cached_property
+    def _mean(self) -> float:
+        return statistics.fmean(self._finite)
+
+    @functools.cached_property
+    def _sd(self) -> float:
+        return standard_deviation(self._finite)
+
+    @functools.cached_property
+    def _half_width(self) -> float:
+        if self.tolerance is not None:
+            return self.tolerance
+        n = len(self._finite)
+        return (self.sigmas or _t_quantile(n - 1)) * self._sd * math.sqrt(1 / self.runs + 1 / n) + self.rounding
 
 
 @functools.cache
 def _t_quantile(degrees: int) -> float:
+    from scipy.special import stdtrit  # imported late, because most tables do not need it and it takes .2 s
+
     return float(stdtrit(degrees, 1 - LEVEL / 2))
-
-
-def _finite_values(values: Sequence[float]) -> tuple[float, ...]:
-    return _finite(tuple(values))
-
-
-# The power of the check compares the same splits with each published column, so these three remember what they found.
-_remember = functools.lru_cache(maxsize=1 << 14)
-
-
-@_remember
-def _finite(values: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(filter(math.isfinite, values))
-
-
-@_remember
-def _mean(finite: tuple[float, ...]) -> float:
-    return statistics.fmean(finite)
-
-
-@_remember
-def _standard_deviation(finite: tuple[float, ...]) -> float:
-    return standard_deviation(finite)
 
 
 def _splits_text(n: int, detail: str = "") -> str:

@@ -18,8 +18,9 @@ from probcal.metrics.registry import loss_parameter
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import NOT_RUN, Grid, Text, format_number
 from probcal.reporting.metric_table import PAPER, minor_lines
+from probcal.store.cell_result import Results
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, stages_of
+from probcal.store.summary import stages_of
 
 Stages = Mapping[str, Sequence[float]]
 """Metric -> its value at every stage."""

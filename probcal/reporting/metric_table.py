@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
-from probcal.papers.bands import SIGMAS, Verdict, compare, difference_in_units, has_enough_values, no_verdict_reason
+from probcal.papers.bands import SIGMAS, Band, Verdict, difference_in_units
 from probcal.papers.deviations import misprints
 from probcal.papers.draw_distribution import DrawDistribution
 from probcal.papers.published import PublishedPaper, PublishedTable
@@ -28,9 +28,9 @@ from probcal.reporting.grid import (
     order_metrics,
     override_notes,
 )
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Census, Results, Summary, summarise
+from probcal.store.summary import Census, Summary, summarise
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -191,19 +191,31 @@ def distribution_of(summary: Summary, table: PublishedTable, place: Place) -> Dr
     return table.distributions.get(place) if same_split else None
 
 
-def verdict_of(summary: Summary, number: float, table: PublishedTable, place: Place) -> Verdict | None:
-    """Compare one published number with ours.
+def band_of(summary: Summary, table: PublishedTable, sigmas: float | None = None) -> Band:
+    """Return the band of published numbers of the ``table`` that agree with our ``summary``.
 
-    On the paper's own split, the distribution over our draws judges a drawn number. The tolerance of its ``table``
-    judges the others, and means over the paper's own folds. Several planned splits, or random ones, are judged by
-    their spread. ``summary`` has all our repetitions, or only the one with the table's seed. Returns None when it
-    cannot be judged.
+    It has the tolerance of the table on the paper's own split and over the paper's own folds. Several planned splits,
+    or random ones, have a band by their spread, of ``sigmas`` standard deviations if they are given.
     """
-    if no_verdict_reason_of(summary, number, table):
+    tolerance = table.tolerance if has_paper_rows(summary, table) else None
+    return Band(summary.values, tolerance, table.rounding, table.runs, sigmas)
+
+
+def verdict_of(
+    summary: Summary, number: float, table: PublishedTable, place: Place, band: Band | None = None
+) -> Verdict | None:
+    """Compare one published number with ours, or return None when it cannot be judged.
+
+    On the paper's own split, the distribution over our draws judges a drawn number. The ``band`` judges the others;
+    it is ``band_of`` the summary if it is not given. ``summary`` has all our repetitions, or only the one with the
+    table's seed.
+    """
+    band = band or band_of(summary, table)
+    if band.no_verdict_reason(number):
         return None
     if distribution := distribution_of(summary, table, place):
         return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[place])
-    return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs)
+    return band.compare(number)
 
 
 def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> Verdict | None:
@@ -211,23 +223,13 @@ def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> V
 
     Returns None when there are too few splits for a distance.
     """
-    if not has_enough_values(summary.values, number, _tolerance(summary, table)):
-        return None
-    return compare(summary.values, number, _tolerance(summary, table), table.rounding, table.runs, SIGMAS)
-
-
-def no_verdict_reason_of(summary: Summary, number: float, table: PublishedTable) -> str | None:
-    """Return why ``verdict_of`` gives None, as ``no_verdict_reason`` does."""
-    return no_verdict_reason(summary.values, number, _tolerance(summary, table))
+    band = band_of(summary, table, SIGMAS)
+    return band.compare(number) if band.has_enough_values(number) else None
 
 
 def has_paper_rows(summary: Summary, table: PublishedTable) -> bool:
     """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
     return summary.is_published_split or table.matches_folds(summary.split, summary.n)
-
-
-def _tolerance(summary: Summary, table: PublishedTable) -> float | None:
-    return table.tolerance if has_paper_rows(summary, table) else None
 
 
 def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable) -> list[Verdict]:

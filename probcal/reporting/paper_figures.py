@@ -35,9 +35,8 @@ from probcal.reporting.stored_curves import (
     sweeps_of,
     undrawn_columns,
 )
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline, ResultColumn
-from probcal.store.summary import Results
 
 _DASHES = ("-", "--", ":")
 """Dashes, each used with all colours before the next."""

@@ -16,8 +16,9 @@ from probcal.plots.reliability import ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay
 from probcal.reporting.drawing import GREY, LineStyle, groups_of, styles_of, titled_figure
 from probcal.reporting.prediction_summaries import PredictionFigure
+from probcal.store.cell_result import Results
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, summarise
+from probcal.store.summary import summarise
 
 Styles = Mapping[ResultColumn, LineStyle]
 _LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}

@@ -29,9 +29,10 @@ from probcal.metrics.decision_curve import DecisionCurve, of_treated
 from probcal.metrics.ranking import RankedRows
 from probcal.metrics.reliability import Band, ReliabilityCurve
 from probcal.metrics.score_histogram import ScoreHistogram
+from probcal.store.cell_result import Results
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells
+from probcal.store.summary import done_cells
 
 Array = npt.NDArray[np.float64]
 

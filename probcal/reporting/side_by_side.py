@@ -29,10 +29,10 @@ from probcal.reporting.metric_table import (
     table_explanation,
     winner,
 )
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Census, Results, census
+from probcal.store.summary import Census, census
 
 
 class SideBySideError(ProbcalError):

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from probcal.store.cell_result import Results
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells, first_cell, planned_ids, stages_of, stale_ids, summarise
+from probcal.store.summary import done_cells, first_cell, planned_ids, stages_of, stale_ids, summarise
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ from probcal.reporting.metric_table import (
     verdicts,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, census, stale_ids, summarise
+from probcal.store.summary import census, stale_ids, summarise
 
 HEADER = [
     "experiment", "dataset", "learner", "method", "label", "metric",

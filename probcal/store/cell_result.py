@@ -6,10 +6,10 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, from_json
@@ -21,6 +21,7 @@ from probcal.metrics.plugins import find_metric
 from probcal.metrics.registry import Metric, metric_named
 from probcal.store.first_keys import present_key
 
+T = TypeVar("T")
 _NO_PACKAGE_REASON = "the package that declares this metric is not installed, so no end is better"
 _DERIVED_METRICS = ("loss_ratio", "steepest_growth")
 """What claims compare besides metrics. Each is computed from several numbers of a cell, and smaller is better."""
@@ -340,3 +341,22 @@ def is_newer(version: str) -> bool:
 def _version_numbers(version: str) -> list[int]:
     match = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
     return [int(number) for number in match[0].split(".")] if match else []
+
+
+class Results(dict[str, CellResult]):
+    """Hold cell id -> result, and remember what was computed from the results of one column.
+
+    Tables, checks and reports ask for the same summaries many times, and each is computed once. Do not change the
+    results after that.
+    """
+
+    def __init__(self, results: Mapping[str, CellResult] | Iterable[tuple[str, CellResult]] = ()) -> None:
+        super().__init__(results)
+        self._computed: dict[tuple[Any, ...], Any] = {}
+
+    def compute_once(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
+        """Return what ``compute`` returned when it was first called under this name."""
+        if name not in self._computed:
+            self._computed[name] = compute()
+        value: T = self._computed[name]
+        return value

@@ -43,7 +43,7 @@ from probcal._io import (
 )
 from probcal._lock import FileLock, HeldError
 from probcal.errors import StoreError
-from probcal.store.cell_result import CellResult, cell_id, has_digest, key_digest
+from probcal.store.cell_result import CellResult, Results, cell_id, has_digest, key_digest
 from probcal.store.log_file import Log, announce_table, empty_log, open_log, read_log, table_digest
 from probcal.store.predictions import Predictions
 
@@ -176,7 +176,7 @@ class Store:
             raise StoreError(f"{path} does not describe an experiment")
         return experiment
 
-    def results(self) -> dict[str, CellResult]:
+    def results(self) -> Results:
         """Return the last finished result of every cell, or its last failed one if the cell never finished.
 
         ``failed_since`` of a finished result holds a later failed attempt. A torn last line is ignored. Raises one
@@ -189,13 +189,13 @@ class Store:
             " again"
         )
         cells.log.refuse_faults([*cells.impossible_values.values()], advice)
-        return dict(cells.results)
+        return Results(cells.results)
 
-    def results_with_any_values(self) -> dict[str, CellResult]:
+    def results_with_any_values(self) -> Results:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
         cells = self._read()
         cells.log.refuse_faults()
-        return dict(cells.results)
+        return Results(cells.results)
 
     def impossible_results(self) -> dict[str, CellResult]:
         """Return the results with a number that its metric cannot have."""

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from probcal.analysis.spread import standard_deviation
-from probcal.store.cell_result import CellResult, cell_id
+from probcal.store.cell_result import CellResult, Results, cell_id
 from probcal.store.outline import Outline, ResultColumn, Row
-
-Results = dict[str, CellResult]
 
 
 @dataclass(frozen=True)
@@ -102,8 +100,20 @@ def done_cells(
     outline: Outline, results: Results, row: Row, column: ResultColumn, seed: int | None = None
 ) -> list[CellResult]:
     """Return the planned cells that are done, in the order of their repetitions. ``seed`` is as in ``planned_ids``."""
-    candidates = (results.get(name) for name in planned_ids(outline, row, column, seed))
-    return [result for result in candidates if result and result.status == "done"]
+
+    def find() -> list[CellResult]:
+        candidates = (results.get(name) for name in planned_ids(outline, row, column, seed))
+        return [result for result in candidates if result and result.status == "done"]
+
+    return results.compute_once(_question("done", outline, row, column, seed), find)
+
+
+def _question(
+    kind: str, outline: Outline, row: Row, column: ResultColumn, seed: int | None, *more: str
+) -> tuple[str | int | None, ...]:
+    """Return the name of something computed from one column: all that its value depends on, beside the results."""
+    n_planned = 0 if outline.skips(row, column) else outline.repetitions[row.name]
+    return kind, row.name, column.learner, column.method, n_planned, outline.seed, seed, *more
 
 
 def stages_of(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[dict[str, list[float]]]:
@@ -124,12 +134,16 @@ def summarise(
 
     Results of repetitions that the experiment no longer plans are left out.
     """
-    ids = planned_ids(outline, row, column, seed)
-    cells = [results[name] for name in ids if name in results]
-    numbers = [cell.metrics.get(metric, math.nan) for cell in cells if cell.status == "done"]
-    values = tuple(value for value in numbers if not math.isnan(value))
-    random_splits = seed is None and row.has_random_rows
-    return Summary(values, len(ids), len(cells) - len(numbers), len(numbers) - len(values), random_splits, row.split)
+
+    def compute() -> Summary:
+        ids = planned_ids(outline, row, column, seed)
+        n_run = sum(name in results for name in ids)
+        numbers = [cell.metrics.get(metric, math.nan) for cell in done_cells(outline, results, row, column, seed)]
+        values = tuple(value for value in numbers if not math.isnan(value))
+        random_splits = seed is None and row.has_random_rows
+        return Summary(values, len(ids), n_run - len(numbers), len(numbers) - len(values), random_splits, row.split)
+
+    return results.compute_once(_question("summary", outline, row, column, seed, metric), compute)
 
 
 def census(outline: Outline, results: Results) -> Census:

@@ -121,6 +121,12 @@ def test_dates_and_texts_are_text():
     assert table.columns == [("01.02.2020", None), ("a", "b c")]
 
 
+def test_row_behind_the_line_of_data_is_refused():
+    text = "@relation t\n@attribute x numeric\n@attribute y {a,b}\n@data,0,a\n1,b\n"
+    with pytest.raises(DataError, match=r"t\.arff:4: .* a line that holds @data alone"):
+        table_of(text)
+
+
 def test_sparse_rows_are_refused_with_their_line():
     text = "@relation t\n@attribute x numeric\n@attribute y {a,b}\n@data\n{0 1, 1 b}\n"
     with pytest.raises(DataError, match=r"t\.arff:5: is a row of a sparse ARFF file"):

@@ -21,7 +21,8 @@ from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
 from probcal.reporting.iso_figures import PAPER_PANELS, contains_points, iso_figures, label_lines, level_text, region
 from probcal.reporting.stored_curves import box_of, sweeps_of, undrawn_columns
-from probcal.store.folder import CellResult, Store
+from probcal.store.cell_result import CellResult, Results
+from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from tests.commands import probcal
 
@@ -339,7 +340,7 @@ def test_levels_have_two_decimals_or_more_if_needed():
 
 def test_without_lines_nothing_is_drawn(folder):
     store = folder({("tree", "sweep"): TREE})
-    results = {name: CellResult(*("toy", 0, "tree", "sweep", "done", "run1", 1.0)) for name in store.results()}
+    results = Results({name: CellResult(*("toy", 0, "tree", "sweep", "done", "run1", 1.0)) for name in store.results()})
     assert list(iso_figures(Outline.of(store), sweeps_of(Outline.of(store), results))) == []
 
 

@@ -48,6 +48,10 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
     text, _ = decode_text(content, path)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     start = next((place for place, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))
+    if start == len(lines):  # the parser takes any line that begins with @data, and drops the rest of it
+        place = next((place for place, line in enumerate(lines, 1) if line.lstrip().lower().startswith("@data")), None)
+        where = f"{path}:{place}" if place else f"{path}"
+        raise DataError(f"{where}: is not sound ARFF: the rows must follow a line that holds @data alone")
     kinds: list[AttributeKind] = []
     header = [_header_line(line, kinds) for line in lines[:start]]
     rows, weights = [], set[str]()

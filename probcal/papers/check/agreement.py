@@ -24,7 +24,14 @@ from scipy.stats import rankdata
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import distribution_of, has_paper_rows, place_of, published_number, verdict_of
+from probcal.reporting.metric_table import (
+    band_of,
+    distribution_of,
+    has_paper_rows,
+    place_of,
+    published_number,
+    verdict_of,
+)
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import Summary, summarise
 
@@ -122,13 +129,13 @@ def _build_block(
     ]
     published = [math.nan if flag or number is None else number for number, flag in zip(numbers, flags, strict=True)]
     values = [measured_number(summary.values) for summary in summaries]
-    size = len(columns)
+    size, bands = len(columns), [band_of(summary, table) for summary in summaries]
     units, differences, in_band = (np.full((size, size), math.nan) for _ in range(3))
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
             units[i, j] = abs(difference_in_units(values[j], published[i], table.printed_decimals[places[i]]))
             differences[i, j] = 0.0 if values[j] == published[i] else abs(values[j] - published[i])
-            verdict = verdict_of(summaries[j], published[i], table, places[i])
+            verdict = verdict_of(summaries[j], published[i], table, places[i], bands[j])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
     return Block(
         row=row,
@@ -270,9 +277,7 @@ def _order_figures(all_counts: Iterable[PairCounts]) -> OrderFigures:
 def _count_other_datasets(block: Block, blocks: Sequence[Block]) -> PairCounts:
     """Count the pairs in the order of the columns' mean ranks on all other data sets, by the same metric."""
     others = [
-        other
-        for other in blocks
-        if other.metric == block.metric and other.row.paper_dataset != block.row.paper_dataset
+        other for other in blocks if other.metric == block.metric and other.row.paper_dataset != block.row.paper_dataset
     ]
     ranks: dict[Names, list[float]] = {}
     for other in others:
@@ -287,10 +292,14 @@ def _count_single_splits(block: Block) -> Iterable[PairCounts]:
 
     One split stands for the paper, so it is rounded to three decimals as most printed numbers are.
     """
-    values = block.split_values
-    for split in range(values.shape[1]):
-        rest = np.delete(values, split, axis=1)
-        yield _compare_order(values[:, split].round(3), np.array([measured_number(row.tolist()) for row in rest]))
+    values, n_splits = block.split_values, block.split_values.shape[1]
+    if np.isfinite(values).all():
+        rest = (values.sum(axis=1, keepdims=True) - values) / (n_splits - 1)
+    else:
+        rest = np.array(
+            [[measured_number(np.delete(row, split).tolist()) for split in range(n_splits)] for row in values]
+        )
+    yield from (_compare_order(values[:, split].round(3), rest[:, split]) for split in range(n_splits))
 
 
 def agreement_figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:

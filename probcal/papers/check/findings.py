@@ -13,29 +13,29 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from probcal.analysis.spread import standard_deviation
-from probcal.papers.bands import ROUNDING, Verdict, compare, no_verdict_reason
+from probcal.papers.bands import ROUNDING, Band, Verdict
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
 from probcal.reporting.grid import INFINITY, format_number
 from probcal.reporting.metric_table import (
     PUBLISHED_SPLITS,
     attach_paper,
+    band_of,
     distribution_of,
-    no_verdict_reason_of,
     place_of,
     published_number,
     verdict_of,
 )
-from probcal.store.cell_result import CellResult
+from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells, planned_ids, summarise
+from probcal.store.summary import done_cells, planned_ids, summarise
 
 STEEPEST_GROWTH = "steepest_growth"
 """Name in claims for the start of the tenth of a stream in which log10 S grows most."""
@@ -98,6 +98,7 @@ class CheckedResults:
     outline: Outline
     results: Results
     published: PublishedPaper | None
+    _splits: dict[tuple[str | int | None, ...], Splits] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, store: Store) -> CheckedResults:
@@ -110,11 +111,14 @@ class CheckedResults:
     ) -> Splits:
         """Return the numbers of the finished planned cells, or those after ``stage`` stages where these are stored.
 
-        With ``seed``, only the repetition with that seed is returned.
+        With ``seed``, only the repetition with that seed is returned. Do not change what is returned: it is shared.
         """
-        cells = self.finished_cells(row, column, seed)
-        numbers = {cell.repetition: _cell_number(cell, metric, stage) for cell in cells}
-        return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
+        name = (row.name, column.learner, column.method, metric, stage, seed)
+        if name not in self._splits:
+            cells = self.finished_cells(row, column, seed)
+            numbers = {cell.repetition: _cell_number(cell, metric, stage) for cell in cells}
+            self._splits[name] = {split: number for split, number in numbers.items() if not math.isnan(number)}
+        return self._splits[name]
 
     def finished_cells(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
@@ -275,7 +279,8 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
     table = experiment.published.tables[metric]
     summary = summarise(experiment.outline, experiment.results, row, column, metric, table.seed)
     place = place_of(row, column)
-    verdict = verdict_of(summary, published, table, place)
+    band = band_of(summary, table)
+    verdict = verdict_of(summary, published, table, place, band)
     state = state_of(summary.values, verdict)
     yield Finding(
         kind="number",
@@ -289,7 +294,7 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         planned=summary.planned,
         state=state,
         distance=verdict.distance if verdict else None,
-        reason=no_verdict_reason_of(summary, published, table) if state == "cannot be judged" else None,
+        reason=band.no_verdict_reason(published) if state == "cannot be judged" else None,
         decimals=table.printed_decimals[place],
         exact_digits=has_exact_digits(experiment.published, row, column, summary.planned),
     )
@@ -349,8 +354,9 @@ def _difference_findings(
     tolerance = table.tolerance + ROUNDING if is_own_split else None
     if table.matches_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
         tolerance = 2 * table.tolerance
-    reason = no_verdict_reason(values, published, tolerance)
-    verdict = None if reason else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
+    band = Band(values, tolerance, 2 * ROUNDING, table.runs)
+    reason = band.no_verdict_reason(published)
+    verdict = None if reason else band.compare(published)
     places = [place_of(row, column) for column in (earlier, later)]
     summary = summarise(experiment.outline, experiment.results, row, later, metric, seed)
     draws = distribution_of(summary, table, places[1])

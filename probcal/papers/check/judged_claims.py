@@ -22,7 +22,7 @@ from probcal.reporting.metric_table import best_of
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
 _SIGNIFICANCE_LEVEL = 0.05
-_RANK_KINDS = ("ranked", "ranks_apart")
+RANK_KINDS = ("ranked", "ranks_apart")
 
 
 class ClaimNumbers(Protocol):
@@ -106,7 +106,7 @@ def judge(claim: Claim, paper: PublishedPaper, numbers: ClaimNumbers) -> ClaimVe
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
         return _judge_savings(claim, numbers, datasets)
-    if claim.kind in _RANK_KINDS:
+    if claim.kind in RANK_KINDS:
         return _judge_ranks(claim, numbers, datasets)
     if claim.kind in _STREAM_OUTCOMES:
         return _judge_streams(claim, numbers, datasets)
@@ -156,7 +156,7 @@ def published_rank_text(claim: Claim, paper: PublishedPaper, numbers: ClaimNumbe
 
     Empty for a claim that is not about ranks, and with fewer than two data sets.
     """
-    if claim.kind not in _RANK_KINDS:
+    if claim.kind not in RANK_KINDS:
         return ""
     datasets = [
         dataset
@@ -256,9 +256,7 @@ def _best_outcome(
     return "win" if best_of(means, metric) & set(titles) else "loss"
 
 
-def _common_values(
-    claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str
-) -> tuple[list[float], list[float]]:
+def _common_values(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> tuple[list[float], list[float]]:
     a, b = (numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns)
     splits = sorted(a.keys() & b.keys())
     return [a[split] for split in splits], [b[split] for split in splits]
@@ -344,6 +342,26 @@ def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -
         verdicts.append("undecided" if len(known_means) < len(datasets) else "supported" if is_met else "not supported")
         texts.append(words)
     return ClaimVerdict(_combine_verdicts(verdicts), tallies, "; ".join(texts))
+
+
+def judge_ranks_of_draws(
+    claim: Claim, paper: PublishedPaper, n_draws: int,
+    means_of: Callable[[str, str, str, int | None], NDArray[np.float64] | None],
+) -> list[Verdict]:  # fmt: skip
+    """Judge mean ranks in each of ``n_draws`` bootstrap draws, as ``judge`` does for one set of numbers.
+
+    ``means_of`` returns the means of a data set, column, metric and stage, (n_draws,), or None without results.
+    """
+    datasets, verdicts = _datasets(claim, paper), []
+    for metric in claim.metrics:
+        means = [[means_of(name, title, metric, claim.after or None) for title in claim.columns] for name in datasets]
+        known = np.array([row for row in means if not any(column is None for column in row)], dtype=np.float64)
+        if len(known) < 2 or len(known) < len(datasets):
+            verdicts.append(["undecided"] * n_draws)
+            continue
+        ranks = rank_table(known.transpose(2, 0, 1), metric_named(metric).larger_is_better)
+        verdicts.append(["supported" if _check_ranks(claim, table)[0] else "not supported" for table in ranks])
+    return [_combine_verdicts(draw) for draw in zip(*verdicts, strict=True)]
 
 
 def _check_ranks(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:

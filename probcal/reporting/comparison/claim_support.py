@@ -13,6 +13,7 @@ import numpy.typing as npt
 from probcal.errors import ProbcalError
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import (
+    RANK_KINDS,
     ClaimVerdict,
     MeasuredNumbers,
     Outcome,
@@ -20,6 +21,7 @@ from probcal.papers.check.judged_claims import (
     Verdict,
     find_outcomes,
     judge,
+    judge_ranks_of_draws,
     judge_tallies,
 )
 from probcal.papers.published import Claim, PublishedPaper
@@ -28,8 +30,8 @@ from probcal.reporting.comparison.pairs import Pair, compare_pairs
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, read_comparison_data
 from probcal.reporting.grid import order_metrics
+from probcal.store.cell_result import Results
 from probcal.store.folder import Store
-from probcal.store.summary import Results
 
 DECISIVE_SHARE = 0.975
 """Share of draws that decides a claim. A count then lies beyond the end of its 95 % interval."""
@@ -204,7 +206,17 @@ def _claim_part(claim: Claim, paper: PublishedPaper, verdict: ClaimVerdict, numb
 
 
 def _verdicts_of_draws(claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap) -> list[Verdict]:
+    if claim.kind in RANK_KINDS:
+        return judge_ranks_of_draws(claim, paper, SAMPLES, functools.partial(_means_of_draws, bootstrap))
     return [judge(claim, paper, BootstrapDraw(bootstrap, draw)).verdict for draw in range(SAMPLES)]
+
+
+def _means_of_draws(
+    bootstrap: Bootstrap, dataset: str, column: str, metric: str, stage: int | None
+) -> npt.NDArray[np.float64] | None:
+    place = bootstrap.experiment.place_of(dataset, column)
+    draws = bootstrap.draws(*place, metric, stage) if place else None
+    return draws.means if draws else None
 
 
 def _codes(
@@ -349,7 +361,9 @@ def compare(store: Store, progress: Progress = iter) -> Comparison:
 
 
 def _add_clipped_cxe(results: Results, data: ComparisonData) -> Results:
-    return {
-        name: replace(cell, metrics={**cell.metrics, CLIPPED_CXE: data.clipped[name]}) if name in data.clipped else cell
-        for name, cell in results.items()
+    clipped_cells = {
+        name: replace(results[name], metrics={**results[name].metrics, CLIPPED_CXE: number})
+        for name, number in data.clipped.items()
+        if name in results
     }
+    return Results({**results, **clipped_cells})

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from probcal.analysis.paired_wins import elo, mean_of_known, pairwise_wins, weighted_mean
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import cells_by_repetition, first_reading_rows, split_values
-from probcal.store.cell_result import CellResult, resolve_metric
+from probcal.store.cell_result import CellResult, Results, resolve_metric
 from probcal.store.outline import Outline, Row
-from probcal.store.summary import Results
 
 Floats = npt.NDArray[np.float64]
 

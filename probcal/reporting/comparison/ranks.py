@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import first_reading_rows, split_values
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline
-from probcal.store.summary import Results
 
 _EPSILON = 1e-9
 

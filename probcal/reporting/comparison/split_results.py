@@ -22,9 +22,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from probcal._io import join_first, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy
 from probcal.errors import StoreError
+from probcal.store.cell_result import Results
 from probcal.store.folder import COMPARISON, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells
+from probcal.store.summary import done_cells
 
 Progress = Callable[[list[Any]], Iterable[Any]]
 """Function that yields the items of a list one by one, and may show the progress."""
@@ -159,9 +160,7 @@ def column_id(column: ResultColumn) -> str:
     return f"{column.learner}/{column.method}"
 
 
-def read_comparison_data(
-    store: Store, outline: Outline, results: Results, progress: Progress = iter
-) -> ComparisonData:
+def read_comparison_data(store: Store, outline: Outline, results: Results, progress: Progress = iter) -> ComparisonData:
     """Return what is needed of the predictions, from themselves if they exist and otherwise from the file.
 
     Raises StoreError for a damaged file.

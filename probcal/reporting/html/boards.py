@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from probcal.reporting.comparison.leaderboard import KINDS, Leaderboard, default_metrics, leaderboards, measure_scores
 from probcal.reporting.comparison.leaderboard_tables import board_grid
 from probcal.reporting.grid import Grid
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline
-from probcal.store.summary import Results
 
 ALL_TABLES = "all tables and learners"
 _FEWEST_METHODS, _FEWEST_TABLES = 3, 5

@@ -23,10 +23,10 @@ from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, order_metrics
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, summarise
+from probcal.store.summary import summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

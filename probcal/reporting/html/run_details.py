@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from probcal.store.summary import Results
+from probcal.store.cell_result import Results
 
 Line = list[str]
 """The cells of one line of a table."""

@@ -32,10 +32,10 @@ from probcal.reporting.html.charts import (
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.metric_table import attach_paper
 from probcal.reporting.tables import has_method_rows, tables
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
-from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
+from probcal.store.summary import Census, census, planned_ids, stale_ids
 
 _MOST_COMPARED = 60
 """Number of columns up to which a page compares all pairs. Their tables grow with the square of it."""
