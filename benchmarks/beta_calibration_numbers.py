@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from probcal.papers.published import PAPERS
+from probcal.papers.published import folder_of
 
 PAPER_FILES = {
     "kull-silva-filho-flach-2017": (
@@ -83,4 +83,4 @@ def write_numbers(folder: Path, paper: str, out_folder: Path) -> Path:
 
 if __name__ == "__main__":
     for paper in PAPER_FILES:
-        print(write_numbers(Path(sys.argv[1]), paper, PAPERS))
+        print(write_numbers(Path(sys.argv[1]), paper, folder_of(paper)))

@@ -245,7 +245,7 @@ def main() -> None:
     }
     learners = {
         name: {
-            "type": "probcal.learners.adaboost.StumpBoosting",
+            "type": "probcal.papers.kull_silva_filho_flach_2017.stump_boosting.StumpBoosting",
             "params": {"algorithm": form},
             "encoding": "native",
             "paper": name,
@@ -285,7 +285,7 @@ def _differences(
     published = PublishedPaper.read(paper)
     methods = {
         name: {
-            "type": "probcal.methods.legacy_stream.LegacyStreamClassifier",
+            "type": "probcal.papers.kull_silva_filho_flach_2017.random_stream.LegacyStreamClassifier",
             "params": {"map": name, **options},
             "paper": name,
         }

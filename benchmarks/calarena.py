@@ -24,11 +24,12 @@ from scipy.stats import kendalltau
 from tabulate import tabulate
 
 from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
+from probcal.papers import berta_holzmueller_bach_jordan_2026 as paper
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 
-PUBLISHED = Path(__file__).with_name("calarena.csv")
+PUBLISHED = Path(paper.__file__).with_name("calarena.csv")
 SOURCE = """\
 # Mean losses, mean ranks (1 is the best calibrator of an experiment) and mean seconds of the calibrators of CalArena:
 # E. Berta, D. Holzmueller, F. Bach and M. Jordan, arXiv 2605.30188 (2026).

@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "methods": {"protection", "fast_paths", "config.components"},
     "learners": {"methods", "fast_paths", "config.components"},
     "contract": {"learners", "methods", "config"},
-    "papers": {"config.validation", "config.yaml_file", "config.plugins", "analysis"},
+    "papers": {"config.validation", "config.yaml_file", "config.plugins", "analysis", "methods", "learners"},
     "config": {"data", "learners", "methods", "metrics", "papers"},
     "reading": {"data"},
     "store": {"metrics", "config.plugins", "analysis"},

@@ -12,6 +12,7 @@ from probcal._io import printable
 from probcal.config.components import import_class, unmet_requirement
 from probcal.config.experiment import Experiment, ExperimentColumn
 from probcal.config.nested import paths
+from probcal.config.numerics import numerics
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.data.load import data_folder
@@ -307,7 +308,7 @@ def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) ->
     )
     for word, path, name in dict.fromkeys(components):
         need = unmet_requirement(import_class(path))
-        if not need and weka and path.startswith(WEKA_PACKAGE):
+        if not need and weka and numerics().canonical(path).startswith(WEKA_PACKAGE):
             from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
 
             need = other_release(weka)

@@ -11,7 +11,7 @@ from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import card_names
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
 from probcal.papers.deviations import known_deviations
-from probcal.papers.published import PAPERS, PublishedPaper
+from probcal.papers.published import PublishedPaper, folder_of
 
 AISTATS, EJS = PAPER_FILES
 
@@ -58,7 +58,7 @@ def test_committed_numbers_equal_the_output_of_the_script(paper, original_files,
     folder = original_files.parent / "kull2017" / "published"
     if not folder.is_dir():
         pytest.skip(f"not at hand: {folder}")
-    assert write_numbers(folder, paper, tmp_path).read_bytes() == (PAPERS / f"{paper}.csv").read_bytes()
+    assert write_numbers(folder, paper, tmp_path).read_bytes() == (folder_of(paper) / f"{paper}.csv").read_bytes()
 
 
 @pytest.mark.parametrize("paper", PAPER_FILES)

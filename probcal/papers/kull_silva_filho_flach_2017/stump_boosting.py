@@ -11,8 +11,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._validation import check_choices, is_count
-from probcal.learners.stump_search import Stump, StumpSearch
 from probcal.methods._base import row_weights, two_classes
+from probcal.papers.kull_silva_filho_flach_2017.stump_search import Stump, StumpSearch
 
 _LEAST = float(np.finfo(np.float64).eps)
 """Where a stump's probability is cut before its logarithm."""

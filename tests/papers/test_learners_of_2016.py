@@ -8,7 +8,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from probcal.learners.legacy import LegacyForestClassifier, LegacyGaussianNB, LegacyLogisticRegression
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import (
+    LegacyForestClassifier,
+    LegacyGaussianNB,
+    LegacyLogisticRegression,
+)
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -2,7 +2,6 @@
 
 import csv
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,18 +15,22 @@ from sklearn.neural_network import MLPClassifier
 from probcal.data.card import find_card, read_card
 from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
-from probcal.learners.kernel_svm import LogisticSVC
-from probcal.learners.legacy import LegacyForestClassifier, LegacyGaussianNB, LegacyLogisticRegression
 from probcal.methods._repetition import Repetition, RepetitionFits
-from probcal.methods.legacy_stream import ORDERS, LegacyStreamClassifier
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.losses import clipped_log_loss
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import (
+    LegacyForestClassifier,
+    LegacyGaussianNB,
+    LegacyLogisticRegression,
+)
+from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
+from probcal.papers.kull_silva_filho_flach_2017.random_stream import ORDERS, LegacyStreamClassifier
+from probcal.papers.published import folder_of
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:240, :3], Y[:240]
 LABELS = Y + 2 * (X[:, 0] > 14)
 ONE = {"order": "ejs", "one_classifier": True}
-PAPERS = Path(__file__).parents[2] / "probcal" / "papers"
 
 
 def predicted(learner, number, fold, data=(X, Y, LABELS), key="test", **params):
@@ -167,7 +170,7 @@ def test_published_numbers_are_reproduced_to_nine_decimals(original_files, paper
     obtain(card, original_files)
     data = load(card)
     rows = data.X.to_numpy(float), data.y, data.y if data.strata is None else data.strata
-    with (PAPERS / f"{paper}.csv").open() as file:
+    with (folder_of(paper) / f"{paper}.csv").open() as file:
         published = {
             one["method"]: float(one["mean"])
             for one in csv.DictReader(file)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.learners import stump_search
-from probcal.learners.stump_search import StumpSearch, sweep_by_column
+from probcal.papers.kull_silva_filho_flach_2017 import stump_search
+from probcal.papers.kull_silva_filho_flach_2017.stump_search import StumpSearch, sweep_by_column
 
 
 def table(seed, n_rows=90, n_columns=7, n_values=9):

@@ -21,7 +21,7 @@ from probcal.methods._fitting import fit_key
 from probcal.methods._learner_output import learner_probabilities
 from probcal.methods._multiclass import ZERO_ONE
 from probcal.methods._repetition import Repetition, present_fold
-from probcal.methods.legacy_isotonic import legacy_isotonic
+from probcal.papers.kull_silva_filho_flach_2017.isotonic_of_2016 import legacy_isotonic
 
 _INNER = 3
 _LEAST = 1e-16

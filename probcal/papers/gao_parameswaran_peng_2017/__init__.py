@@ -1,0 +1,1 @@
+"""Gao, Parameswaran & Peng (2017): published numbers."""

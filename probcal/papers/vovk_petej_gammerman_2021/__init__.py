@@ -1,0 +1,1 @@
+"""Vovk, Petej & Gammerman (2021): published numbers."""
