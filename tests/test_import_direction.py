@@ -21,11 +21,16 @@ MAY_IMPORT = {
     "reading": {"data"},
     "store": {"metrics", "config.plugins", "analysis"},
     "runner": {"config", "data", "learners", "methods", "metrics", "fast_paths", "store"},
-    "reporting": {"metrics", "plots", "papers", "store", "config.yaml_file"},
     "analysis": set(),
-    "papers.check": {"papers", "reporting", "store", "metrics", "analysis"},
-    "reporting.comparison": {"papers", "papers.check", "reporting", "store", "metrics", "analysis"},
-    "reporting.html": {"reporting", "reporting.comparison", "papers", "papers.check", "analysis", "store", "metrics"},
+    "papers.check": {"papers", "store", "metrics", "analysis"},
+    "reporting": {"metrics", "plots", "papers", "papers.check", "store", "config.yaml_file"},
+    "reporting.check": {"papers", "papers.check", "reporting", "store", "metrics"},
+    "reporting.comparison": {
+        "papers", "papers.check", "reporting", "reporting.check", "store", "metrics", "analysis",
+    },
+    "reporting.html": {
+        "reporting", "reporting.check", "reporting.comparison", "papers", "papers.check", "analysis", "store", "metrics",
+    },
     "try_table": {
         "reading", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting",
         "reporting.html", "analysis",

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from probcal.papers.check.audit import AuditError, audit, audit_text
 from probcal.papers.published import PublishedPaper
+from probcal.reporting.check.audit import AuditError, audit, audit_text
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 

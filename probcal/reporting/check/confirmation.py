@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from probcal.errors import ProbcalError
+from probcal.metrics.number_text import INFINITY
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.agreement import measured_number
-from probcal.papers.check.audit import NumberPair, Ranking, audit
 from probcal.papers.check.findings import LARGEST_DISTANCE
-from probcal.reporting.grid import INFINITY, Grid, Text, group_by, markdown
+from probcal.reporting.check.audit import NumberPair, Ranking, audit
+from probcal.reporting.grid import Grid, Text, group_by, markdown
 from probcal.store.folder import Store
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.papers.check.audit import audit
-from probcal.papers.check.confirmation import (
+from probcal.papers.published import PublishedPaper
+from probcal.reporting.check.audit import audit
+from probcal.reporting.check.confirmation import (
     choose_variants,
     confirmation_text,
     numbers_on_published_splits,
     score_numbers,
 )
-from probcal.papers.published import PublishedPaper
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from tabulate import tabulate
 
+from probcal.metrics.number_text import INFINITY
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.agreement import SHUFFLES, Agreement, AgreementFigures
 from probcal.papers.check.checked_experiment import Report
 from probcal.papers.check.power import Gate
-from probcal.reporting.grid import INFINITY
 
 MISSING_MARK = "-"
 """Mark of a figure that nothing can be counted for."""

@@ -12,20 +12,15 @@ from dataclasses import dataclass, replace
 
 from probcal._io import Field, csv_text
 from probcal.errors import ProbcalError
+from probcal.metrics.number_text import format_number
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict
-from probcal.papers.check.findings import (
-    LARGEST_DISTANCE,
-    CheckedResults,
-    mean_of_finite,
-    paper_column,
-    sd_of_finite,
-    spread_text,
-)
+from probcal.papers.check.comparison import published_number, ranking_verdict
+from probcal.papers.check.findings import LARGEST_DISTANCE, CheckedResults, mean_of_finite, paper_column, sd_of_finite
 from probcal.papers.deviations import misprints
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.grid import Grid, Text, format_number, group_by, markdown, override_notes
-from probcal.reporting.metric_table import published_number, ranking_verdict
+from probcal.reporting.check.check_text import spread_text
+from probcal.reporting.grid import Grid, Text, group_by, markdown, override_notes
 from probcal.store.folder import Store
 from probcal.store.summary import Summary, census, summarise
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from tabulate import tabulate
 
+from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, Report
-from probcal.papers.check.findings import LARGEST_DISTANCE, Finding, spread_text
+from probcal.papers.check.findings import LARGEST_DISTANCE, Finding, sd_of_finite
 from probcal.papers.check.judged_claims import (
     ClaimVerdict,
     MeasuredNumbers,
@@ -21,9 +22,9 @@ from probcal.papers.check.judged_claims import (
     published_rank_text,
     published_tallies,
 )
-from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.papers.published import Claim
-from probcal.reporting.grid import DECIMALS, INFINITY, cell_notes, format_number, group_by
+from probcal.reporting.check.power_text import agreement_lines, power_json
+from probcal.reporting.grid import cell_notes, group_by
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
@@ -100,6 +101,13 @@ def distance_text(distance: float | None) -> str:
 
 def mean_text(finding: Finding) -> str:
     return "" if finding.mean is None else number_text(finding, finding.mean) + spread_text(finding.values)
+
+
+def spread_text(values: Sequence[float]) -> str:
+    """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
+    sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
+    infinite_text = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
+    return ("" if sd is None else f" ± {format_number(sd)}") + infinite_text
 
 
 def number_text(finding: Finding, number: float) -> str:
