@@ -29,7 +29,8 @@ MAY_IMPORT = {
         "papers", "papers.check", "reporting", "reporting.check", "store", "metrics", "analysis",
     },
     "reporting.html": {
-        "reporting", "reporting.check", "reporting.comparison", "papers", "papers.check", "analysis", "store", "metrics",
+        "reporting", "reporting.check", "reporting.comparison", "papers", "papers.check", "analysis", "store",
+        "metrics",
     },
     "try_table": {
         "reading", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting",

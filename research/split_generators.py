@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from split_data import Rows
-from split_streams import STREAMS, Java, Stream
+
+from research.split_data import Rows
+from research.split_streams import STREAMS, Java, Stream
 
 Candidates = Iterator[tuple[str, np.ndarray]]
 SHARES = {"66 %": 0.66, "2/3": 2 / 3, "67 %": 0.67}

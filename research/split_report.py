@@ -1,4 +1,4 @@
-"""The table of what benchmarks/split_search.py tried."""
+"""The table of what research/split_search.py tried."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from split_generators import GENERATORS
-from split_search import read
 from tabulate import tabulate
+
+from research.split_generators import GENERATORS
+from research.split_search import read
 
 EARLIER_SEARCHES = [
     ["Kr-vs-kp", "MLC++ chess.data and chess.test", "1", "misses"],
@@ -42,7 +43,7 @@ Go on with other seeds. Seeds that were tried are left out:
 
 ```
 export PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar PROBCAL_DATA_DIR=...
-python benchmarks/split_search.py kr-vs-kp --generator java --seeds 0:4000
+python -m research.split_search kr-vs-kp --generator java --seeds 0:4000
 ```
 
 The paper prints no sizes, only "66%" and "33%". So each shuffle is cut at 66 %, 2/3 and 67 %, rounded down and up, and

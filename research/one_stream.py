@@ -1,5 +1,5 @@
 """ProbJ48 and ProbLog of Langford & Zadrozny (2005) with one random stream for all probes, on the published splits:
-PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python benchmarks/one_stream.py --data-dir DIR [--seeds N] [-o FOLDER]
+PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m research.one_stream --data-dir DIR [--seeds N] [-o FOLDER]
 
 A program that makes a new ``java.util.Random(seed)`` for each probe draws the same numbers for each. Seed 1 is that of
 Weka. results/drawn-columns has the other reading, a stream of its own for each probe. Each draw is a line of draws.csv,
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawn_columns import Draws, page
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from benchmarks.drawn_columns import Draws, page
 from probcal import ProbingClassifier
 from probcal._io import csv_text
 from probcal.data.card import find_card, read_card
@@ -241,7 +241,7 @@ def table(draws: list[Draw]) -> str:
 
 
 HEAD = """\
-Written by `benchmarks/one_stream.py` from [draws.csv](draws.csv), with the numbers of each seed. Each probe draws the
+Written by `research/one_stream.py` from [draws.csv](draws.csv), with the numbers of each seed. Each probe draws the
 same numbers, one for each row, of `java.util.Random(seed)`. In `results/drawn-columns` each probe has its own."""
 
 

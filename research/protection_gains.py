@@ -1,4 +1,4 @@
-"""What protection gains and loses on simulated streams: python -m benchmarks.protection_gains, after the run."""
+"""What protection gains and loses on simulated streams: python -m research.protection_gains, after the run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.protection_gains", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m research.protection_gains", description=__doc__)
     parser.add_argument("folder", nargs="?", default=FOLDER, type=Path, help=f"the results; {FOLDER} unless given")
     return parser.parse_args(words)
 
@@ -67,7 +67,7 @@ def refuse_no_estimates(experiment: Experiment, store: Store) -> None:
         # where cells are done and their estimates were deleted, as in a fresh clone, a run would not make them again
         sys.exit(
             f"error: {error}; run the experiment first, into a folder of its own:\n"
-            "probcal run protection-simulated -j 2 -o DIR && python -m benchmarks.protection_gains DIR"
+            "probcal run protection-simulated -j 2 -o DIR && python -m research.protection_gains DIR"
         )
 
 

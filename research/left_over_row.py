@@ -1,6 +1,6 @@
 """How one row in the last mini-batch stops the network of Kull, Silva Filho & Flach (2017, EJS) on waveform-5000.
 
-    python benchmarks/left_over_row.py --data-dir DIR
+    python -m research.left_over_row --data-dir DIR
 
 scikit-learn's network takes mini-batches of 200 rows. With 4,000 rows all batches are full, and with 4,001 rows the
 last batch is one row. The authors' folds leave 3,999, 4,000 or 4,001 training rows, the folds of today always 4,000.
@@ -38,7 +38,7 @@ def main() -> None:
     rows = [_results(X, y, n) for n in (3_999, 4_000, 4_001)]
     header = ["training rows", "rows in the last batch", "epochs (median)", "log loss", "accuracy"]
     text = (
-        "# One row in the last mini-batch\n\n`python benchmarks/left_over_row.py --data-dir DIR` writes this table. "
+        "# One row in the last mini-batch\n\n`python -m research.left_over_row --data-dir DIR` writes this table. "
         f"waveform-5000, means of {DRAWS} random draws of training rows and {TEST} test rows.\n\n"
     )
     OUT.write_text(text + tabulate(rows, header, tablefmt="github", floatfmt=("", "", ".0f", ".3f", ".3f")) + "\n")

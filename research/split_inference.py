@@ -1,4 +1,4 @@
-"""What the printed numbers say about the unknown splits: python benchmarks/split_inference.py
+"""What the printed numbers say about the unknown splits: python -m research.split_inference
 
 Naive Bayes and its sigmoid run on random splits of each data set. The page results/split-search/inference.md compares
 their numbers with the printed ones. Are these the numbers of a random split at all, and of which size? How many splits
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import chi2
-from split_confirm import printed_numbers
-from split_data import MLC_PART, Rows, read_rows
-from split_scores import UNIT, Bayes, largest_difference, measure, naive_bayes, sigmoid_on_training_rows
-from split_search import FOLDER, PASS_UNITS
 from tabulate import tabulate
 
 from probcal.errors import ProbcalError
+from research.split_confirm import printed_numbers
+from research.split_data import MLC_PART, Rows, read_rows
+from research.split_scores import UNIT, Bayes, largest_difference, measure, naive_bayes, sigmoid_on_training_rows
+from research.split_search import FOLDER, PASS_UNITS
 
 DATASETS = ("ionosphere", "kr-vs-kp", "liver", "mushroom", "sick", "sick-all")
 SHARES = (0.33, 0.5, 0.66, 0.75, 0.9)
@@ -173,7 +173,7 @@ def page(datasets: list[str], n_draws: int, folder: str | None, mlc: Path | None
 TEXT = """# The splits that are not known: what the numbers say
 
 NB and SigNB, as in Weka 3.4.1, on random splits of each data set. `sick` has the 2,800 rows of sick.data, `sick-all`
-those and the 972 of sick.test. Written by `python benchmarks/split_inference.py`.
+those and the 972 of sick.test. Written by `python -m research.split_inference`.
 
 ## Are they the numbers of a random split?
 

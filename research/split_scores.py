@@ -64,7 +64,7 @@ class MixedBayes:
     """Fit kernel densities and frequencies for one candidate after the other."""
 
     def __init__(self, X: pd.DataFrame, y: np.ndarray) -> None:
-        import split_kernels  # numba is not needed for all-nominal tables
+        from research import split_kernels  # numba is not needed for all-nominal tables
 
         self._kernels, self._y = split_kernels, y.astype(np.int64)
         self._nominal: list[tuple[np.ndarray, int]] = []

@@ -4,7 +4,7 @@ The authors' result files are in their repositories, REFRAME/betacal and betacal
 learner there are ``PAPER_LEARNER_main_results.csv`` (accuracy and log loss) and ``PAPER_LEARNER_main_brier.csv``, as
 renamed here. Each number keeps its characters. Their tables in TeX are not read: those of AISTATS are shifted by a row.
 
-    python benchmarks/beta_calibration_numbers.py FOLDER
+    python -m research.beta_calibration_numbers FOLDER
 
 writes ``kull-silva-filho-flach-2017.csv`` and ``kull-silva-filho-flach-2017-ejs.csv`` beside the papers' files.
 """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from split_data import Rows
-from split_scores import Numbers, finite_numbers, largest_difference
 
 from probcal.learners.weka import WekaClassifier
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 from probcal.papers.published import PublishedPaper
+from research.split_data import Rows
+from research.split_scores import Numbers, finite_numbers, largest_difference
 
 METRICS = ("rms", "cxe", "auc")
 LEARNERS = {"J48": ("trees.J48", ""), "Log": ("functions.Logistic", "")}

@@ -1,7 +1,7 @@
-"""Search for the splits of Langford & Zadrozny (2005) that are not known: python benchmarks/split_search.py DATASET
+"""Search for the splits of Langford & Zadrozny (2005) that are not known: python -m research.split_search DATASET
 
-    python benchmarks/split_search.py kr-vs-kp --generator java --seeds 0:4000
-    python benchmarks/split_search.py --table
+    python -m research.split_search kr-vs-kp --generator java --seeds 0:4000
+    python -m research.split_search --table
 
 The columns of the paper that draw nothing follow from the rows of the split (Weka 3.4.1). So a candidate is tested by
 naive Bayes first, which is quick, then by its sigmoid (SigNB). Those that come within one unit of the last digit in all
@@ -22,12 +22,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from split_confirm import confirmations, printed_numbers
-from split_data import Rows, read_rows
-from split_generators import GENERATORS
-from split_scores import Bayes, distances, largest_difference, measure, naive_bayes, sigmoid_on_training_rows
 
 from probcal.errors import ProbcalError
+from research.split_confirm import confirmations, printed_numbers
+from research.split_data import Rows, read_rows
+from research.split_generators import GENERATORS
+from research.split_scores import Bayes, distances, largest_difference, measure, naive_bayes, sigmoid_on_training_rows
 
 FOLDER = Path("results/split-search")
 CHUNK = 100
@@ -189,7 +189,7 @@ def main() -> None:
             sys.exit(f"error: {error}")
         for name in args.generator or GENERATORS:
             run(search, name, args.seeds)
-    from split_report import write
+    from research.split_report import write
 
     write(args.out)
     print(f"written: {args.out / 'table.md'}")

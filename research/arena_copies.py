@@ -1,6 +1,6 @@
 """Count rows that occur more than once in the tables of the experiment ``arena``, and rows that two tables share.
 
-    python benchmarks/arena_copies.py --data-dir DIR
+    python -m research.arena_copies --data-dir DIR
 
 A copy has the same columns and the same label as another row. A random split puts copies on both sides.
 """

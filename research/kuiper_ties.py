@@ -1,4 +1,4 @@
-"""Kuiper's statistic where predictions are equal: python benchmarks/kuiper_ties.py [-n DRAWS] [-o FILE]
+"""Kuiper's statistic where predictions are equal: python -m research.kuiper_ties [-n DRAWS] [-o FILE]
 
 Rows with equal predictions have no order. A running sum that is read between them depends on the order in which they
 happen to stand, and is too large on average. probcal reads it at the end of each run of equal predictions only. The
@@ -33,7 +33,7 @@ unpooled value of the first draw over 100 orders of its rows.
 
 `KuiperCalibrationMetric` of probmetrics, which the benchmark CalArena uses, and `ecce` of MCGrad are
 `unpooled`. MAPIE's `kuiper_statistic` (times its scale) breaks ties by noise and leaves out the sum before the
-first row. Written by `python benchmarks/kuiper_ties.py`.
+first row. Written by `python -m research.kuiper_ties`.
 """
 
 

@@ -1,7 +1,7 @@
-"""Draws the answer of the arena: python -m benchmarks.arena_figures results/arena.
+"""Draws the answer of the arena: python -m research.arena_figures results/arena.
 
 Writes three figures into the folder, each as .png and .svg: ``probing-by-learner``, ``elo-by-seconds`` and
-``probing-by-rows``. The numbers are those of benchmarks/arena_answer.py and of ``probcal leaderboard``.
+``probing-by-rows``. The numbers are those of research/arena_answer.py and of ``probcal leaderboard``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from benchmarks.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
-from benchmarks.arena_answer import by_rows as rows_of
 from probcal.analysis.paired_wins import mean_of_known
 from probcal.reporting.comparison.leaderboard import Scores, leaderboard, measure_scores
 from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
+from research.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
+from research.arena_answer import by_rows as rows_of
 
 LABELS = {
     "logistic": "logistic regression", "nb": "naive Bayes", "svm": "linear SVM", "tree": "tree",
@@ -43,7 +43,7 @@ LEFT_LABELS = ("probing.fits20", "isotonic", "probing.fits100", "bagging.fits100
 def main(words: Sequence[str] | None = None) -> None:
     """Write the three figures."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.arena_figures", description=__doc__.partition("\n\n")[0]
+        prog="python -m research.arena_figures", description=__doc__.partition("\n\n")[0]
     )
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")

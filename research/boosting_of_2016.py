@@ -1,6 +1,6 @@
 """How far the AdaBoost columns of Kull, Silva Filho & Flach (2017) come back on their random stream.
 
-    python benchmarks/boosting_of_2016.py --data-dir DIR
+    python -m research.boosting_of_2016 --data-dir DIR
 
 Each reading replays the authors' stream on a few data sets. "old sums" is SAMME.R alone, with stumps that add the
 weights of rows in the order of scikit-learn 0.17. "no constraint" is our own AdaBoost with beta maps that may fall.
@@ -266,7 +266,7 @@ def main() -> None:
     ]
     header = ["reading", "data set", "learner", "method", "published log loss", "ours", "difference"]
     text = (
-        "# AdaBoost on the random stream of Kull, Silva Filho & Flach (2017)\n\n`python benchmarks/boosting_of_2016.py "
+        "# AdaBoost on the random stream of Kull, Silva Filho & Flach (2017)\n\n`python -m research.boosting_of_2016 "
     )
     text += "--data-dir DIR` writes this table. Log loss in nats, mean of 50 folds.\n\n"
     OUT.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """What Gao, Parameswaran & Peng (2017) leave unstated of Table 1, tried: results/documents/surface.csv.
 
-    python -m benchmarks.documents_search
+    python -m research.documents_search
 
 Every reading of the experiment is tried with every exponent, on a few topics and runs; those near the published
 numbers once more on all topics and five runs. A quarter of an hour on one core, after the experiment itself.

@@ -1,4 +1,4 @@
-"""Draws what benchmarks.documents_search wrote: python -m benchmarks.documents_figure."""
+"""Draws what research.documents_search wrote: python -m research.documents_figure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which inputs of COIL did Langford & Zadrozny (2005) use? Many subsets tried, and what the trying is worth.
 
-    PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m benchmarks.coil_selection --data-dir DIR
+    PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m research.coil_selection --data-dir DIR
 
 Each candidate is a subset of the 85 inputs. The six columns of the paper that draw nothing are computed with Weka for
 each of them and appended to results/coil-selection/numbers.csv, so that an ended run goes on where it was. Three of the
@@ -21,8 +21,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.cfs import levels_of, select_columns, symmetrical_uncertainty
-from benchmarks.coil_selection_tables import EXACT_COLUMNS, RANDOM_COLUMNS, Numbers, best_candidate, tables
 from probcal import ProbingClassifier, SigmoidClassifier
 from probcal._io import csv_text
 from probcal.data.card import find_card, read_card
@@ -32,6 +30,8 @@ from probcal.learners import WekaClassifier
 from probcal.learners.weka.classifier import Header
 from probcal.learners.weka.jvm import java_class
 from probcal.metrics import cross_entropy, rms_error, roc_auc
+from research.cfs import levels_of, select_columns, symmetrical_uncertainty
+from research.coil_selection_tables import EXACT_COLUMNS, RANDOM_COLUMNS, Numbers, best_candidate, tables
 
 OUT = Path("results/coil-selection")
 SEED = 2005

@@ -1,4 +1,4 @@
-"""Whether another reading of Adult gives the published J48: python benchmarks/adult_readings.py --data-dir DIR
+"""Whether another reading of Adult gives the published J48: python -m research.adult_readings --data-dir DIR
 
 Langford & Zadrozny (2005) print RMS .347 and AUC .852 for J48 on Adult. Pruned J48 has .321 and .890 on the data as
 they are. This script reads the data in other ways, and grows the pruned tree of J48 each time (with C45Classifier).
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from probing_data import adult_split
 from tabulate import tabulate
 
+from benchmarks.probing_data import adult_split
 from probcal.learners import C45Classifier
 from probcal.metrics import rms_error, roc_auc
 
@@ -27,7 +27,7 @@ PUBLISHED = np.array([0.347, 0.852])
 N_VALUES = 12
 NOTE = """# Readings of Adult's data for J48
 
-`python benchmarks/adult_readings.py --data-dir DIR` writes this table: the pruned tree of J48 on the standard split of
+`python -m research.adult_readings --data-dir DIR` writes this table: the pruned tree of J48 on the standard split of
 Adult, on {tried} readings of the data. The paper prints RMS .347 and AUC .852. These are the {shown} nearest. The
 distance is the sum of both differences, in units of the third digit.
 

@@ -1,4 +1,4 @@
-"""How well our order of the calibrators agrees with that of CalArena: python benchmarks/calarena.py results/defaults
+"""How well our order of the calibrators agrees with that of CalArena: python -m research.calarena results/defaults
 
 CalArena (Berta, Holzmueller, Bach & Jordan, arXiv 2605.30188, 2026) published the losses of 24 calibrators on tables of
 TabRepo and TabArena. ``calarena.csv`` has their mean ranks. This takes the maps that both have, ranks ours on the
@@ -33,7 +33,7 @@ PUBLISHED = Path(paper.__file__).with_name("calarena.csv")
 SOURCE = """\
 # Mean losses, mean ranks (1 is the best calibrator of an experiment) and mean seconds of the calibrators of CalArena:
 # E. Berta, D. Holzmueller, F. Bach and M. Jordan, arXiv 2605.30188 (2026).
-# Computed by benchmarks/calarena.py from the result files of github.com/probkit/CalArena at a0afa1544d4b.
+# Computed by research/calarena.py from the result files of github.com/probkit/CalArena at a0afa1544d4b.
 # These are under the Apache License 2.0 (apache.org/licenses/LICENSE-2.0). Changed: means over tables, no single rows.
 # An experiment is a table with a model. Log loss is in nats. Without a number a calibrator takes no part in a rank.
 """
@@ -84,7 +84,7 @@ DRAWS = 1000
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print the table of ranks and Kendall's tau."""
-    parser = argparse.ArgumentParser(prog="python benchmarks/calarena.py", description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m research.calarena", description=__doc__.partition("\n\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, help="results of probcal run")
     parser.add_argument("--task", choices=("binary", "multiclass"), default="binary")
     parser.add_argument("--loss", choices=tuple(LOSSES), default="log_loss")

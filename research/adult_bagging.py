@@ -1,4 +1,4 @@
-"""How a hundred bagged trees become the published BagJ48 on Adult: python benchmarks/adult_bagging.py --data-dir DIR
+"""How a hundred bagged trees become the published BagJ48 on Adult: python -m research.adult_bagging --data-dir DIR
 
 Langford & Zadrozny (2005) print .499 bits, RMS .331 and AUC .891 for BagJ48 on Adult. This script reads the votes of
 a hundred trees in four ways, for pruned trees and for fully grown ones (J48 -U -M 1). C45Classifier grows the trees of
@@ -11,9 +11,9 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from probing_data import adult_split
 from tabulate import tabulate
 
+from benchmarks.probing_data import adult_split
 from probcal import BaggedVoteClassifier
 from probcal.learners import C45Classifier
 from probcal.metrics import cross_entropy, rms_error, roc_auc
@@ -24,7 +24,7 @@ PUBLISHED = (0.499, 0.331, 0.891)
 KINDS = {"pruned": C45Classifier(), "fully grown (-U -M 1)": C45Classifier(pruned=False, min_samples_leaf=1)}
 NOTE = f"""# Readings of BagJ48 on Adult
 
-`python benchmarks/adult_bagging.py --data-dir DIR` writes this table. {TREES} bagged trees on the standard split of
+`python -m research.adult_bagging --data-dir DIR` writes this table. {TREES} bagged trees on the standard split of
 Adult, means of {SEEDS} seeds. v is the number of trees that vote for the positive class. The paper prints
 {PUBLISHED[0]} bits, RMS {PUBLISHED[1]} and AUC {PUBLISHED[2]}. We chose these readings after we had seen the published
 numbers.

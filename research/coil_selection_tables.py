@@ -1,4 +1,4 @@
-"""Scores of the candidates of benchmarks/coil_selection.py, and the tables that it writes."""
+"""Scores of the candidates of research/coil_selection.py, and the tables that it writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ N_CANDIDATES = 15
 """Number of candidates in the table."""
 NOTE = """# Which inputs of COIL did Langford & Zadrozny (2005) use?
 
-Written by `PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m benchmarks.coil_selection --data-dir DIR`.
+Written by `PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m research.coil_selection --data-dir DIR`.
 
 {n} candidates, each a subset of the 85 inputs. Of the six columns that draw nothing, three choose ({score}; drawn with
 the seed {seed}), and the other three confirm ({confirm}). The columns are halved and not the single numbers, because

@@ -1,4 +1,4 @@
-"""Does training beat a map? What the arena says: python benchmarks/arena_answer.py results/arena
+"""Does training beat a map? What the arena says: python -m research.arena_answer results/arena
 
 Five answers by one metric, with intervals over tables drawn again:
 
@@ -80,7 +80,7 @@ class Share:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print the answers in Markdown."""
-    parser = argparse.ArgumentParser(prog="python benchmarks/arena_answer.py", description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m research.arena_answer", description=__doc__.partition("\n\n")[0])
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)
