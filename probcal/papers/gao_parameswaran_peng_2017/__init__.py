@@ -1,1 +1,0 @@
-"""Gao, Parameswaran & Peng (2017): published numbers."""

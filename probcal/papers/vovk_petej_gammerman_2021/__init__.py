@@ -1,1 +1,0 @@
-"""Vovk, Petej & Gammerman (2021): published numbers."""
