@@ -30,7 +30,7 @@ from probcal.learners import WekaClassifier
 from probcal.learners.weka.classifier import Header
 from probcal.learners.weka.jvm import java_class
 from probcal.metrics import cross_entropy, rms_error, roc_auc
-from research.cfs import levels_of, select_columns, symmetrical_uncertainty
+from research.cfs import entropy, levels_of, symmetrical_uncertainty
 from research.coil_selection_tables import EXACT_COLUMNS, RANDOM_COLUMNS, Numbers, best_candidate, tables
 
 OUT = Path("results/coil-selection")
@@ -106,12 +106,12 @@ def candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[s
 
 def _candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[str, list[str]]]:
     readings = codings(X)
-    default = select_columns(readings["codes nominal"][:n_train], y[:n_train])
+    default = select_with_weka(readings["codes nominal"][:n_train], y[:n_train])
     yield DEFAULT_SELECTION, default
     for coding, data in readings.items():
         X_train, classes = data[:n_train], y[:n_train]
-        yield f"CFS, {coding}", select_columns(X_train, classes)
-        yield f"CFS, {coding}, all rows", select_columns(data, y)
+        yield f"CFS, {coding}", select_with_weka(X_train, classes)
+        yield f"CFS, {coding}, all rows", select_with_weka(data, y)
         yield f"CFS, {coding}, backward", select_with_weka(X_train, classes, search="BestFirst -D 0")
         for ranking, order in rankings(X_train, classes).items():
             yield f"first ten by {ranking}, {coding}", order[:10]
@@ -131,8 +131,8 @@ def _candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[
 def rankings(X: pd.DataFrame, y: np.ndarray) -> dict[str, list[str]]:
     """Return the inputs by what each tells about the class, the most first. Equal ones keep their order."""
     levels = levels_of(X, y)
-    values = [(symmetrical_uncertainty(column, y), entropy(column)) for column in levels.T]
-    class_entropy = entropy(y)
+    values = [(symmetrical_uncertainty(column, y), float(entropy(np.bincount(column)))) for column in levels.T]
+    class_entropy = float(entropy(np.bincount(y)))
     gains = [uncertainty * (class_entropy + column_entropy) / 2 for uncertainty, column_entropy in values]
     scores = {
         "symmetrical uncertainty": [uncertainty for uncertainty, _ in values],
@@ -143,12 +143,6 @@ def rankings(X: pd.DataFrame, y: np.ndarray) -> dict[str, list[str]]:
     }
     return {name: [str(X.columns[place]) for place in np.argsort(-np.array(score), kind="stable")]
             for name, score in scores.items()}  # fmt: skip
-
-
-def entropy(levels: np.ndarray) -> float:
-    """Return the entropy of (n_rows,) level numbers in bits."""
-    share = np.unique(levels, return_counts=True)[1] / len(levels)
-    return float(-(share * np.log2(share)).sum())
 
 
 def select_with_weka(
