@@ -14,6 +14,8 @@ from typing import Any
 
 from probcal.config.components import import_class, parameter_names
 from probcal.config.experiment import Component, Experiment
+from probcal.config.nested import canonical
+from probcal.config.numerics import numerics
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import DataError, ProbcalError
 from probcal.runner.data_step import obtain_all
@@ -53,8 +55,9 @@ def setting_of(cell: Cell) -> str:
     """Return the text of a cell's setting. Cells whose parameters differ in a number only have the same text."""
     learner, method = cell.column.learner, cell.column.method
     parts = (
-        learner.path, _without_numbers(learner.params), learner.encoding, learner.shared_seed,
-        method.path, _without_numbers(method.params), method.shared_seed, cell.card.task,
+        numerics().canonical(learner.path), _without_numbers(canonical(learner.params)), learner.encoding,
+        learner.shared_seed, numerics().canonical(method.path), _without_numbers(canonical(method.params)),
+        method.shared_seed, cell.card.task,
     )  # fmt: skip
     return json.dumps(parts, sort_keys=True, default=str)
 
