@@ -211,10 +211,10 @@ def _read_data(folder: Path, name: str, content: bytes) -> None:
 def _show(results: Path, rng: random.Random, changed: str) -> None:
     """Commands that read the file that was ``changed``, each by itself: what one refuses, another may show."""
     from probcal.errors import ProbcalError
-    from probcal.papers.check.audit import audit_text
-    from probcal.papers.check.check_text import json_text, report_text
     from probcal.papers.check.checked_experiment import check
     from probcal.papers.check.findings import CheckedResults
+    from probcal.reporting.check.audit import audit_text
+    from probcal.reporting.check.check_text import json_text, report_text
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import FORMATS, tables_text
     from probcal.runner.plan import make_plan, plan_lines

@@ -56,7 +56,7 @@ FILE_TEXTS = {
     "pre_dispatch": "is evaluated as an expression",
 }
 """Parameter that takes any text -> what scikit-learn does with it."""
-_OPEN_PARTS = ("probcal.learners", "probcal.methods", "sklearn")
+_OPEN_PARTS = ("probcal.learners", "probcal.methods", "probcal.papers", "sklearn")
 """Packages whose classes a config may name. ``probcal.NAME`` counts, too."""
 _CLOSED_NAMES = frozenset(("conftest", "externals", "tests"))
 """Modules of these names run code of other packages."""
@@ -128,7 +128,8 @@ def trusted_class(path: str) -> type:
     if not _is_open(path):
         raise ProbcalError(
             f'"{path}" is not imported: without trust, an experiment names classes of probcal.learners, '
-            f"probcal.methods and scikit-learn, but none of its tests; if you trust it, add  --trust {path}"
+            "probcal.methods, probcal.papers and scikit-learn, but none of its tests; if you trust it, add  "
+            f"--trust {path}"
         )
     component = import_class(path)
     if fault := _class_fault(component):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from probcal.components.registry import LEARNER_NAMES, Builtin
 
 WEKA_PACKAGE = "probcal.learners.weka."
-"""The import path of every learner of Weka begins so."""
+"""The first import path of every learner of Weka begins so."""
 WEKA = f"{WEKA_PACKAGE}WekaClassifier"
 
 LEARNERS: dict[str, Builtin] = {
@@ -24,7 +24,7 @@ LEARNERS: dict[str, Builtin] = {
         encoding="native",
     ),
     "jittered_smo": Builtin(
-        f"{WEKA_PACKAGE}jittered_smo.JitteredSMO",
+        "probcal.papers.langford_zadrozny_2005.jittered_smo.JitteredSMO",
         "the same with weights changed by 1e-12, which shows what rounding alone does "
         "(needs Weka and Java: the extra weka)",
         label="SVM",

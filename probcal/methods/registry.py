@@ -45,13 +45,13 @@ METHODS: dict[str, Builtin] = {
         family="scores",
     ),
     "mean_map": Builtin(
-        "probcal.methods.calibrators.mean_map.MeanMapClassifier",
+        "probcal.papers.kull_silva_filho_flach_2017_ejs.mean_map.MeanMapClassifier",
         "one classifier of all rows, mapped by the mean of one map per fold",
         label="MeanMap",
         family="scores",
     ),
     "map_of_mean": Builtin(
-        "probcal.methods.calibrators.map_of_mean.MapOfMeanClassifier",
+        "probcal.papers.berta_holzmueller_bach_jordan_2026.map_of_mean.MapOfMeanClassifier",
         "the mean of one classifier per fold, mapped by one map, as in CalArena",
         label="MapMean",
         family="scores",

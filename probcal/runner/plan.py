@@ -11,6 +11,7 @@ from typing import Any
 from probcal._io import printable
 from probcal.components.classes import import_class, unmet_requirement
 from probcal.components.nested import paths
+from probcal.components.numerics import numerics
 from probcal.config.experiment import Experiment
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
@@ -201,7 +202,7 @@ def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) ->
     )
     for word, path, name in dict.fromkeys(components):
         need = unmet_requirement(import_class(path))
-        if not need and weka and path.startswith(WEKA_PACKAGE):
+        if not need and weka and numerics().canonical(path).startswith(WEKA_PACKAGE):
             from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
 
             need = other_release(weka)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from probcal.components.classes import import_class, parameter_names
+from probcal.components.nested import canonical
+from probcal.components.numerics import numerics
 from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import DataError, ProbcalError
@@ -54,8 +56,9 @@ def setting_of(cell: Cell) -> str:
     """Return the text of a cell's setting. Cells whose parameters differ in a number only have the same text."""
     learner, method = cell.column.learner, cell.column.method
     parts = (
-        learner.path, _without_numbers(learner.params), learner.encoding, learner.shared_seed,
-        method.path, _without_numbers(method.params), method.shared_seed, cell.card.task,
+        numerics().canonical(learner.path), _without_numbers(canonical(learner.params)), learner.encoding,
+        learner.shared_seed, numerics().canonical(method.path), _without_numbers(canonical(method.params)),
+        method.shared_seed, cell.card.task,
     )  # fmt: skip
     return json.dumps(parts, sort_keys=True, default=str)
 
