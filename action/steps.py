@@ -33,7 +33,7 @@ import click
 from probcal._io import printable
 from probcal.cli.run import run as run_command
 from probcal.config.experiment import find_config
-from probcal.config.yaml_file import YamlFile
+from probcal.yaml_file import YamlFile
 
 _LARGEST_PART = 450_000
 """Bytes of each of the two parts of the summary. GitHub takes one megabyte."""

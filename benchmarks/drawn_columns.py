@@ -21,7 +21,7 @@ from tabulate import tabulate
 
 from probcal._io import csv_text
 from probcal.errors import ProbcalError
-from probcal.papers.published import PAPERS, PublishedPaper
+from probcal.papers.published import PublishedPaper, folder_of
 from probcal.store.folder import Store
 
 PAPER = "langford-zadrozny-2005"
@@ -32,7 +32,7 @@ METRICS = ("rms", "cxe", "auc")
 TAILS = (2.5, 97.5)
 FEW_DRAWS = 40
 """With fewer draws, the 2.5 % point is the smallest draw or next to it."""
-DISTRIBUTIONS = PAPERS / f"{PAPER}-drawn.csv"
+DISTRIBUTIONS = folder_of(PAPER) / f"{PAPER}-drawn.csv"
 Draws = dict[tuple[str, str, str], list[float]]
 """(column, data set, metric) -> the numbers of all draws."""
 

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.learners import C45Classifier
 from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
 from probcal.learners.registry import LEARNERS as REGISTERED

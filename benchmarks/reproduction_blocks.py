@@ -16,11 +16,11 @@ from speed import ROOT
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
-from probcal.papers.check.power_text import percent_text
+from probcal.reporting.check.audit import Audit, audit
+from probcal.reporting.check.power_text import percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, compare
 from probcal.reporting.comparison.comparison_tables import wins_text
 from probcal.reporting.comparison.pairs import Pair, p_text

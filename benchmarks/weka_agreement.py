@@ -21,7 +21,8 @@ import numpy as np
 from tabulate import tabulate
 
 from probcal._io import csv_text
-from probcal.config.components import Builtin, import_class
+from probcal.components.classes import import_class
+from probcal.components.registry import Builtin
 from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.dataset import Dataset

@@ -13,8 +13,6 @@ from probcal.methods.calibrators.logistic_calibration import (
     LogisticCalibrationClassifier as LogisticCalibrationClassifier,
 )
 from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator as LogisticCalibrator
-from probcal.methods.calibrators.map_of_mean import MapOfMeanClassifier as MapOfMeanClassifier
-from probcal.methods.calibrators.mean_map import MeanMapClassifier as MeanMapClassifier
 from probcal.methods.calibrators.prior import PriorCalibrator as PriorCalibrator
 from probcal.methods.calibrators.prior import PriorCorrectedClassifier as PriorCorrectedClassifier
 from probcal.methods.calibrators.scaling import DirichletCalibrator as DirichletCalibrator
@@ -40,6 +38,8 @@ from probcal.methods.relabeling import RelabelingClassifier as RelabelingClassif
 from probcal.methods.weight_sweep import WeightSweepClassifier as WeightSweepClassifier
 from probcal.notebook.results import load_results as load_results
 from probcal.notebook.running import run as run
+from probcal.papers.berta_holzmueller_bach_jordan_2026.map_of_mean import MapOfMeanClassifier as MapOfMeanClassifier
+from probcal.papers.kull_silva_filho_flach_2017_ejs.mean_map import MeanMapClassifier as MeanMapClassifier
 from probcal.plots.decision import DecisionCurveDisplay as DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay as ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay as ScoreHistogramDisplay

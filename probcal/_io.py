@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from textwrap import wrap
 from typing import IO, Any
 
 from probcal.errors import FileProblems, Problem, StoreError
@@ -167,6 +168,17 @@ def join_first(names: Iterable[str], most: int) -> str:
 def counted(n: int, one: str = "row", several: str | None = None) -> str:
     """Return the number ``n`` and its noun, such as "1 row" or "2,000 rows"."""
     return f"{n:,} {one if n == 1 else several or one + 's'}"
+
+
+TERMINAL_WIDTH = 80
+"""Letters in a line of a terminal."""
+
+
+def wrap_line(line: str, hang: int = 2) -> list[str]:
+    """Return ``line`` in lines of at most 80 letters. Lines after the first are indented by ``hang`` more blanks."""
+    indent = " " * (len(line) - len(line.lstrip()) + hang)
+    lines = wrap(line, TERMINAL_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return lines or [line]
 
 
 def _escaped(character: str) -> str:

@@ -215,6 +215,25 @@ def check_flag(method: Any, name: str) -> None:
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
+def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return ``sample_weight`` as float64 array (n_rows,), or None if it is None.
+
+    Raises ValueError unless it holds one finite number per row, none of them negative and not all 0.
+    """
+    if sample_weight is None:
+        return None
+    weights = number_array(sample_weight, "sample_weight")
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight must hold a weight for each of {n_rows} rows, its shape is {weights.shape}")
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight holds missing or infinite values")
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight must not be negative, the least is {weights.min()}")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for all rows, so there is nothing to learn from")
+    return weights
+
+
 _WEIGHT_DIGITS = 2.0**40
 """Rescaled weights keep 12 digits, so that weights of any scale become the same numbers: the last digits of a quotient
 would decide ties.

@@ -60,9 +60,7 @@ def tell_of_namesake() -> None:
 
     Ends the program with exit code 2 where its installation, or its removal, took our files away.
     """
-    import probcal
-
-    is_ours, found = hasattr(probcal, "_public_names"), namesake()
+    is_ours, found = hasattr(sys.modules["probcal"], "_public_names"), namesake()
     if not is_ours:
         what = f"{found}, another project, replaced" if found else "another project of the same name took away"
         print(

@@ -154,7 +154,8 @@ def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
     from probcal.papers.check.accepted import accept_numbers
     from probcal.papers.check.findings import CheckedResults
-    from probcal.runner.run import RunOptions, run_experiment
+    from probcal.runner.options import RunOptions
+    from probcal.runner.run import run_experiment
     from probcal.store.folder import Store
 
     experiment, results = read_experiment(folder / "run.yaml"), folder / "results"
@@ -166,7 +167,7 @@ def _results(folder: Path) -> Path:
 
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
-    from probcal.runner.plan import cells_of
+    from probcal.runner.cell import cells_of
     from probcal.runner.run import describe, small_experiment
 
     path = folder / "hostile.yaml"
@@ -210,10 +211,10 @@ def _read_data(folder: Path, name: str, content: bytes) -> None:
 def _show(results: Path, rng: random.Random, changed: str) -> None:
     """Commands that read the file that was ``changed``, each by itself: what one refuses, another may show."""
     from probcal.errors import ProbcalError
-    from probcal.papers.check.audit import audit_text
-    from probcal.papers.check.check_text import json_text, report_text
     from probcal.papers.check.checked_experiment import check
     from probcal.papers.check.findings import CheckedResults
+    from probcal.reporting.check.audit import audit_text
+    from probcal.reporting.check.check_text import json_text, report_text
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import FORMATS, tables_text
     from probcal.runner.plan import make_plan, plan_lines

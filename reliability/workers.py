@@ -14,9 +14,9 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
-from probcal.config.yaml_file import YamlFile
-from probcal.runner.plan import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, cells_of
 from probcal.runner.pool import Worker, outcomes, preload_modules
+from probcal.yaml_file import YamlFile
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "results" / "reliability" / "workers.md"

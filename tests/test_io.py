@@ -21,9 +21,9 @@ WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
 OTHERS = {
     "probcal/_io.py": "is that place",
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
-    "benchmarks/calarena.py": "writes names and numbers of published files",
-    "benchmarks/beta_calibration_numbers.py": "copies the characters of published files",
-    "benchmarks/split_search.py": "writes names and numbers of its own, and reads them again to go on",
+    "research/calarena.py": "writes names and numbers of published files",
+    "research/beta_calibration_numbers.py": "copies the characters of published files",
+    "research/split_search.py": "writes names and numbers of its own, and reads them again to go on",
     "benchmarks/mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
     "benchmarks/witness_mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
 }
@@ -40,7 +40,7 @@ LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  
 def calls(wanted):
     """Return the names among ``wanted`` that each file calls, by file."""
     found = {}
-    for part in ("probcal", "benchmarks", "reliability", "docs"):
+    for part in ("probcal", "benchmarks", "research", "reliability", "docs"):
         for path in (ROOT / part).rglob("*.py"):
             names = {
                 node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

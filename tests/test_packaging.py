@@ -57,7 +57,7 @@ def test_wheel_contains_package_experiments_and_cards(wheel):
     assert found == on_disk()
     assert {Path(name).suffix for name in found} <= _KINDS
     for needed in ("configs/quickstart.yaml", "datasets/wisconsin.yaml", "config/schemas/card.schema.json", "py.typed",
-                   "papers/langford-zadrozny-2005.yaml"):  # fmt: skip
+                   "papers/langford_zadrozny_2005/langford-zadrozny-2005.yaml"):  # fmt: skip
         assert f"probcal/{needed}" in found
 
 

@@ -34,11 +34,11 @@ def audit(folders: tuple[Path, ...], format_: str, cells: bool, confirm: int | N
     With --confirm, variants are ranked by the printed digits, on data sets with the paper's own split only. Each choice
     of N data sets has a best variant. The other data sets confirm this variant or not.
     """
-    from probcal.papers.check.audit import audit_text
+    from probcal.reporting.check.audit import audit_text
 
     stores = options.stores_at(*folders)
     if confirm is not None:
-        from probcal.papers.check.confirmation import confirmation_text
+        from probcal.reporting.check.confirmation import confirmation_text
 
         if format_ != "markdown" or cells:
             raise click.UsageError("--confirm shows its own tables; leave --format and --cells out")

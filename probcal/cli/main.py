@@ -16,7 +16,7 @@ from probcal import __version__
 from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
-from probcal.config.components import trusting
+from probcal.components.trust import trusting
 from probcal.errors import ProbcalError, unknown_name
 from probcal.runner.interruption import (
     EXIT_CODE,

@@ -13,7 +13,7 @@ import click
 
 from probcal._io import printable
 from probcal.cli import suggestions as complete
-from probcal.config.components import ANY_PATH, trusting
+from probcal.components.trust import ANY_PATH, trusting
 from probcal.errors import ProbcalError, is_installed
 from probcal.runner.interruption import EXIT_CODE, INTERRUPTED
 

@@ -41,14 +41,14 @@ def datasets(context: click.Context, _: click.Parameter, word: str) -> list[Comp
 
 def learners(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the learners of the config on the line and their variants, or those with a short name."""
-    from probcal.config.plugins import known_learners
+    from probcal.learners.registry import known_learners
 
     return _completion_items(_section_names(context, "learners") or known_learners(), word)
 
 
 def methods(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the methods of the config on the line and their variants, or those with a short name."""
-    from probcal.config.plugins import known_methods
+    from probcal.methods.registry import known_methods
 
     return _completion_items(_section_names(context, "methods") or known_methods(), word)
 
@@ -83,7 +83,8 @@ def commands(context: click.Context, _: click.Parameter, word: str) -> list[Comp
 
 def components(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer learners and methods with a short name."""
-    from probcal.config.plugins import known_learners, known_methods
+    from probcal.learners.registry import known_learners
+    from probcal.methods.registry import known_methods
 
     return _completion_items([*known_learners(), *known_methods()], word)
 
@@ -136,16 +137,20 @@ def _card_name(dataset: object) -> str:
 
 def _section_names(context: click.Context, section: str) -> list[str]:
     """Return the entries of a section of the config on the line, and their variants."""
-    from probcal.config.components import families
+    from probcal.yaml_file import entries, named_items
 
-    return [key for name, variants in families(_config_content(context), section).items() for key in (name, *variants)]
+    return [
+        key
+        for name, entry in entries(_config_content(context), section).items()
+        for key in (name, *(f"{name}.{variant}" for variant in named_items(entry.get("variants"))))
+    ]
 
 
 def _config_content(context: click.Context) -> dict[str, object]:
     """Return the config on the line, or of the results there. Return an empty one if it cannot be read."""
     import yaml
 
-    from probcal.config.yaml_file import Loader
+    from probcal.yaml_file import Loader
 
     with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
         config = yaml.load(_config_text(context), Loader)

@@ -8,7 +8,7 @@ import click
 
 from probcal.cli import options
 from probcal.cli import suggestions as complete
-from probcal.config.components import trusting
+from probcal.components.trust import trusting
 
 
 @options.command(

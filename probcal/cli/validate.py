@@ -24,7 +24,8 @@ def validate(config: str) -> None:
     you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.runner.plan import cells_of, refuse_unmet_requirements
+    from probcal.runner.cell import cells_of
+    from probcal.runner.plan import refuse_unmet_requirements
 
     experiment = read_experiment(find_config(config))
     refuse_unmet_requirements(cells_of(experiment), experiment.weka)

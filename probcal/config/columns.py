@@ -8,23 +8,17 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from probcal.config.components import (
-    Builtin,
-    build,
-    import_class,
-    named_items,
-    unmet_need,
-    value_fault,
-)
+from probcal.components.classes import import_class, unmet_need, value_fault
+from probcal.components.nested import build, resolve_names
+from probcal.components.registry import Builtin
 from probcal.config.entries import LEARNER, METHOD, Component, Section, parameter_faults
 from probcal.config.experiment_file import CURVES, SETTINGS, MethodEntries, OverrideEntry, card_name
-from probcal.config.nested import resolve_names
-from probcal.config.plugins import find_component
-from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
 from probcal.errors import ProbcalError, did_you_mean
+from probcal.learners.registry import find_learner
 from probcal.metrics import METHOD_METRICS
 from probcal.papers.published import PublishedPaper
+from probcal.yaml_file import Place, YamlFile, named_items, texts
 
 _METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
 _METHOD_LISTS: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodEntries])
@@ -206,7 +200,7 @@ class Resolution:
                 columns=tuple(columns),
                 why=entry.why,
                 card=card,
-                use=find_component("learners", entry.use) if entry.use else None,
+                use=find_learner(entry.use) if entry.use else None,
                 params=resolve_names(entry.params),
                 method_params=resolve_names(entry.method_params),
                 skip=entry.skip,
@@ -235,7 +229,7 @@ class Resolution:
         if base is None or wrapper is None:
             return
         component, params = self._learners.classes[learner], base.params
-        if use := find_component("learners", entry.use or ""):
+        if use := find_learner(entry.use or ""):
             component, params = import_class(use.path), dict(use.params)
         faults = [
             fault

@@ -7,25 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from probcal.config.components import (
-    Builtin,
-    build,
-    entries,
+from probcal.components.classes import (
     learner_fault,
     method_fault,
-    named_items,
     parameter_names,
     takes_parameter,
     unknown_parameters,
     value_fault,
 )
+from probcal.components.nested import build, is_component, resolve_names
+from probcal.components.nested import faults as nested_faults
+from probcal.components.registry import LEARNER_NAMES, METHOD_NAMES, Builtin, Registry
+from probcal.components.trust import text_faults, trusted_class
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
-from probcal.config.nested import faults as nested_faults
-from probcal.config.nested import is_component, resolve_names
-from probcal.config.plugins import find_component, known_learners, known_methods
-from probcal.config.trust import text_faults, trusted_class
-from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import OF_A_PLUGIN, ProbcalError, did_you_mean, unknown_name
+from probcal.yaml_file import Place, YamlFile, entries, named_items
 
 _LONGEST_NAME = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -58,7 +54,7 @@ class Kind:
     """Describe what differs between learners and methods. ``fault`` returns why a class cannot be one."""
 
     word: str
-    components: Callable[[], Mapping[str, Builtin]]
+    names: Registry
     example: str
     model: type[LearnerEntry] | type[MethodEntry]
     fault: Callable[[type], str | None]
@@ -77,9 +73,9 @@ def _method(component: type, params: Mapping[str, Any]) -> Any:
 
 
 LEARNER = Kind(
-    "learner", known_learners, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, learner_fault, _learner
+    "learner", LEARNER_NAMES, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, learner_fault, _learner
 )
-METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, method_fault, _method)
+METHOD = Kind("method", METHOD_NAMES, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, method_fault, _method)
 
 
 class Section:
@@ -127,11 +123,11 @@ class Section:
         self._check_names(place, name, entry.variants or {})
         type_name = entry.type or name
         try:
-            builtin = find_component(f"{word}s", type_name)
+            builtin = self._kind.names.find(type_name)
             if builtin is None and "." not in type_name:
                 self.reported_names.append(name)
                 hint = f"; any other by its import path, such as {self._kind.example}"
-                raise ProbcalError(unknown_name(word, type_name, self._kind.components(), hint) + OF_A_PLUGIN)
+                raise ProbcalError(unknown_name(word, type_name, self._kind.names.known(), hint) + OF_A_PLUGIN)
             builtin = builtin or Builtin(type_name, about="", label=name)
             component = self._import_component(builtin.path)
         except ProbcalError as error:

@@ -13,12 +13,12 @@ from probcal._io import shipped
 from probcal.config.columns import ExperimentColumn, Override, Resolution
 from probcal.config.entries import Component
 from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_reader
-from probcal.config.validation import Validation
-from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.data.splits import repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
+from probcal.yaml_file import Place, YamlFile, texts
+from probcal.yaml_validation import Validation
 
 __all__ = [
     "Component", "Experiment", "ExperimentColumn", "config_names", "find_config", "parse_experiment", "read_experiment",

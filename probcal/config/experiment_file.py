@@ -23,16 +23,17 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from probcal.config.plugins import declarations, find_metric, known_learners, metric_names, refuse_rivals
-from probcal.config.validation import Faults, validator_of
-from probcal.config.yaml_file import as_list
+from probcal.components.plugins import declarations, refuse_rivals
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.card_split import EXPERIMENT_KINDS, Split
 from probcal.errors import OF_A_PLUGIN, DataError, FileProblems, ProbcalError, unknown_name
-from probcal.learners.registry import LEARNERS
+from probcal.learners.registry import LEARNERS, known_learners
 from probcal.methods.registry import METHODS
 from probcal.metrics import COST, DEFAULT_METRICS, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
+from probcal.metrics.plugins import find_metric, metric_names
 from probcal.papers.published import paper_names
+from probcal.yaml_file import as_list
+from probcal.yaml_validation import Faults, validator_of
 
 ENCODINGS = ("numeric", "ordinal", "native")
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")

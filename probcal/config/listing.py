@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from probcal.config.components import Builtin
+from probcal.components.registry import Builtin
 from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def listing(kind: str) -> str:
     """Return a table of the ``datasets``, ``learners``, ``methods``, ``metrics``, ``papers`` or ``configs``."""
-    from probcal.config.plugins import known_learners, known_methods
+    from probcal.learners.registry import known_learners
+    from probcal.methods.registry import known_methods
 
     if kind == "learners":
         return _components(known_learners()) + "\nAny other scikit-learn classifier by its import path."
@@ -48,8 +49,8 @@ def _source(card: Card) -> str:
 
 
 def _metrics() -> str:
-    from probcal.config.plugins import metric_names
     from probcal.metrics import ABOUT_COST, COST, METHOD_METRICS, NAMED, metric_named
+    from probcal.metrics.plugins import metric_names
 
     descriptions = {name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS}
     descriptions |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}, **metric_names()}
@@ -57,7 +58,7 @@ def _metrics() -> str:
 
 
 def _papers() -> str:
-    from probcal.config.plugins import declarations
+    from probcal.components.plugins import declarations
     from probcal.papers.published import PublishedPaper, paper_names
 
     plugins = {name: plugin for name, plugin in declarations("papers").items() if name not in paper_names()}
@@ -90,7 +91,7 @@ def _papers() -> str:
 
 def _configs() -> str:
     from probcal.config.experiment import config_names, find_config
-    from probcal.config.yaml_file import YamlFile
+    from probcal.yaml_file import YamlFile
 
     rows = [[name, YamlFile.read(find_config(name)).data["title"]] for name in config_names()]
     return tabulate(rows, ["name", "title"])

@@ -10,9 +10,7 @@ from typing import Any
 
 import yaml
 
-from probcal.config.components import (
-    Builtin,
-    build,
+from probcal.components.classes import (
     import_class,
     learner_fault,
     method_fault,
@@ -22,10 +20,13 @@ from probcal.config.components import (
     unmet_need,
     value_fault,
 )
-from probcal.config.plugins import known_learners, known_methods
-from probcal.config.yaml_file import Loader
+from probcal.components.nested import build
+from probcal.components.registry import Builtin
 from probcal.contract.suite import CheckOutcome, contract_checks
 from probcal.errors import ProbcalError, unknown_name
+from probcal.learners.registry import known_learners
+from probcal.methods.registry import known_methods
+from probcal.yaml_file import Loader
 
 USUAL_LEARNER = "logistic"
 _FEW_PARTS = {"n_probes": 15, "n_estimators": 10}

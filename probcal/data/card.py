@@ -23,13 +23,13 @@ from pydantic import (
 )
 
 from probcal._io import shipped
-from probcal.config.validation import validate_file
-from probcal.config.yaml_file import YamlFile, as_list
 from probcal.data.card_split import Split, read_row_numbers
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
 from probcal.data.prepared_rows import Preparation
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
+from probcal.yaml_file import YamlFile, as_list
+from probcal.yaml_validation import validate_file
 
 ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
 Label = Annotated[str, Field(coerce_numbers_to_str=True)]

@@ -12,10 +12,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from probcal._classes import two_classes
+from probcal._validation import row_weights
 from probcal.fast_paths.column_sums import ColumnSums, LogOdds
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.learners.kernel_density import KernelDensity, bins_of
-from probcal.methods._base import row_weights, two_classes
 
 _SMALLEST = 1e-75
 """Weka's least probability of one value given a class."""

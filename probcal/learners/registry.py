@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from probcal.config.components import Builtin
+from probcal.components.registry import LEARNER_NAMES, Builtin
 
 WEKA_PACKAGE = "probcal.learners.weka."
-"""The import path of every learner of Weka begins so."""
+"""The first import path of every learner of Weka begins so."""
 WEKA = f"{WEKA_PACKAGE}WekaClassifier"
 
 LEARNERS: dict[str, Builtin] = {
@@ -24,7 +24,7 @@ LEARNERS: dict[str, Builtin] = {
         encoding="native",
     ),
     "jittered_smo": Builtin(
-        f"{WEKA_PACKAGE}jittered_smo.JitteredSMO",
+        "probcal.papers.langford_zadrozny_2005.jittered_smo.JitteredSMO",
         "the same with weights changed by 1e-12, which shows what rounding alone does "
         "(needs Weka and Java: the extra weka)",
         label="SVM",
@@ -88,3 +88,6 @@ LEARNERS: dict[str, Builtin] = {
         label="Log",
     ),
 }
+LEARNER_NAMES.add(LEARNERS)
+known_learners, find_learner = LEARNER_NAMES.known, LEARNER_NAMES.find
+"""Return all learners with a short name, those of plugins too, and the one of a name."""

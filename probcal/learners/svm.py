@@ -13,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from probcal._classes import two_classes
+from probcal._validation import row_weights
 from probcal.fast_paths.hinge_path import HingePath, Solution
 from probcal.fast_paths.shortcut import signed_rows
-from probcal.methods._base import row_weights, two_classes
 
 
 class HingeSVMShortcut:

@@ -18,13 +18,7 @@ from probcal.measure.label_columns import class_of_columns, positive_of
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.try_table.target import (
-    Target,
-    read_target,
-    read_word_labels,
-    refuse_rounded_labels,
-    refuse_unknown_labels,
-)
+from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Base class of the methods, checks of labels and weights, and the scores that calibrators use.
+"""Base class of the methods, and the scores that calibrators use.
 
 Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to 1.
 """
@@ -12,61 +12,11 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal._validation import fit_weights, label_array, number_array, take_rows
-from probcal.methods._learner_output import learner_probabilities, learner_scores
-
-
-def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return (labels, classes): ``y`` as an array (n_rows,), and its sorted distinct labels.
-
-    Raises ValueError when X and y differ in length, a label is missing, y does not hold labels, or there is only one
-    class.
-    """
-    check_consistent_length(X, y)
-    labels = label_array(y)
-    check_classification_targets(labels)
-    classes = np.unique(labels)
-    if not len(classes):
-        raise ValueError("there are no rows to learn from")
-    if len(classes) < 2:
-        raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; give rows of at least two classes")
-    return labels, classes
-
-
-def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return what ``class_labels`` returns. Raises ValueError for more than two classes."""
-    labels, classes = class_labels(X, y)
-    if len(classes) > 2:
-        raise ValueError(f"two classes are needed, y holds {len(classes)}: {classes[:5].tolist()}")
-    return labels, classes
-
-
-def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Return ``sample_weight`` as float64 array (n_rows,), or None if it is None.
-
-    Raises ValueError unless it holds one finite number per row, none of them negative and not all 0.
-    """
-    if sample_weight is None:
-        return None
-    weights = number_array(sample_weight, "sample_weight")
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight must hold a weight for each of {n_rows} rows, its shape is {weights.shape}")
-    if not np.isfinite(weights).all():
-        raise ValueError("sample_weight holds missing or infinite values")
-    if (weights < 0).any():
-        raise ValueError(f"sample_weight must not be negative, the least is {weights.min()}")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for all rows, so there is nothing to learn from")
-    return weights
-
-
-def require_weight_of_each_class(classes: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> None:
-    """Raise ValueError if a class has no row of positive weight."""
-    if len(lost := np.setdiff1d(classes, labels[weights > 0])):
-        raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it, or leave it out")
+from probcal._classes import class_labels, require_weight_of_each_class
+from probcal._learner_output import learner_probabilities, learner_scores, normalised_rows
+from probcal._validation import fit_weights, row_weights, take_rows
 
 
 class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -238,11 +188,3 @@ def clipped_rows(probabilities: np.ndarray, clip: tuple[float, float]) -> np.nda
         inside = (p >= clip[0]) & (p <= clip[1])
         return np.where(inside[:, None], probabilities, two_columns(np.clip(p, *clip)))
     return normalised_rows(np.clip(probabilities, *clip))
-
-
-def normalised_rows(probabilities: np.ndarray) -> np.ndarray:
-    """Return each row divided by its sum. A row of zeros becomes uniform."""
-    total = probabilities.sum(axis=1, keepdims=True)
-    normalised = np.full_like(probabilities, 1 / probabilities.shape[1])
-    np.divide(probabilities, total, out=normalised, where=total > 0)
-    return normalised

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from probcal._learner_output import last_step
 from probcal._validation import take_rows, unset_seeds
 
 _MAX_FITS = 7
@@ -201,13 +202,6 @@ def weights_parameter(estimator: BaseEstimator) -> str | None:
         inner = weights_parameter(last)
         return f"{step}__{inner}" if inner else None
     return None
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the classifier at the end of a Pipeline, also of one inside another, or ``estimator`` itself."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 def warn_of_class_weight(method: Any) -> None:

@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from probcal.methods._base import combine_classes, normalised_rows
+from probcal._learner_output import normalised_rows
+from probcal.methods._base import combine_classes
 
 Multiclass = Literal["difference", "normalised"]
 

@@ -12,11 +12,11 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
+from probcal._learner_output import predicted_classes
 from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import Shortcut, transform_rows
 from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step, Workers
-from probcal.methods._learner_output import predicted_classes
 from probcal.methods.importance import WeightedTraining
 
 _NUMBERS_OF_A_BLOCK = 2**20

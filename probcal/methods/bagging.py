@@ -7,10 +7,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from probcal._learner_output import learner_probabilities, normalised_rows, predicted_classes
 from probcal._validation import check_choices, check_clip, check_counts
-from probcal.methods._base import ProbabilityMethod, clipped_rows, normalised_rows
+from probcal.methods._base import ProbabilityMethod, clipped_rows
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
-from probcal.methods._learner_output import learner_probabilities, predicted_classes
 from probcal.methods.calibrators._calibrator import smallest_probability
 
 

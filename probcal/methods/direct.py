@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
+from probcal._learner_output import every_class_place, learner_probabilities, predicted_classes
 from probcal._validation import check_choices, check_clip
-from probcal.config.components import unmet_need
+from probcal.components.classes import unmet_need
 from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
-from probcal.methods._learner_output import every_class_place, learner_probabilities, predicted_classes
 
 Kept = Literal["both", "positive", "predicted"]
 

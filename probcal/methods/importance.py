@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.linear_model._base import LinearClassifierMixin
 
-from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, last_step, sampler, takes_weights
-from probcal.methods._learner_output import predicted_classes
+from probcal._learner_output import last_step, predicted_classes
+from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 
 TotalWeight = Literal["n"] | None
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from contourpy import contour_generator
 
-from probcal.methods._learner_output import learner_scores
+from probcal._learner_output import learner_scores
 from probcal.methods.plane import as_given, points_of
 from probcal.methods.refinement import ThresholdClassifiers
 

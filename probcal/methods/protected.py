@@ -11,9 +11,17 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from probcal._validation import check_counts, count_rows, fit_weights, label_array, label_positions, take_rows
-from probcal.methods._base import row_weights, two_columns
-from probcal.methods._learner_output import learner_probabilities
+from probcal._learner_output import learner_probabilities
+from probcal._validation import (
+    check_counts,
+    count_rows,
+    fit_weights,
+    label_array,
+    label_positions,
+    row_weights,
+    take_rows,
+)
+from probcal.methods._base import two_columns
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper

@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from probcal._learner_output import predicted_classes
 from probcal._validation import count_rows
 from probcal.fast_paths.shortcut import Shortcut
 from probcal.methods._executors import InThreads, Step
-from probcal.methods._learner_output import predicted_classes
 from probcal.methods._probes import DistinctRows, Probe, Probes, batch_answers, batch_votes, distinct_rows
 
 Loss = Literal["log_loss", "squared_error"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.config.components import Builtin
+from probcal.components.registry import METHOD_NAMES, Builtin
 
 METHODS: dict[str, Builtin] = {
     "direct": Builtin(
@@ -45,13 +45,13 @@ METHODS: dict[str, Builtin] = {
         family="scores",
     ),
     "mean_map": Builtin(
-        "probcal.methods.calibrators.mean_map.MeanMapClassifier",
+        "probcal.papers.kull_silva_filho_flach_2017_ejs.mean_map.MeanMapClassifier",
         "one classifier of all rows, mapped by the mean of one map per fold",
         label="MeanMap",
         family="scores",
     ),
     "map_of_mean": Builtin(
-        "probcal.methods.calibrators.map_of_mean.MapOfMeanClassifier",
+        "probcal.papers.berta_holzmueller_bach_jordan_2026.map_of_mean.MapOfMeanClassifier",
         "the mean of one classifier per fold, mapped by one map, as in CalArena",
         label="MapMean",
         family="scores",
@@ -144,6 +144,9 @@ METHODS: dict[str, Builtin] = {
 
 OLD_NAMES = {"relabelling": "relabeling"}
 """Earlier short name -> short name. Experiments may use both."""
+METHOD_NAMES.add(METHODS, OLD_NAMES)
+known_methods = METHOD_NAMES.known
+"""Return all methods with a short name, those of plugins too."""
 
 _WITHOUT_SHORT_NAME = {
     "probcal.methods.direct.RescaledClassifier": "scores",

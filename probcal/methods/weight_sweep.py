@@ -31,8 +31,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from probcal._learner_output import last_step
 from probcal._validation import check_choices, check_flag, take_rows
-from probcal.methods._fitting import fit_weighted, fresh_copy, last_step, takes_weights
+from probcal.methods._fitting import fit_weighted, fresh_copy, takes_weights
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal._class_order import column_names, places_among
+from probcal._classes import column_names, places_among
 from probcal._validation import label_positions, number_array, value_array
 from probcal.metrics.label_columns import in_label_order
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal._class_order import column_names, places_among
+from probcal._classes import column_names, places_among
 
 _MOST_SHOWN = 5
 

@@ -13,13 +13,14 @@ import numpy as np
 import yaml
 
 from probcal._io import printable
-from probcal.config.components import trusting
+from probcal.components.trust import trusting
 from probcal.config.experiment import Experiment, find_config, parse_experiment, read_experiment
-from probcal.config.yaml_file import YamlFile
 from probcal.data.load import data_folder
 from probcal.errors import FileProblems, ProbcalError, Problem
 from probcal.notebook.results import ExperimentResults, as_names
-from probcal.runner.run import RunOptions, run_experiment, small_experiment
+from probcal.runner.options import RunOptions
+from probcal.runner.run import run_experiment, small_experiment
+from probcal.yaml_file import YamlFile
 
 _FILE_NAME = "config"
 """Name of the file that a mapping stands for, in messages and in the results folder."""

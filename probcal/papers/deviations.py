@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from probcal.config.validation import validate_file
-from probcal.config.yaml_file import YamlFile, as_list
 from probcal.errors import FileProblems, Problem, did_you_mean
 from probcal.papers.published import DEVIATIONS_SUFFIX, PublishedPaper, folder_of
+from probcal.yaml_file import YamlFile, as_list
+from probcal.yaml_validation import validate_file
 
 Kind = Literal["number", "difference", "digits", "claim", "misprint"]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]

@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from probcal._io import refuse_cut_off
-from probcal.config.plugins import declarations, paper_folder
+from probcal.components.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.papers.draw_distribution import DrawDistribution, read_distributions
 
@@ -148,7 +148,7 @@ def parse_claims(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
 
 
 PAPERS = Path(__file__).parent
-"""Folder of the papers' files."""
+"""Folder of the papers. Each has a folder of its own there."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Reads every value as text, so that a printed ``0.460`` keeps its last digit."""
@@ -237,7 +237,7 @@ class PublishedPaper:
         Raises UnknownPaper.
         """
         folder = folder_of(name)
-        if folder == PAPERS:
+        if PAPERS in folder.parents:
             return _read_paper(folder, name)
         try:
             return _read_paper(folder, name)
@@ -268,7 +268,12 @@ class PublishedPaper:
 
 def paper_names() -> list[str]:
     """Return the names of our papers with published numbers, sorted. Plugins may have more."""
-    return sorted(path.stem for path in PAPERS.glob("*.yaml") if not path.name.endswith(DEVIATIONS_SUFFIX))
+    return sorted(_own_folders())
+
+
+def _own_folders() -> dict[str, Path]:
+    files = PAPERS.glob("*/*.yaml")
+    return {path.stem: path.parent for path in files if not path.name.endswith(DEVIATIONS_SUFFIX)}
 
 
 def folder_of(name: str) -> Path:
@@ -276,11 +281,10 @@ def folder_of(name: str) -> Path:
 
     Raises UnknownPaper. The name may come from a results folder, so a path is no name.
     """
-    if name in paper_names():
-        return PAPERS
-    if folder := paper_folder(name):
+    own_folders = _own_folders()
+    if folder := own_folders.get(name) or paper_folder(name):
         return folder
-    names = [*paper_names(), *declarations("papers")]
+    names = [*sorted(own_folders), *declarations("papers")]
     raise UnknownPaper(
         f'there are no published numbers of a paper "{name}"{did_you_mean(name, names)} (there are: {", ".join(names)})'
     )

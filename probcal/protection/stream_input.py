@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probcal._class_order import column_names, places_among
+from probcal._classes import column_names, places_among
 
 SUM_TOLERANCE = 1e-5
 """Tolerance of the sum of a row of probabilities of several classes, which may be rounded."""

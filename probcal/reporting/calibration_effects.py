@@ -5,27 +5,22 @@ They come from cells whose method has two stages: the learner's own predictions 
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from probcal.metrics.losses import ratio_of
-from probcal.metrics.registry import loss_parameter
+from probcal.metrics.number_text import format_number
+from probcal.papers.check.cell_numbers import LOSS_RATIO, Stages, loss_ratios
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.grid import NOT_RUN, Grid, Text, format_number
+from probcal.reporting.grid import NOT_RUN, Grid, Text
 from probcal.reporting.metric_table import PAPER, minor_lines
 from probcal.store.cell_result import Results
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import stages_of
 
-Stages = Mapping[str, Sequence[float]]
-"""Metric -> its value at every stage."""
-LOSS_RATIO = "loss_ratio"
-"""Name in claims for the mean loss ratio over the loss parameters, loss after calibration over loss before."""
 ERROR_METRIC = "c_emp"
 
 
@@ -68,14 +63,8 @@ def effects_of(outline: Outline, results: Results) -> list[CalibrationEffect]:
     return [effect for effect in effects if effect.ratios.size or effect.errors.size]
 
 
-def mean_loss_ratio(stages: Stages) -> float:
-    """Return the mean loss ratio of one cell over its loss parameters. NaN where it has none with two stages."""
-    ratios = _loss_ratios(stages)
-    return statistics.fmean(ratios.values()) if ratios else math.nan
-
-
 def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequence[Stages]) -> CalibrationEffect:
-    all_ratios = [_loss_ratios(stages) for stages in cell_stages]
+    all_ratios = [loss_ratios(stages) for stages in cell_stages]
     parameters = sorted(set.intersection(*map(set, all_ratios))) if all_ratios else []
     ratios = [[cell_ratios[parameter] for parameter in parameters] for cell_ratios in all_ratios]
     errors = [stages[ERROR_METRIC] for stages in cell_stages if len(stages.get(ERROR_METRIC, ())) == 2]
@@ -87,14 +76,6 @@ def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequen
         np.array(ratios, dtype=float).reshape(len(cell_stages), len(parameters)),
         np.array(errors, dtype=float).reshape(-1, 2),
     )
-
-
-def _loss_ratios(stages: Stages) -> dict[float, float]:
-    return {
-        parameter: ratio_of(*values)
-        for name, values in stages.items()
-        if (parameter := loss_parameter(name)) is not None and len(values) == 2 and not any(map(math.isnan, values))
-    }
 
 
 def calibration_tables(first: int, outline: Outline, results: Results, published: PublishedPaper | None) -> list[Grid]:

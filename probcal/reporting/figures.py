@@ -9,8 +9,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
+from probcal.papers.check.comparison import attach_paper
 from probcal.reporting.drawing import draw_styled, figures_folder, save_figure
-from probcal.reporting.metric_table import attach_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of

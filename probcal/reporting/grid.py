@@ -6,7 +6,6 @@ Titles and messages are escaped.
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -16,6 +15,7 @@ from typing import TypeVar
 from tabulate import tabulate
 
 from probcal._io import printable
+from probcal.metrics.number_text import INFINITY
 from probcal.store.cell_result import CellResult
 from probcal.store.outline import Outline, ResultOverride
 from probcal.store.summary import Census, Summary
@@ -24,7 +24,6 @@ Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 
 NOT_RUN = "\N{EN DASH}"
-INFINITY = "∞"
 INCOMPLETE = "†"
 
 
@@ -49,15 +48,6 @@ class Grid:
     header: list[str]
     rows: list[list[Text]]
     notes: list[str]
-
-
-DECIMALS = 3
-"""Number of decimals that most of the papers print."""
-
-
-def format_number(number: float, decimals: int = DECIMALS) -> str:
-    """Return the number with that many decimals. Numbers are tied where this text is equal."""
-    return INFINITY if math.isinf(number) else f"{number:.{decimals}f}"
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from probcal._io import shipped
-from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
 from probcal.reporting.drawing import COLOURS, GREY, titled_figure
 from probcal.reporting.stored_curves import Box, Sweep, box_of
 from probcal.store.outline import Outline
+from probcal.yaml_file import YamlFile
 
 _SIDE_TOLERANCE = 1e-6
 """A line that ends this close to a side of the box, as a share of the side, ends on it."""

@@ -4,47 +4,37 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TypeVar
 
-from probcal.papers.bands import SIGMAS, Band, Verdict, difference_in_units
+from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
+from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
+from probcal.papers.check.comparison import (
+    Place,
+    distribution_of,
+    has_paper_rows,
+    place_of,
+    published_number,
+    verdict_of,
+)
 from probcal.papers.deviations import misprints
-from probcal.papers.draw_distribution import DrawDistribution
 from probcal.papers.published import PublishedPaper, PublishedTable
 from probcal.reporting.grid import (
-    DECIMALS,
     INCOMPLETE,
-    INFINITY,
     NOT_RUN,
     UNDEFINED,
     Grid,
     Text,
     cell_notes,
     footnotes,
-    format_number,
     group_by,
     order_metrics,
     override_notes,
 )
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Census, Summary, summarise
-
-Name = TypeVar("Name", bound=Hashable)
-
-
-def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
-    """Return all names whose printed mean equals the best finite mean.
-
-    The set is empty where no mean is finite or the metric has no better end.
-    """
-    finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite_means or resolve_metric(metric).no_end:
-        return set()
-    best = format_number(resolve_metric(metric).best(list(finite_means.values())))
-    return {name for name, mean in finite_means.items() if format_number(mean) == best}
+from probcal.store.summary import Census, Summary, best_of, summarise
 
 
 def has_best_methods(outline: Outline) -> bool:
@@ -174,64 +164,6 @@ def _bold_indices(columns: Sequence[ResultColumn], summaries: Sequence[Summary],
     return bold_indices
 
 
-Place = tuple[str, str, str]
-"""(data set, learner, method) of a published number, by the paper's names."""
-PUBLISHED_SPLITS = ("standard", "rows")
-"""Kinds of splits whose training and test rows are those of the paper."""
-
-
-def place_of(row: Row, column: ResultColumn) -> Place:
-    """Return the place of the published number that stands beside ours."""
-    return row.paper_dataset, column.paper_learner or "", column.paper_method or ""
-
-
-def distribution_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
-    """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
-    same_split = summary.planned == 1 and summary.split in PUBLISHED_SPLITS
-    return table.distributions.get(place) if same_split else None
-
-
-def band_of(summary: Summary, table: PublishedTable, sigmas: float | None = None) -> Band:
-    """Return the band of published numbers of the ``table`` that agree with our ``summary``.
-
-    It has the tolerance of the table on the paper's own split and over the paper's own folds. Several planned splits,
-    or random ones, have a band by their spread, of ``sigmas`` standard deviations if they are given.
-    """
-    tolerance = table.tolerance if has_paper_rows(summary, table) else None
-    return Band(summary.values, tolerance, table.rounding, table.runs, sigmas)
-
-
-def verdict_of(
-    summary: Summary, number: float, table: PublishedTable, place: Place, band: Band | None = None
-) -> Verdict | None:
-    """Compare one published number with ours, or return None when it cannot be judged.
-
-    On the paper's own split, the distribution over our draws judges a drawn number. The ``band`` judges the others;
-    it is ``band_of`` the summary if it is not given. ``summary`` has all our repetitions, or only the one with the
-    table's seed.
-    """
-    band = band or band_of(summary, table)
-    if band.no_verdict_reason(number):
-        return None
-    if distribution := distribution_of(summary, table, place):
-        return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[place])
-    return band.compare(number)
-
-
-def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> Verdict | None:
-    """Compare one published number with ours for a ranking, with a band of ``SIGMAS`` sd for any number of splits.
-
-    Returns None when there are too few splits for a distance.
-    """
-    band = band_of(summary, table, SIGMAS)
-    return band.compare(number) if band.has_enough_values(number) else None
-
-
-def has_paper_rows(summary: Summary, table: PublishedTable) -> bool:
-    """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
-    return summary.is_published_split or table.matches_folds(summary.split, summary.n)
-
-
 def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable) -> list[Verdict]:
     """Return the verdicts of those ``pairs`` that can be compared."""
     judgements = [verdict_of(summary, number, table, place) for summary, number, place in pairs]
@@ -285,23 +217,6 @@ def _count_text(hits: list[bool]) -> str:
 
 # With so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
 MOST_LINE_COLUMNS = 5
-
-
-def attach_paper(outline: Outline) -> tuple[Outline, PublishedPaper | None]:
-    """Return the outline with the row titles of its paper, and the paper. None where it follows no paper.
-
-    Raises UnknownPaper.
-    """
-    if not outline.paper:
-        return outline, None
-    published = PublishedPaper.read(outline.paper)
-    return outline.with_titles(published.titles), published
-
-
-def published_number(published: PublishedPaper | None, row: Row, column: ResultColumn, metric: str) -> float | None:
-    if published is None or column.paper_learner is None or column.paper_method is None:
-        return None
-    return published.number(row.paper_dataset, column.paper_learner, column.paper_method, metric)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from probcal._io import csv_text
 from probcal.metrics.registry import Metric
+from probcal.papers.check.comparison import attach_paper, published_number
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import (
@@ -25,11 +26,9 @@ from probcal.reporting.grid import (
 from probcal.reporting.metric_table import (
     MOST_LINE_COLUMNS,
     MetricResults,
-    attach_paper,
     best_method_table,
     has_best_methods,
     metric_table,
-    published_number,
     splits_text,
     verdicts,
 )

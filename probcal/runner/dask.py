@@ -24,16 +24,15 @@ from probcal.data.cache import cache_folder
 from probcal.data.load import obtain_once
 from probcal.errors import ProbcalError
 from probcal.runner import identity
+from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome, exit_reason, failed_outcome
-from probcal.runner.plan import PlannedCell
+from probcal.runner.options import RunOptions
 from probcal.runner.pool import Worker, WorkerDied, worker_outcome
 from probcal.runner.processor import instructions
 from probcal.runner.worker_process import execute_alone
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from probcal.runner.run import RunOptions
 
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
 ANSWER_SECONDS = 15.0  # a scheduler that is stopped keeps its connections, and a slow import can take this long

@@ -18,15 +18,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probcal.config.nested import instances, paths
-from probcal.config.plugins import find_metric
+from probcal.components.nested import instances, paths
 from probcal.errors import StoreError
 from probcal.methods._fitting import SharedFits
 from probcal.metrics import METHOD_METRICS, means_over_labels, roc_curve
+from probcal.metrics.plugins import find_metric
 from probcal.metrics.registry import Prediction, metrics_of
 from probcal.runner import fit_predict, fold_rows, nested_rows
+from probcal.runner.cell import Cell, PlannedCell
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
-from probcal.runner.plan import Cell, PlannedCell
 from probcal.store.cell_result import CellResult, curves_fault
 from probcal.store.folder import Store
 

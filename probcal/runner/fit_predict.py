@@ -16,8 +16,9 @@ import numpy as np
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
+from probcal._learner_output import in_class_order
 from probcal._validation import take_rows
-from probcal.config.components import import_class, parameter_names
+from probcal.components.classes import import_class, parameter_names
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
 from probcal.data.load import load
@@ -25,11 +26,10 @@ from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods._fitting import SharedFits, fresh_copy
-from probcal.methods._learner_output import in_class_order
 
 if TYPE_CHECKING:
     from probcal.config.experiment import Component
-    from probcal.runner.plan import Cell
+    from probcal.runner.cell import Cell
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 

@@ -26,7 +26,7 @@ from probcal.runner.fit_predict import SplitRows
 
 if TYPE_CHECKING:
     from probcal.data.card_split import Split
-    from probcal.runner.plan import Cell
+    from probcal.runner.cell import Cell
 
 
 def load_fold(cell: Cell) -> SplitRows:

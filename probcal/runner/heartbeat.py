@@ -25,7 +25,7 @@ from probcal._lock import FileLock
 from probcal.store.folder import LOCK
 
 if TYPE_CHECKING:
-    from probcal.runner.plan import Cell, PlannedCell
+    from probcal.runner.cell import Cell, PlannedCell
 
 _TRUST_SECONDS = 10.0
 """Seconds of work after which this machine's speed counts as much as the recorded one."""

@@ -16,12 +16,13 @@ from importlib.metadata import PackageNotFoundError, distribution, packages_dist
 from typing import TYPE_CHECKING, Any
 
 from probcal import __version__
-from probcal.config.components import import_class
-from probcal.config.nested import canonical, paths
-from probcal.config.numerics import numerics
-from probcal.config.plugins import metric_modules, plugin_package
+from probcal.components.classes import import_class
+from probcal.components.nested import canonical, paths
+from probcal.components.numerics import numerics
+from probcal.components.registry import plugin_package
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
+from probcal.metrics.plugins import metric_modules
 from probcal.metrics.registry import METRICS
 from probcal.runner.stale_data import data_change
 from probcal.runner.user_code import user_digests, user_imports
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from probcal.config.experiment import Component
     from probcal.data.card import Card
     from probcal.data.card_split import Split
-    from probcal.runner.plan import Cell
+    from probcal.runner.cell import Cell
     from probcal.store.cell_result import CellResult
 
 

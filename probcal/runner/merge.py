@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from probcal._io import join_first, lines_of
-from probcal.config.yaml_file import YamlFile
 from probcal.errors import ProbcalError, StoreError
 from probcal.store.cell_result import CellResult, Results, key_digest
 from probcal.store.first_keys import present_key
 from probcal.store.folder import Store, by_run
 from probcal.store.outline import Outline
 from probcal.store.summary import planned_ids
+from probcal.yaml_file import YamlFile
 
 _FOLDER_PARTS = ("stale", "config", "config_path")
 """Parts of ``experiment.json`` that differ between folders of one experiment, or are compared in another way."""

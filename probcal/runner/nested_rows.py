@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.sparse import issparse
 
 from probcal._validation import is_count, take_rows
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
 from probcal.data.folds import fold_rows
@@ -31,7 +31,7 @@ from probcal.runner.fit_predict import SplitRows
 if TYPE_CHECKING:
     from probcal.config.entries import Component
     from probcal.data.card_split import Split
-    from probcal.runner.plan import Cell
+    from probcal.runner.cell import Cell
 
 
 def load_nested_split(cell: Cell) -> SplitRows:

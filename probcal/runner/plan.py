@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from probcal._io import printable
-from probcal.config.components import import_class, unmet_requirement
-from probcal.config.experiment import Experiment, ExperimentColumn
-from probcal.config.nested import paths
-from probcal.data.card import Card
-from probcal.data.card_split import Split
+from probcal.components.classes import import_class, unmet_requirement
+from probcal.components.nested import paths
+from probcal.components.numerics import numerics
+from probcal.config.experiment import Experiment
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA_PACKAGE
-from probcal.metrics.registry import METRICS
+from probcal.runner.cell import Cell, PlannedCell, State, cells_of
 from probcal.runner.data_step import DataStep, current_data
 from probcal.runner.heartbeat import TimeEstimates, duration
 from probcal.runner.identity import (
@@ -29,112 +28,8 @@ from probcal.runner.identity import (
 )
 from probcal.runner.processor import lacking_flags, recorded_level
 from probcal.runner.stale_data import CARD_CHANGED, staleness_doubt
-from probcal.store.cell_result import CellResult, cell_id
+from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Hold one data set, split, learner and method: the unit that is run, stored and reported.
-
-    ``dataset`` is the row of the tables. ``card`` is what the cell reads, which differs only by an exception. The card
-    of a planned cell is bound to the fingerprint of its data set, which goes with it to the worker.
-    """
-
-    dataset: str
-    card: Card
-    repetition: int
-    column: ExperimentColumn
-    seed: int
-    max_rows: int | None = None
-    stages: tuple[str, ...] = ()
-    extra_metrics: tuple[str, ...] = ()
-    """Metrics that are measured only where an experiment asks for them."""
-    curves: tuple[str, ...] = ()
-    split: Split | None = None
-    """The split of the experiment, which replaces that of the card."""
-    processor: str | None = None
-    """The level of instructions that computes it. None means all that the processor has."""
-
-    @property
-    def used_split(self) -> Split:
-        """Return the split of the experiment, or else that of the card."""
-        return self.split or self.card.split
-
-    @property
-    def has_fold_rows(self) -> bool:
-        """Return whether ``probcal.runner.fold_rows`` makes its rows: it has folds, or the split of the experiment."""
-        return self.split is not None or self.card.split.folds is not None
-
-    @property
-    def names(self) -> dict[str, Any]:
-        """Return the parts of a result by which it belongs to this cell."""
-        learner, method = self.column.learner.name, self.column.method.name
-        return {"dataset": self.dataset, "repetition": self.repetition, "learner": learner, "method": method}
-
-    @property
-    def id(self) -> str:
-        return cell_id(self.dataset, self.repetition, self.column.learner.name, self.column.method.name)
-
-    def as_seeded(self) -> Cell:
-        """Return the cell under the name that seeds its split and fits, which its card may give."""
-        if self.card.seed_name is None:
-            return self
-        return replace(self, dataset=self.card.seed_name, card=self.card.as_seeded())
-
-
-def cells_of(experiment: Experiment) -> list[Cell]:
-    """Return every cell in the order of data sets and splits, so that one split at a time is in memory.
-
-    Within a split, cells that read another card by an exception come last.
-    """
-    metrics = tuple(metric for metric in experiment.metrics if metric not in METRICS)
-    return [
-        Cell(
-            dataset=card.name,
-            card=cell_card,
-            repetition=repetition,
-            column=column,
-            seed=experiment.seed,
-            max_rows=experiment.max_rows,
-            stages=experiment.stages,
-            extra_metrics=metrics,
-            curves=() if repetition else experiment.curves,
-            split=experiment.split,
-            processor=experiment.processor,
-        )
-        for card in experiment.cards
-        for pairs in [_with_overrides(experiment, card)]
-        for repetition in range(experiment.repetitions_of(card))
-        for cell_card, column in pairs
-    ]
-
-
-def _with_overrides(experiment: Experiment, card: Card) -> list[tuple[Card, ExperimentColumn]]:
-    pairs = [experiment.with_overrides(card, column) for column in experiment.columns]
-    return sorted((pair for pair in pairs if pair is not None), key=lambda pair: (pair[0] != card, pair[0].name))
-
-
-State = Literal["done", "failed", "stale", "to run", "no data"]
-
-
-@dataclass(frozen=True)
-class PlannedCell:
-    """Hold a cell, its state, and the reason if it is stale or failed."""
-
-    cell: Cell
-    key: dict[str, str]
-    state: State
-    reason: str = ""
-    expected_seconds: float | None = None
-    old_result: CellResult | None = None
-    """Its result, where only metrics changed since. Its stored predictions are measured again."""
-    missing_metrics: frozenset[str] = frozenset()
-    """The metrics that the experiment asks for and its result lacks."""
-
-    @property
-    def needs_run(self) -> bool:
-        return self.state in ("stale", "to run")
 
 
 def make_plan(
@@ -307,7 +202,7 @@ def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) ->
     )
     for word, path, name in dict.fromkeys(components):
         need = unmet_requirement(import_class(path))
-        if not need and weka and path.startswith(WEKA_PACKAGE):
+        if not need and weka and numerics().canonical(path).startswith(WEKA_PACKAGE):
             from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
 
             need = other_release(weka)

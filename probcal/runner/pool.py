@@ -17,11 +17,11 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from probcal.errors import ProbcalError
+from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome, append_output, exit_reason, failed_outcome
 from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.identity import modules_of
 from probcal.runner.interruption import block_signals, handled_signals
-from probcal.runner.plan import PlannedCell
 from probcal.runner.processor import instructions
 from probcal.runner.worker_process import (
     Output,

@@ -14,8 +14,9 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from probcal.runner import heartbeat as live_text
+from probcal.runner.cell import PlannedCell
 from probcal.runner.heartbeat import HEARTBEAT_SECONDS, HeartbeatFile, RunningCell, RunState, TimeEstimates
-from probcal.runner.plan import PlannedCell, first_line
+from probcal.runner.plan import first_line
 from probcal.store.cell_result import CellResult
 
 _TICK_SECONDS = 1.0

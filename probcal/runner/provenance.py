@@ -17,11 +17,11 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 import probcal
+from probcal.components.numerics import numerics
 from probcal.config.experiment import Experiment
-from probcal.config.numerics import numerics
 from probcal.data.load import known_fingerprint
+from probcal.runner.cell import PlannedCell
 from probcal.runner.identity import components_of, packages_of, user_code_of
-from probcal.runner.plan import PlannedCell
 from probcal.runner.processor import processor_name
 from probcal.store.cell_result import CellResult
 

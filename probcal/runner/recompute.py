@@ -12,8 +12,9 @@ from pathlib import Path
 from scipy.stats import beta
 
 from probcal.errors import ProbcalError
+from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data
-from probcal.runner.plan import PlannedCell, make_plan, mark_missing_data, refuse_unmet_requirements
+from probcal.runner.plan import make_plan, mark_missing_data, refuse_unmet_requirements
 from probcal.runner.pool import outcomes
 from probcal.runner.processor import lacking_flags, recorded_level
 from probcal.runner.run import experiment_of

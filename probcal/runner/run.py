@@ -7,25 +7,24 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
-from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.errors import StoreError
 from probcal.runner import dask
+from probcal.runner.cell import PlannedCell, cells_of
 from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.execute import Outcome, remeasure
 from probcal.runner.heartbeat import useful_worker_count
 from probcal.runner.identity import Identities, changed_parts, has_same_metrics
+from probcal.runner.options import RunOptions
 from probcal.runner.plan import (
-    PlannedCell,
-    cells_of,
     cells_to_fit,
     count_states,
     find_missing_metrics,
@@ -41,32 +40,11 @@ from probcal.runner.provenance import RunTimes, provenance
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, by_run
 from probcal.store.outline import Outline
+from probcal.yaml_file import YamlFile
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
 _ROUNDS = ("n_probes", "n_estimators")
 _QUICK_HELD_OUT = _QUICK_ROWS // 4
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """Hold the options of a run from the command line. None of them changes a number."""
-
-    folder: Path
-    data_folder: Path | None = None
-    jobs: int = 1
-    timeout: float | None = None
-    retry_failed: bool = False
-    fail_fast: bool = False
-    scheduler: str | None = None
-    """Address of the Dask scheduler that runs the cells, instead of ``jobs`` processes."""
-    workers: int | None = None
-    """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
-    command: str = "the same command"
-    """The command that runs it once more."""
-    strict: bool = False
-    """Whether results of other package versions run again."""
-    refit: bool = False
-    """Whether all cells run again."""
 
 
 def small_experiment(experiment: Experiment) -> Experiment:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from probcal.config.experiment_file import card_name
-from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, ProbcalError
 from probcal.store.folder import CellResult, Store, by_run
 from probcal.store.outline import Outline
 from probcal.store.summary import planned_ids
+from probcal.yaml_file import YamlFile
 
 CARD_CHANGED = "the card changed, and its data are not at hand"
 

@@ -16,9 +16,9 @@ from tabulate import tabulate
 
 from probcal.errors import ProbcalError, StoreError
 from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
+from probcal.runner.cell import Cell, cells_of
 from probcal.runner.execute import measure, truth_of
 from probcal.runner.identity import Identities
-from probcal.runner.plan import Cell, cells_of
 from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store

@@ -21,11 +21,11 @@ import numpy as np
 import sklearn
 
 from probcal.errors import ProbcalError
+from probcal.runner.cell import Cell, PlannedCell
 from probcal.runner.execute import Outcome, execute, failed_outcome, limit_texts, load_rows
 from probcal.runner.fit_predict import seed_shared_generators
 from probcal.runner.identity import modules_of
 from probcal.runner.interruption import SIGNALS, block_signals, handled_signals
-from probcal.runner.plan import Cell, PlannedCell
 
 try:
     import resource

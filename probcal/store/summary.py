@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from probcal.analysis.spread import standard_deviation
-from probcal.store.cell_result import CellResult, Results, cell_id
+from probcal.metrics.number_text import format_number
+from probcal.store.cell_result import CellResult, Results, cell_id, resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -199,3 +203,15 @@ def _count_warnings(outline: Outline, results: Results) -> dict[str, Counter[str
                 for kind in results[name].warnings if name in results else ():
                     warnings.setdefault(kind, Counter())[column.label] += 1
     return warnings
+
+
+def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
+    """Return all names whose printed mean equals the best finite mean.
+
+    The set is empty where no mean is finite or the metric has no better end.
+    """
+    finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
+    if not finite_means or resolve_metric(metric).no_end:
+        return set()
+    best = format_number(resolve_metric(metric).best(list(finite_means.values())))
+    return {name for name, mean in finite_means.items() if format_number(mean) == best}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from probcal.config.components import is_trusted, refusal
-from probcal.config.plugins import known_learners, known_methods
+from probcal.components.trust import is_trusted, refusal
 from probcal.errors import ProbcalError, unknown_name
+from probcal.learners.registry import known_learners
+from probcal.methods.registry import known_methods
 
 Entry = dict[str, Any]
 

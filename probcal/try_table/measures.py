@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from probcal.config import plugins
 from probcal.errors import ProbcalError, did_you_mean
+from probcal.metrics import plugins
 from probcal.metrics.registry import NAMED, Prediction, cost_name, find_metric
 
 Floats = npt.NDArray[np.float64]

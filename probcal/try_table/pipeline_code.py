@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import probcal
 from probcal._io import printable
-from probcal.config.components import import_class, parameter_names
+from probcal.components.classes import import_class, parameter_names
 from probcal.config.entries import Component
 from probcal.data.encode import ENCODERS
 from probcal.methods.calibration_splits import GroupHoldout

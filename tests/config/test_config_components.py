@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.errors import ProbcalError
 from tests.small_config import experiment, faults, the_fault
 

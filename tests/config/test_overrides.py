@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.runner.plan import cells_of
+from probcal.runner.cell import cells_of
 from tests.small_config import experiment, faults, the_fault
 
 TWO_SETS = ("[wine-first]", "[wine-first, wisconsin]")

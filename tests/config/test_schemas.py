@@ -11,8 +11,8 @@ import pytest
 
 from probcal.config.schemas import KINDS, schema_path
 from probcal.config.schemas.__main__ import as_text, card_schema, experiment_schema, stub_path, stub_text
-from probcal.config.yaml_file import YamlFile
 from probcal.data.card import card_names
+from probcal.yaml_file import YamlFile
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[2]

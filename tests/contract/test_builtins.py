@@ -6,13 +6,15 @@ from importlib.util import find_spec
 
 import pytest
 
+from probcal.components.classes import import_class
 from probcal.contract import contract_checks
 from probcal.contract.component_test import component
 from probcal.contract.suite import PROMISES
 from probcal.learners.registry import LEARNERS
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.registry import METHODS
 
-NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if ".weka." in builtin.path} | {
+NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if "the extra weka" in builtin.about} | {
     "c45": "numba",
 }
 
@@ -42,7 +44,11 @@ MAY_NOT_APPLY = {
     "kernel_nb": ONLY_FOR_METHODS | ONLY_FOR_SEVERAL_CLASSES,
 }
 
-WITH_FOLDS = [name for name, one in METHODS.items() if ".calibrators." in one.path and name != "prior"]
+WITH_FOLDS = [
+    name
+    for name, one in METHODS.items()
+    if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
+]
 
 
 def allowed(name, promise):

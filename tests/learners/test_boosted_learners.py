@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from probcal import IsotonicClassifier, ProbingClassifier
-from probcal.config.components import unmet_requirement
+from probcal.components.classes import unmet_requirement
 from probcal.distribution import install_line
 from probcal.learners import cat_boost, light_gbm
 from probcal.learners.cat_boost import CatBoost

@@ -27,9 +27,9 @@ from probcal import (
     TemperatureClassifier,
     WeightSweepClassifier,
 )
-from probcal.config.components import import_class
-from probcal.learners.kernel_svm import LogisticSVC
+from probcal.components.classes import import_class
 from probcal.methods.registry import METHODS
+from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
 from tests.methods.calibrating import blobs
 
 

@@ -20,11 +20,16 @@ from probcal import (
     VennAbersClassifier,
     WeightSweepClassifier,
 )
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.registry import FAMILIES, METHODS
 
 LOGISTIC = LogisticRegression()
-CALIBRATED = [name for name, one in METHODS.items() if ".calibrators." in one.path and name != "prior"]
+CALIBRATED = [
+    name
+    for name, one in METHODS.items()
+    if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
+]
 DRAWN_ROWS = "rows are drawn: one of weight two is not the same draw as the row twice, as in BaggingClassifier"
 SPLIT_ROWS = "a repeated row may fall on both sides of a split, which a weighted one cannot"
 RELATIVE = "only the ratios of weights count; with frequency_weights=True the check holds, as another test shows"

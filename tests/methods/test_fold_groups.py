@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold
 
 from probcal import SigmoidClassifier
 from probcal.methods.calibration_splits import TimeBlocks
-from probcal.methods.calibrators.mean_map import MeanMapClassifier
+from probcal.papers.kull_silva_filho_flach_2017_ejs.mean_map import MeanMapClassifier
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(120, 2))

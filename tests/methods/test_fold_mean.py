@@ -23,7 +23,7 @@ from probcal import (
     MeanMapClassifier,
     SigmoidClassifier,
 )
-from probcal.methods.calibrators.map_of_mean import MapName
+from probcal.papers.berta_holzmueller_bach_jordan_2026.map_of_mean import MapName
 
 X, Y = load_breast_cancer(return_X_y=True)
 BETA = {"": "abm", "_am": "am", "_ab": "ab"}

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from probcal.learners.kernel_svm import LogisticSVC
 from probcal.methods._fitting import fit_or_shared
 from probcal.methods._shared_scores import SharedScores
+from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = np.arange(60) % 2

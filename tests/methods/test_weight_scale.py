@@ -23,7 +23,7 @@ from probcal import (
     WeightSweepClassifier,
 )
 from probcal._validation import relative_weights
-from probcal.config.components import import_class
+from probcal.components.classes import import_class
 from probcal.methods.registry import FAMILIES, METHODS
 from probcal.metrics import cross_entropy
 from tests.methods.calibrating import blobs, noisy

@@ -4,15 +4,12 @@ If a test fails after a run, the numbers of the results are right. Rewrite the p
 """
 
 import re
-import runpy
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from probcal.reporting.comparison.leaderboard import measure_scores
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "arena"
@@ -47,15 +44,6 @@ def test_tables_of_the_page_come_from_the_saved_answer(here, there):
     shown = rows(section(PAGE, here))[2:]
     assert shown
     assert [row for row in shown if row not in rows(section(saved("answer.md"), there))] == []
-
-
-@pytest.mark.slow  # it draws thousands of halves of the tables
-@pytest.mark.parametrize(("metric", "name"), [("log_loss", "answer.md"), ("brier", "answer-brier.md")])
-def test_saved_answer_equals_the_output_of_the_script(metric, name):
-    script = runpy.run_path(str(ROOT / "benchmarks" / "arena_answer.py"))
-    store = Store(RESULTS)
-    of = script["candidates"](measure_scores(Outline.of(store), store.results(), metric))
-    assert script["report"](of) + "\n" == saved(name)
 
 
 @pytest.mark.parametrize(("learner", "count"), [("nb", "8 of 103"), ("tree", "84 of 103")])

@@ -4,20 +4,20 @@ import shutil
 
 import pytest
 
-from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
 from probcal.papers import deviations, published
 from probcal.papers.draw_distribution import read_distributions
-from probcal.papers.published import PAPERS, PublishedPaper
+from probcal.papers.published import PAPERS, PublishedPaper, folder_of
+from probcal.yaml_file import YamlFile
 
-LANGFORD = "langford-zadrozny-2005"
+LANGFORD, KULL = "langford-zadrozny-2005", "kull-silva-filho-flach-2017"
 
 
 @pytest.fixture
 def papers(tmp_path, monkeypatch):
     """Return a copy of the folder of published numbers, which is read instead of ours."""
     folder = tmp_path / "papers"
-    shutil.copytree(PAPERS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "check"))
+    shutil.copytree(PAPERS, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     monkeypatch.setattr(published, "PAPERS", folder)
     monkeypatch.setattr("probcal._io._PACKAGE", tmp_path)
     PublishedPaper.read.cache_clear()
@@ -35,25 +35,26 @@ def cut(path):
     [
         (f"{LANGFORD}.yaml", LANGFORD),
         (f"{LANGFORD}-drawn.csv", LANGFORD),
-        ("kull-silva-filho-flach-2017.csv", "kull-silva-filho-flach-2017"),
-        ("kull-silva-filho-flach-2017-ejs.csv", "kull-silva-filho-flach-2017-ejs"),
+        (f"{KULL}.csv", KULL),
+        (f"{KULL}-ejs.csv", f"{KULL}-ejs"),
     ],
 )
 def test_published_numbers_that_are_cut_off_are_refused(papers, file, paper):
-    cut(papers / file)
+    cut(folder_of(paper) / file)
     with pytest.raises(FileProblems, match=rf"{file}:\d+: is cut off"):
         PublishedPaper.read(paper)
 
 
 def test_whole_published_numbers_are_read_from_the_copy(papers):
     assert PublishedPaper.read(LANGFORD).number("adult", "NB", "direct", "rms") == 0.335
-    assert read_distributions(papers / f"{LANGFORD}-drawn.csv")
+    assert read_distributions(folder_of(LANGFORD) / f"{LANGFORD}-drawn.csv")
 
 
 def test_known_deviations_that_are_cut_off_are_refused(papers):
-    cut(papers / f"{LANGFORD}-deviations.yaml")
+    folder = folder_of(LANGFORD)
+    cut(folder / f"{LANGFORD}-deviations.yaml")
     with pytest.raises(FileProblems, match="is cut off"):
-        deviations.known_deviations(LANGFORD, papers)
+        deviations.known_deviations(LANGFORD, folder)
 
 
 @pytest.mark.parametrize("kind", ["datasets", "configs"])

@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from probcal.papers.check.cell_numbers import mean_loss_ratio
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.calibration_effects import effects_of, mean_loss_ratio
+from probcal.reporting.calibration_effects import effects_of
 from probcal.reporting.paper_figures import error_figure, ratio_figure
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline

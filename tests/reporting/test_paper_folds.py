@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from probcal.papers.check.comparison import has_paper_rows, verdict_of
 from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import agreement_text, has_paper_rows, verdict_of
+from probcal.reporting.metric_table import agreement_text
 from probcal.store.summary import Summary
 
 FOLDS = "legacy_stratified_k_fold"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
-from probcal.config.yaml_file import YamlFile
-from probcal.runner.plan import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, cells_of
+from probcal.yaml_file import YamlFile
 
 CONFIG = """
 name: timed

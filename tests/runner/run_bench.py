@@ -21,7 +21,7 @@ import yaml
 from click.testing import CliRunner
 
 from probcal.cli import main as cli
-from probcal.config.numerics import numerics
+from probcal.components.numerics import numerics
 from probcal.runner import identity, user_code
 from probcal.runner.user_code import Source
 from probcal.store.folder import Store

@@ -8,8 +8,8 @@ import pytest
 from run_bench import raise_component, raise_metric
 
 from probcal.config.experiment import read_experiment
+from probcal.runner.cell import cells_of
 from probcal.runner.identity import Identities, changed_parts, components_of, has_same_metrics
-from probcal.runner.plan import cells_of
 from probcal.store.cell_result import CellResult, has_digest, key_digest
 from probcal.store.first_keys import UNKNOWN, present_key
 from probcal.store.folder import Store

@@ -9,9 +9,9 @@ from sklearn.naive_bayes import GaussianNB
 from probcal.config.experiment import read_experiment
 from probcal.data.load import fetch_into_cache
 from probcal.errors import FileProblems
+from probcal.runner.cell import cells_of
 from probcal.runner.execute import execute, load_rows
 from probcal.runner.identity import Identities, components_of
-from probcal.runner.plan import cells_of
 
 CARD = """
 name: visits

@@ -5,7 +5,7 @@ from collections import deque
 import pytest
 
 from probcal.config.experiment import read_experiment
-from probcal.runner.plan import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, cells_of
 from probcal.runner.pool import take_next
 
 

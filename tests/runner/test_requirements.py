@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from probcal.config.components import import_class, unmet_requirement
+from probcal.components.classes import import_class, unmet_requirement
 from probcal.distribution import install_line
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS

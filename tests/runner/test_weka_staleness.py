@@ -8,13 +8,14 @@ from zipfile import ZipFile
 import pytest
 
 from probcal.config.experiment import parse_experiment
-from probcal.config.yaml_file import YamlFile
 from probcal.learners.weka.jar import named_version
 from probcal.runner import run as runs
+from probcal.runner.cell import cells_of
 from probcal.runner.identity import Identities, _packages, packages_of
-from probcal.runner.plan import cells_of, make_plan, plan_lines
+from probcal.runner.plan import make_plan, plan_lines
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
+from probcal.yaml_file import YamlFile
 
 CONFIG = """
 name: dated

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from probcal.config.experiment import read_experiment
-from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
 from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
+from probcal.reading.target import read_target
 from probcal.reading.text_column import MISSING
+from probcal.runner.cell import cells_of
 from probcal.runner.execute import execute
 from probcal.runner.identity import Identities
-from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
 from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
-from probcal.try_table.target import read_target
+from probcal.yaml_file import YamlFile
 from tests.try_table.own_tables import customers, written
 
 often = settings(derandomize=True, deadline=None, max_examples=60)

@@ -16,8 +16,8 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
-from probcal.config.components import parameter_names, takes_a_learner, trusting, value_fault
-from probcal.config.trust import FILE_TEXTS, FREE_TEXTS, text_faults, trusted_class
+from probcal.components.classes import parameter_names, takes_a_learner, value_fault
+from probcal.components.trust import FILE_TEXTS, FREE_TEXTS, text_faults, trusted_class, trusting
 from probcal.errors import ProbcalError
 from tests.commands import probcal, refused
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from probcal.cli.main import main
-from probcal.config.components import is_trusted, trusting
+from probcal.components.trust import is_trusted, trusting
 from tests.commands import probcal, refused
 
 CONFIG = """\

@@ -19,7 +19,8 @@ from pydantic import BaseModel, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 import probcal
-from probcal.config.components import Builtin, import_class
+from probcal.components.classes import import_class
+from probcal.components.registry import Builtin
 from probcal.config.experiment_file import SETTINGS, STAGE_METRICS, ExperimentFile, names_schema
 from probcal.config.schemas import schema_path
 from probcal.data.card import SOURCES, Card, card_names

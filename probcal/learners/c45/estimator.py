@@ -13,12 +13,12 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._validation import check_choices, check_counts, count_threads
+from probcal._classes import class_labels
+from probcal._validation import check_choices, check_counts, count_threads, row_weights
 from probcal.distribution import install_line
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
 from probcal.learners.frame_columns import checked_frame
-from probcal.methods._base import class_labels, row_weights
 
 INSTALL = install_line("trees")
 

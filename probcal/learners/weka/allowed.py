@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from probcal.config.components import is_trusted
+from probcal.components.trust import is_trusted
 from probcal.errors import did_you_mean
 
 _TABLE = Path(__file__).with_name("schemes.yaml")

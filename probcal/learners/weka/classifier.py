@@ -15,13 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from probcal._validation import label_array
+from probcal._validation import label_array, row_weights
 from probcal.learners.frame_columns import checked_frame, codes_of, levels_of, numbers_of
 from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import full_name, untrusted_options
 from probcal.learners.weka.api import distributions, from_bytes, java_list, row_adder, to_bytes
 from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
-from probcal.methods._base import row_weights
 
 _ROUNDING = 1e-9
 """J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock, current_thread, main_thread
 from typing import Any
 
-from probcal.config.components import is_trusted
+from probcal.components.trust import is_trusted
 from probcal.errors import ProbcalError
 from probcal.learners.weka.jar import INSTALL, VARIABLE, WekaMissing, weka_jar
 

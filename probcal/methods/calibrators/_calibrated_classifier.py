@@ -12,10 +12,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from probcal._learner_output import every_class_place, learner_probabilities
 from probcal._validation import check_choices, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
-from probcal.methods._learner_output import every_class_place, learner_probabilities
 from probcal.methods.calibrators._calibration_rows import (
     Rows,
     check_folds,

@@ -14,16 +14,9 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from probcal._class_order import column_names, places_among
-from probcal._validation import check_choices, fit_weights
-from probcal.methods._base import (
-    class_labels,
-    combine_classes,
-    log_odds,
-    require_weight_of_each_class,
-    row_weights,
-    scored_classes,
-)
+from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
+from probcal._validation import check_choices, fit_weights, row_weights
+from probcal.methods._base import combine_classes, log_odds, scored_classes
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]

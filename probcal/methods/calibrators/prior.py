@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal.methods._base import normalised_rows
+from probcal._learner_output import normalised_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 

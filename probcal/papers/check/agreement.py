@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from probcal.papers.bands import difference_in_units
-from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
-from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import (
+from probcal.papers.check.comparison import (
     band_of,
     distribution_of,
     has_paper_rows,
@@ -32,6 +30,8 @@ from probcal.reporting.metric_table import (
     published_number,
     verdict_of,
 )
+from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
+from probcal.papers.published import PublishedTable
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import Summary, summarise
 

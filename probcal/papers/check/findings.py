@@ -12,18 +12,14 @@ import itertools
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from probcal.analysis.spread import standard_deviation
 from probcal.papers.bands import ROUNDING, Band, Verdict
-from probcal.papers.published import PublishedPaper
-from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
-from probcal.reporting.grid import INFINITY, format_number
-from probcal.reporting.metric_table import (
+from probcal.papers.check.cell_numbers import LOSS_RATIO, cell_number
+from probcal.papers.check.comparison import (
     PUBLISHED_SPLITS,
     attach_paper,
     band_of,
@@ -32,54 +28,11 @@ from probcal.reporting.metric_table import (
     published_number,
     verdict_of,
 )
+from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import done_cells, planned_ids, summarise
-
-STEEPEST_GROWTH = "steepest_growth"
-"""Name in claims for the start of the tenth of a stream in which log10 S grows most."""
-LOG10_MARTINGALE = "log10_martingale"
-_TENTH = 0.1
-
-
-def steepest_growth(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
-    """Return where the tenth of the stream with the steepest growth begins, from 0 (the first row) to .9.
-
-    It uses the first line of ``martingale``, which is straight between its points. NaN without such a line, or where
-    its points do not rise along the stream.
-    """
-    lines = curves.get("martingale", ())
-    if not lines:
-        return math.nan
-    x, y = (np.asarray(lines[0][axis], dtype=float) for axis in "xy")
-    if len(x) < 2 or not (np.diff(x) > 0).all():
-        return math.nan
-    rows = (x - x[0]) / (x[-1] - x[0])
-    last = 1 - _TENTH
-    # the growth is linear between these, so it is largest at one of them
-    starts = np.unique(np.clip(np.concatenate([rows, rows - _TENTH]), 0, last))
-    growth = np.interp(starts + _TENTH, rows, y) - np.interp(starts, rows, y)
-    return float(starts[growth.argmax()])
-
-
-def largest_gap(
-    base: Mapping[int, float], protected: Mapping[int, float], log10_s: Mapping[int, float], rounding: float
-) -> tuple[float, int]:
-    """Return the largest gap between the log10 loss gained and log10 S, as a share of log10 S, and the repetitions.
-
-    The gain is the log10 loss of ``base`` less that of ``protected``. Only repetitions that all three have are counted.
-    ``rounding`` is the largest rounding error of the three together.
-    """
-    repetitions = base.keys() & protected.keys() & log10_s.keys()
-    gaps = [_gap(base[repetition] - protected[repetition], log10_s[repetition], rounding) for repetition in repetitions]
-    return max(gaps, default=math.nan), len(gaps)
-
-
-def _gap(gain: float, log10_s: float, rounding: float) -> float:
-    miss = max(0.0, abs(gain - log10_s) - rounding)
-    return miss / abs(log10_s) if log10_s else (math.inf if miss else 0.0)
-
 
 Name = tuple[str, str, str, str]
 """(data set, learner, method, metric), by our names."""
@@ -116,7 +69,7 @@ class CheckedResults:
         name = (row.name, column.learner, column.method, metric, stage, seed)
         if name not in self._splits:
             cells = self.finished_cells(row, column, seed)
-            numbers = {cell.repetition: _cell_number(cell, metric, stage) for cell in cells}
+            numbers = {cell.repetition: cell_number(cell, metric, stage) for cell in cells}
             self._splits[name] = {split: number for split, number in numbers.items() if not math.isnan(number)}
         return self._splits[name]
 
@@ -156,20 +109,6 @@ class CheckedResults:
         """Return the metrics of the experiment that the paper has tables of, in the paper's order."""
         tables = self.published.tables if self.published else {}
         return [metric for metric in tables if metric in self.outline.metrics]
-
-
-def _cell_number(cell: CellResult, metric: str, stage: int | None) -> float:
-    if metric == LOSS_RATIO:
-        return mean_loss_ratio(cell.stages)
-    if metric == STEEPEST_GROWTH:
-        return steepest_growth(cell.curves)
-    return cell.metrics.get(metric, math.nan) if stage is None else _stage_number(stage, cell.stages, metric)
-
-
-def _stage_number(stage: int, stages: dict[str, list[float]], metric: str) -> float:
-    """Return the number after a stage. A method that stops early keeps its last number."""
-    course = stages.get(metric, [])
-    return course[min(stage, len(course)) - 1] if course else math.nan
 
 
 def undefined_counts(experiment: CheckedResults) -> Counter[str]:
@@ -247,13 +186,6 @@ def sd_of_finite(values: Sequence[float]) -> float | None:
     """Return the sd with n - 1 in the denominator, or None for fewer than two finite values."""
     finite = [value for value in values if math.isfinite(value)]
     return standard_deviation(finite) if len(finite) > 1 else None
-
-
-def spread_text(values: Sequence[float]) -> str:
-    """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
-    sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
-    infinite_text = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
-    return ("" if sd is None else f" ± {format_number(sd)}") + infinite_text
 
 
 def paper_column(column: ResultColumn) -> tuple[str, str]:

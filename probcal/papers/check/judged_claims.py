@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST_GROWTH, CheckedResults, Splits, largest_gap
+from probcal.papers.check.cell_numbers import LOG10_MARTINGALE, STEEPEST_GROWTH, largest_gap
+from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.papers.published import Claim, PublishedPaper
-from probcal.reporting.metric_table import best_of
+from probcal.store.summary import best_of
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.hypothesis_tests import variance_inflation
+from probcal.metrics.number_text import DECIMALS
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.comparison.ranks import labels_of
 from probcal.reporting.comparison.split_results import (
@@ -26,11 +27,10 @@ from probcal.reporting.comparison.split_results import (
     column_id,
     share_of_test_rows,
 )
-from probcal.reporting.grid import DECIMALS
-from probcal.reporting.metric_table import best_of, rankable_metrics
+from probcal.reporting.metric_table import rankable_metrics
 from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import ResultColumn, Row
-from probcal.store.summary import summarise
+from probcal.store.summary import best_of, summarise
 
 _NORMAL_QUANTILE = 1.959964
 """Half the width of the middle 95 % of a standard normal distribution."""

@@ -8,11 +8,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probcal._io import Field, counted, csv_text, join_first
-from probcal.papers.check.check_text import json_of
+from probcal.metrics.number_text import INFINITY
+from probcal.reporting.check.check_text import json_of
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
-from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown, missing_cells
+from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Row
 from probcal.store.summary import census

@@ -9,7 +9,7 @@ from typing import Any
 
 from probcal._io import Field, counted, csv_text
 from probcal.errors import ProbcalError, unknown_name
-from probcal.papers.check.check_text import json_of
+from probcal.reporting.check.check_text import json_of
 from probcal.reporting.comparison.leaderboard import (
     Estimate,
     Leaderboard,

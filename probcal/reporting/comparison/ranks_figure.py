@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal._io import printable
+from probcal.papers.check.comparison import attach_paper
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.drawing import COLOURS, GREY, drawing_style, figures_folder, save_figure, titled_figure
 from probcal.reporting.grid import order_metrics
-from probcal.reporting.metric_table import attach_paper
 from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection

@@ -15,13 +15,15 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from probcal.errors import StoreError, installation, is_installed
+from probcal.metrics.number_text import INFINITY
 from probcal.metrics.registry import Metric
+from probcal.papers.check.comparison import place_of, verdict_of
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.claim_support import ComparisonError, compare
 from probcal.reporting.comparison.comparison_tables import comparison_grids
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
-from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, order_metrics
-from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
+from probcal.reporting.grid import NOT_RUN, UNDEFINED, Grid, Text, order_metrics
+from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from probcal import __version__
 from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import ProbcalError
-from probcal.papers.check.check_text import tallies_text
+from probcal.reporting.check.check_text import tallies_text
 from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store

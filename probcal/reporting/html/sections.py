@@ -11,10 +11,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.papers.check.check_text import distance_text, mean_text, number_text, summary_text
 from probcal.papers.check.checked_experiment import check
+from probcal.papers.check.comparison import attach_paper
 from probcal.papers.check.findings import CheckedResults, Finding
-from probcal.papers.check.power_text import percent_text
+from probcal.reporting.check.check_text import distance_text, mean_text, number_text, summary_text
+from probcal.reporting.check.power_text import percent_text
 from probcal.reporting.grid import Grid, group_by, order_metrics
 from probcal.reporting.html.boards import Board, boards
 from probcal.reporting.html.charts import (
@@ -30,7 +31,6 @@ from probcal.reporting.html.charts import (
     statistics_grids,
 )
 from probcal.reporting.html.run_details import Line, Provenance, provenance
-from probcal.reporting.metric_table import attach_paper
 from probcal.reporting.tables import has_method_rows, tables
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import CellResult, Store

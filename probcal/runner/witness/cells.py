@@ -12,14 +12,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from probcal.config.components import import_class, parameter_names
+from probcal.components.classes import import_class, parameter_names
+from probcal.components.nested import canonical
+from probcal.components.numerics import numerics
 from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import DataError, ProbcalError
+from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
-from probcal.runner.plan import Cell, cells_of, refuse_unmet_requirements
+from probcal.runner.plan import refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
 from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
 from probcal.store.folder import Store
@@ -53,8 +56,9 @@ def setting_of(cell: Cell) -> str:
     """Return the text of a cell's setting. Cells whose parameters differ in a number only have the same text."""
     learner, method = cell.column.learner, cell.column.method
     parts = (
-        learner.path, _without_numbers(learner.params), learner.encoding, learner.shared_seed,
-        method.path, _without_numbers(method.params), method.shared_seed, cell.card.task,
+        numerics().canonical(learner.path), _without_numbers(canonical(learner.params)), learner.encoding,
+        learner.shared_seed, numerics().canonical(method.path), _without_numbers(canonical(method.params)),
+        method.shared_seed, cell.card.task,
     )  # fmt: skip
     return json.dumps(parts, sort_keys=True, default=str)
 

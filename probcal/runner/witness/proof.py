@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 PACKAGE = Path(probcal.__file__).parent
 PROOFS = PACKAGE.parent / "tests" / "witnesses" / "proofs.csv"
 _NUMERIC = (
-    *("_class_order.py", "_validation.py", "data", "fast_paths", "learners", "methods", "metrics", "protection"),
+    *("_classes.py", "_learner_output.py", "_validation.py"),
+    *("data", "fast_paths", "learners", "methods", "metrics", "protection"),
     *("runner/execute.py", "runner/fit_predict.py", "runner/fold_rows.py", "runner/nested_rows.py"),
 )
 """Folders and files of the package whose code can change a stored number."""

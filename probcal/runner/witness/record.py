@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from probcal._io import write_atomic
-from probcal.config.numerics import numerics
+from probcal.components.numerics import numerics
 from probcal.runner.execute import Outcome
 from probcal.runner.processor import LEVEL
 from probcal.store.cell_result import CellResult, cell_id

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from probcal.config.components import entries, trusting
+from probcal.components.trust import trusting
 from probcal.learners import WekaClassifier
 from probcal.learners.registry import LEARNERS
 from probcal.learners.weka import WekaError
 from probcal.learners.weka.allowed import full_name, schemes, split_options, untrusted_options
+from probcal.yaml_file import entries
 
 ROOT = Path(__file__).parents[3]
 FILTER = "weka.filters.unsupervised.attribute"

@@ -11,7 +11,7 @@ pytest.importorskip("jpype", reason="needs the extra weka")
 pytest.importorskip("weka", reason="needs the extra weka")
 
 from probcal.learners import WekaClassifier
-from probcal.learners.weka.jittered_smo import JitteredSMO
+from probcal.papers.langford_zadrozny_2005.jittered_smo import JitteredSMO
 
 pytestmark = pytest.mark.java
 RANDOM = np.random.default_rng(3)

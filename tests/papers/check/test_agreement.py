@@ -20,7 +20,7 @@ from probcal.papers.check.agreement import (
 )
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.published import PublishedPaper
+from probcal.papers.published import PublishedPaper, folder_of
 from probcal.store.folder import Store
 from tests.papers.check.four_columns import OURS, PUBLISHED, four_columns  # noqa: F401
 from tests.stored_rows import stored_rows
@@ -155,7 +155,7 @@ def test_shares_of_committed_results_equal_a_recomputation(folder):
     results = ROOT / "results" / folder
     experiment = json.loads((results / "experiment.json").read_text(encoding="utf-8"))
     cells = {(c["dataset"], c["repetition"], c["learner"], c["method"]): c for c in stored_rows(results)}
-    paper = (ROOT / "probcal/papers" / f"{NAME}.yaml").read_text(encoding="utf-8")
+    paper = (folder_of(NAME) / f"{NAME}.yaml").read_text(encoding="utf-8")
     printed = yaml.load(paper, Loader=yaml.BaseLoader)
     columns = [(column["learner"], column["method"]) for column in printed["columns"].values()]
     apart = []

@@ -1,0 +1,1 @@
+"""Berta, Holzmueller, Bach & Jordan (2026, CalArena): published ranks, and the map of the mean score."""

@@ -1,0 +1,1 @@
+"""Kull, Silva Filho & Flach (2017): published numbers, and what scikit-learn did in 2016."""

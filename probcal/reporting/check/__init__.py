@@ -1,0 +1,1 @@
+"""Text and JSON of ``probcal check`` and of ``probcal audit``."""

@@ -1,0 +1,92 @@
+"""Test both forms of boosted stumps against scikit-learn and against a slow version of the paper's formulas."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
+from probcal.papers.kull_silva_filho_flach_2017.stump_boosting import StumpBoosting
+
+X, Y = load_breast_cancer(return_X_y=True)
+KNOWN = {
+    "StumpBoosting": {"check_classifier_not_supporting_multiclass": "three classes are refused in words of our own"},
+    "LogisticSVC": {
+        f"check_sample_weight_equivalence_on_{kind}_data": "nor is scikit-learn's SVC, within its tolerance"
+        for kind in ("dense", "sparse")
+    },
+}
+TRAIN, TEST = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
+
+
+@parametrize_with_checks(
+    [StumpBoosting("real", n_estimators=4), StumpBoosting("discrete", n_estimators=4), LogisticSVC(tol=1e-7)],
+    expected_failed_checks=lambda one: KNOWN[type(one).__name__],
+)
+def test_learners_pass_the_estimator_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_discrete_boosting_equals_scikit_learn():
+    ours = StumpBoosting("discrete", n_estimators=30, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    theirs = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    scale = theirs.estimator_weights_.sum() / 2  # scikit-learn divides by the sum of weights and adds two classes
+    np.testing.assert_allclose(ours.decision_function(X[TEST]), theirs.decision_function(X[TEST]) * scale, atol=1e-10)
+
+
+def test_real_boosting_follows_the_formulas_of_samme_r():
+    # SAMME.R of Zhu, Zou, Rosset & Hastie (2009), Algorithm 4, for two classes
+    ours = StumpBoosting("real", n_estimators=8, random_state=3).fit(X[TRAIN], Y[TRAIN])
+    weights = np.full(len(TRAIN), 1 / len(TRAIN))
+    code = np.where(Y[TRAIN, None] == [0, 1], 1.0, -1.0)
+    total = np.zeros((len(TEST), 2))
+    random = np.random.RandomState(3)
+    for _ in ours.stumps_:
+        again = DecisionTreeClassifier(max_depth=1, random_state=random.randint(2**31 - 1))
+        again.fit(X[TRAIN], Y[TRAIN], sample_weight=weights)
+        log_p = np.log(np.maximum(again.predict_proba(X[TRAIN]), np.finfo(float).eps))
+        weights = weights * np.exp(-0.5 * (code * log_p).sum(axis=1))
+        weights /= weights.sum()
+        log_p = np.log(np.maximum(again.predict_proba(X[TEST]), np.finfo(float).eps))
+        total += log_p - log_p.mean(axis=1, keepdims=True)
+    p = np.exp(total / len(ours.stumps_))
+    np.testing.assert_allclose(ours.predict_proba(X[TEST]), p / p.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def test_two_hundred_stumps_equal_trees_of_depth_1():
+    rows = np.random.default_rng(0).normal(size=(300, 6)).round(2)
+    labels = (rows[:, 0] * rows[:, 1] + rows[:, 2] > 0).astype(int)
+    ours = StumpBoosting("discrete", n_estimators=200, random_state=1).fit(rows, labels)
+    theirs = AdaBoostClassifier(n_estimators=200, random_state=1).fit(rows, labels)
+    trees = [(one.tree_.feature[0], one.tree_.threshold[0]) for one in theirs.estimators_]
+    np.testing.assert_array_equal(ours.stumps_[:, :2], trees)
+    np.testing.assert_allclose(2 * ours.weights_, 2 * theirs.estimator_weights_, rtol=1e-12)
+
+
+def test_discrete_boosting_stops_at_a_stump_without_error():
+    rows, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    fitted = StumpBoosting("discrete").fit(rows, labels)
+    assert fitted.weights_.tolist() == [2.0]
+    assert fitted.decision_function(rows).tolist() == [-2.0, -2.0, 2.0, 2.0]
+
+
+def test_a_stump_no_better_than_chance_adds_nothing():
+    rows, labels = np.zeros((4, 1)), np.array([0, 0, 1, 1])
+    assert StumpBoosting("discrete").fit(rows, labels).predict_proba(rows)[:, 1].tolist() == [0.5] * 4
+
+
+@pytest.mark.parametrize("algorithm", ["discrete", "real"])
+def test_a_row_of_weight_two_equals_two_rows(algorithm):
+    weights = np.random.default_rng(0).integers(1, 3, len(TRAIN))
+    twice = np.repeat(TRAIN, weights)
+    weighted = StumpBoosting(algorithm, n_estimators=5, random_state=0).fit(X[TRAIN], Y[TRAIN], weights)
+    repeated = StumpBoosting(algorithm, n_estimators=5, random_state=0).fit(X[twice], Y[twice])
+    np.testing.assert_allclose(weighted.predict_proba(X[TEST]), repeated.predict_proba(X[TEST]), atol=1e-8)
+
+
+def test_logistic_svc_scores_are_log_odds():
+    fitted = LogisticSVC(gamma="scale").fit(X[TRAIN], Y[TRAIN])
+    p = fitted.predict_proba(X[TEST])
+    np.testing.assert_allclose(np.log(p[:, 1]) - np.log(p[:, 0]), fitted.decision_function(X[TEST]), atol=1e-9)
