@@ -68,16 +68,19 @@ def write_table(path: Path, results: Iterable[CellResult]) -> None:
     about = {"format": _FORMAT, "probcal": __version__}
     table = table.replace_schema_metadata({"probcal": json.dumps(about)})
     numbers = [field.name for field in table.schema if pa.types.is_float64(field.type)]
+    # Arrow gets no file of Python's. One of its threads may hold such a file when Python ends, which then aborts.
+    content = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        content,
+        compression="zstd",
+        compression_level=15,
+        use_dictionary=[name for name in table.column_names if name not in (*numbers, f"{_PLACE}at")],
+        # floats then take a quarter less, and rising places next to nothing
+        column_encoding={**dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"), f"{_PLACE}at": "DELTA_BINARY_PACKED"},
+    )
     with path.open("wb") as file:
-        pq.write_table(
-            table,
-            file,
-            compression="zstd",
-            compression_level=15,
-            use_dictionary=[name for name in table.column_names if name not in (*numbers, f"{_PLACE}at")],
-            # floats then take a quarter less, and rising places next to nothing
-            column_encoding={**dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"), f"{_PLACE}at": "DELTA_BINARY_PACKED"},
-        )
+        file.write(content.getvalue())
         sync_file(file)
 
 
@@ -161,7 +164,8 @@ def _paused_collection() -> Iterator[None]:
 
 def _checked_table(path: Path) -> pa.Table:
     """Return the table. Raise ValueError before memory is taken for a file that is too large or of another kind."""
-    with path.open("rb") as file:
+    path.open("rb").close()  # names what the system refuses in the words of Python
+    with pa.OSFile(str(path), "rb") as file:  # no file of Python's, as in write_table
         parquet = pq.ParquetFile(file)
         metadata = parquet.metadata
         about = json.loads((metadata.metadata or {}).get(b"probcal", b"null"))
