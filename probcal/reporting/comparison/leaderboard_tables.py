@@ -11,6 +11,7 @@ from probcal._io import Field, counted, csv_text
 from probcal.errors import ProbcalError, unknown_name
 from probcal.papers.check.check_text import json_of
 from probcal.reporting.comparison.leaderboard import (
+    KINDS,
     Estimate,
     Leaderboard,
     LeaderboardEntry,
@@ -21,7 +22,7 @@ from probcal.reporting.comparison.leaderboard import (
 )
 from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 from probcal.store.summary import census
@@ -37,7 +38,7 @@ _SHORT_EXPLANATION = (
     "Elo (the learner alone has 1000), and the share of tables on which the method is better than the learner alone; "
     "the highest Elo is bold."
 )
-_FEW_TABLES = 5
+_FEWEST_TABLES = 5
 """With fewer tables, an interval over tables says little."""
 
 
@@ -145,8 +146,10 @@ def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
     metric = resolve_metric(boards[0].metric)
     name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
-    small_groups = [board.group for board in boards if board.n_tables < _FEW_TABLES]
-    notes = [f"Fewer than {_FEW_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
+    small_groups = [board.group for board in boards if board.n_tables < _FEWEST_TABLES]
+    notes = (
+        [f"Fewer than {_FEWEST_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
+    )
     return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
 
 
@@ -201,6 +204,41 @@ def _interval_text(estimate: Estimate, text: Callable[[float], str]) -> str:
 
 def _bracketed_interval(estimate: Estimate) -> str:
     return "" if math.isnan(estimate.low) else f" ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
+
+
+ALL_TABLES = "all tables and learners"
+_FEWEST_METHODS = 3
+"""A leaderboard of fewer methods, or of fewer than ``_FEWEST_TABLES``, is on no page."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """Hold one leaderboard of a page, with the choices of the filters that show it."""
+
+    metric: str
+    group: str
+    grid: Grid
+
+
+def page_boards(outline: Outline, results: Results, first: int) -> list[Board]:
+    """Return the leaderboards with at least three methods and five tables, numbered from ``first``.
+
+    A page shows one of them at a time. A kind with a single group shows nothing new.
+    """
+    boards: list[Board] = []
+    for metric in default_metrics(outline, results):
+        scores = measure_scores(outline, results, metric)
+        for kind in ("", *KINDS):
+            candidates = leaderboards(scores, kind)
+            for board in candidates if len(candidates) > 1 or not kind else ():
+                if len(board.standings) < _FEWEST_METHODS or board.n_tables < _FEWEST_TABLES:
+                    continue
+                grid = board_grid(board)
+                explanation = "read like the first of these tables." if boards else grid.explanation
+                group = f"{kind}: {board.group}" if kind else ALL_TABLES
+                grid = replace(grid, number=first + len(boards), explanation=explanation)
+                boards.append(Board(resolve_metric(metric).short, group, grid))
+    return boards
 
 
 def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> str:
