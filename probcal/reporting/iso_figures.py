@@ -101,77 +101,59 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
 
     A text is placed where its line is straight, other texts are far, and few other lines and ``rows``, (n, 2), are
     covered. The limits and the layout of the figure must not change afterwards, so call this last.
+
+    ``Axes.clabel`` ignores rows and the edge of the picture, and on straight lines it takes the first place.
     """
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # the axes belong to a figure
     scale = 72 / axes.figure.dpi
     window = axes.get_window_extent()
     low, high = np.array(window.min) * scale, np.array(window.max) * scale
     page_lines = [axes.transData.transform(line) * scale for line, _, _ in lines]
-    samples = [_spaced_points(line, 2 * _STEP) for line in page_lines]
+    samples = [_points_along(line, np.arange(0, _lengths(line)[-1], 2 * _STEP)) for line in page_lines]
     rows = axes.transData.transform(rows) * scale
     covers: list[np.ndarray] = []
     missing_texts = []
     for number, (_, text, colour) in enumerate(lines):
         half_size = np.array([0.34 * size * len(text) + 1, 0.62 * size])
         obstacles = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
-        place = _place_label(page_lines[number], half_size, low, high, covers, obstacles)
-        if place is None:
+        best, best_score = None, -np.inf
+        for middle, angle, straightness in _label_places(page_lines[number], half_size[0]):
+            cover = _label_points(middle, angle, half_size)
+            if (cover < low + _EDGE_DISTANCE).any() or (cover > high - _EDGE_DISTANCE).any():
+                continue
+            label_gaps = [np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers]
+            gap = min(label_gaps, default=_LARGEST_GAP)
+            if gap < 1.3 * half_size[1]:
+                continue
+            gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
+            n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
+            centre_distance = np.linalg.norm(middle - (low + high) / 2)
+            score = min(gap, _LARGEST_GAP) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
+            if score > best_score:
+                best, best_score = (middle, angle, cover), score
+        if best is None:
             missing_texts.append(text)
             continue
-        middle, angle = place
-        covers.append(_label_points(middle, angle, half_size))
-        x, y = axes.transData.inverted().transform(middle / scale)
+        middle, angle, cover = best
+        covers.append(cover)
         label = axes.text(
-            x,
-            y,
-            text,
-            color=colour,
-            fontsize=size,
-            rotation=np.degrees(angle),
-            rotation_mode="anchor",
-            horizontalalignment="center",
-            verticalalignment="center_baseline",
-            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"},
-            zorder=5,
-        )
+            *axes.transData.inverted().transform(middle / scale), text,
+            color=colour, fontsize=size, rotation=np.degrees(angle), rotation_mode="anchor",
+            horizontalalignment="center", verticalalignment="center_baseline",
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}, zorder=5,
+        )  # fmt: skip
         label.set_in_layout(False)
     return missing_texts
 
 
-def _place_label(
-    line: np.ndarray,
-    half_size: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    covers: list[np.ndarray],
-    obstacles: np.ndarray,
-) -> tuple[np.ndarray, float] | None:
-    """Return the middle of a label and its angle in radians, or None where there is no room on the line."""
-    lengths = _lengths(line)
-
-    def point_at(distance: float) -> np.ndarray:
-        return np.array([np.interp(distance, lengths, line[:, k]) for k in (0, 1)])
-
-    best, best_score = None, -np.inf
-    for distance in np.arange(half_size[0], lengths[-1] - half_size[0] + 1e-9, _STEP):
-        middle, direction = point_at(distance), point_at(distance + half_size[0]) - point_at(distance - half_size[0])
-        straightness = np.linalg.norm(direction) / (2 * half_size[0])
+def _label_places(line: np.ndarray, half_width: float) -> Iterator[tuple[np.ndarray, float, float]]:
+    """Yield the middle of each place on a line, its angle in radians, and how straight the line is there, at most 1."""
+    for distance in np.arange(half_width, _lengths(line)[-1] - half_width + 1e-9, _STEP):
+        start, middle, end = _points_along(line, distance + np.array([-half_width, 0, half_width]))
+        direction = end - start
         angle = np.arctan2(direction[1], direction[0])
         angle = (angle + np.pi / 2) % np.pi - np.pi / 2  # never upside down
-        cover = _label_points(middle, angle, half_size)
-        if (cover < low + _EDGE_DISTANCE).any() or (cover > high - _EDGE_DISTANCE).any():
-            continue
-        label_gaps = [np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers]
-        gap = min(label_gaps, default=_LARGEST_GAP)
-        if gap < 1.3 * half_size[1]:
-            continue
-        gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
-        n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
-        centre_distance = np.linalg.norm(middle - (low + high) / 2)
-        score = min(gap, _LARGEST_GAP) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
-        if score > best_score:
-            best, best_score = (middle, float(angle)), score
-    return best
+        yield middle, float(angle), float(np.linalg.norm(direction) / (2 * half_width))
 
 
 def _label_points(middle: np.ndarray, angle: float, half_size: np.ndarray) -> np.ndarray:
@@ -185,11 +167,10 @@ def _lengths(line: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
 
 
-def _spaced_points(line: np.ndarray, step: float) -> np.ndarray:
-    """Return (m, 2) points along the line, ``step`` apart."""
+def _points_along(line: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return (m, 2) points at these distances along the line."""
     lengths = _lengths(line)
-    places = np.arange(0, lengths[-1], step)
-    return np.column_stack([np.interp(places, lengths, line[:, k]) for k in (0, 1)])
+    return np.column_stack([np.interp(distances, lengths, line[:, k]) for k in (0, 1)])
 
 
 _CLASSES = (("white", "o"), ("#444444", "^"))
@@ -280,7 +261,7 @@ def draw_levels(
         for line in sweep.borders[level]:
             curves = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
         handles += curves
-        labels.append((max(sweep.borders[level], key=_length), names.get(level, level_text(level)), colour))
+        labels.append((max(sweep.borders[level], key=lambda line: _lengths(line)[-1]), names.get(level, level_text(level)), colour))
     return LevelDrawing(labels, handles, is_crowded, len(drawn_levels) < len(line_levels), has_hatching)
 
 
@@ -334,10 +315,6 @@ def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
         patch.set_clip_path(higher_positive, axes.transData)
         has_hatching = True
     return has_hatching
-
-
-def _length(line: np.ndarray) -> float:
-    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 
 @dataclass(frozen=True)
