@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -116,7 +117,8 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     for number, (_, text, colour) in enumerate(lines):
         half_size = np.array([0.34 * size * len(text) + 1, 0.62 * size])
         obstacles = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
-        best, best_score = None, -np.inf
+        best: tuple[np.ndarray, float, np.ndarray] | None = None
+        best_score = -math.inf
         for middle, angle, straightness in _label_places(page_lines[number], half_size[0]):
             cover = _label_points(middle, angle, half_size)
             if (cover < low + _EDGE_DISTANCE).any() or (cover > high - _EDGE_DISTANCE).any():
@@ -128,7 +130,12 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
             n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
             centre_distance = np.linalg.norm(middle - (low + high) / 2)
-            score = min(gap, _LARGEST_GAP) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
+            score = (
+                float(min(gap, _LARGEST_GAP))
+                + 40 * min(straightness - 1, 0)
+                - 0.02 * float(centre_distance)
+                - 2 * n_hidden
+            )
             if score > best_score:
                 best, best_score = (middle, angle, cover), score
         if best is None:
@@ -136,8 +143,9 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             continue
         middle, angle, cover = best
         covers.append(cover)
+        x, y = axes.transData.inverted().transform(middle / scale)
         label = axes.text(
-            *axes.transData.inverted().transform(middle / scale), text,
+            x, y, text,
             color=colour, fontsize=size, rotation=np.degrees(angle), rotation_mode="anchor",
             horizontalalignment="center", verticalalignment="center_baseline",
             bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}, zorder=5,
@@ -261,7 +269,13 @@ def draw_levels(
         for line in sweep.borders[level]:
             curves = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
         handles += curves
-        labels.append((max(sweep.borders[level], key=lambda line: _lengths(line)[-1]), names.get(level, level_text(level)), colour))
+        labels.append(
+            (
+                max(sweep.borders[level], key=lambda line: _lengths(line)[-1]),
+                names.get(level, level_text(level)),
+                colour,
+            )
+        )
     return LevelDrawing(labels, handles, is_crowded, len(drawn_levels) < len(line_levels), has_hatching)
 
 

@@ -37,7 +37,7 @@ def numbers(pictures):
     return [
         (
             one.column.label, one.n_splits, one.top_label, *map(list, vars(one.reliability).values()),
-            *map(list, one.scores), one.roc and [list(one.roc.x), list(one.roc.y)],
+            *map(list, one.score_histogram), one.roc and [list(one.roc.x), list(one.roc.y)],
         )
         for one in pictures
     ]  # fmt: skip
