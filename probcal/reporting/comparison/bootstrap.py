@@ -22,7 +22,6 @@ from probcal.reporting.comparison.split_results import (
     SAMPLES,
     ComparisonData,
     Progress,
-    cells_by_repetition,
     column_id,
     share_of_test_rows,
 )
@@ -93,8 +92,7 @@ class Bootstrap:
         return column_id(column) in rows or len(self.experiment.splits(row, column, metric)) > 1
 
     def _test_share(self, row: Row, column: ResultColumn) -> float:
-        cells = cells_by_repetition(self.experiment.outline, self.experiment.results, row, column)
-        return share_of_test_rows(row, [*cells.values()])
+        return share_of_test_rows(row, self.experiment.finished_cells(row, column))
 
 
 def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
