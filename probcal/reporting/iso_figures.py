@@ -56,7 +56,8 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, is_whole:
         outlines.append(np.concatenate(pieces))
     if not open_lines and (min(map(_signed_area, loops), key=lambda area: -abs(area)) < 0 if loops else is_whole):
         outlines.append(corners)
-    return _compound_path(outlines)
+    paths = [Path(np.vstack([outline, outline[:1]]), closed=True) for outline in outlines]
+    return Path.make_compound_path(*paths) if paths else Path(np.empty((0, 2)))
 
 
 def contains_points(path: Path, points: np.ndarray) -> np.ndarray:
@@ -79,14 +80,6 @@ def _box_place(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     distances = [abs(y), abs(1 - x), abs(1 - y), abs(x)]
     side = int(np.argmin(distances))
     return float((side + [x, y, 1 - x, 1 - y][side]) % 4)
-
-
-def _compound_path(outlines: list[np.ndarray]) -> Path:
-    vertices, codes = [np.empty((0, 2))], [np.empty(0, dtype=np.uint8)]
-    for outline in outlines:
-        vertices.append(np.vstack([outline, outline[:1]]))
-        codes.append(np.array([Path.MOVETO, *[Path.LINETO] * (len(outline) - 1), Path.CLOSEPOLY], dtype=np.uint8))
-    return Path(np.concatenate(vertices), np.concatenate(codes))
 
 
 _STEP = 2.0
@@ -236,12 +229,9 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
             label=f"class {name}{meanings.get(name, '')}",
             zorder=4 if few_rows else 1,
         )
-    axes.set_xlim(box[0][0], box[1][0])
-    axes.set_ylim(box[0][1], box[1][1])
     names = sweep.row.inputs if len(sweep.row.inputs) == 2 else ("first column", "second column")
     x_label, y_label = (name + _SCALE_NOTES.get(sweep.column.encoding or "", "") for name in names)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=x_label, ylabel=y_label)
 
 
 def draw_levels(
@@ -256,7 +246,11 @@ def draw_levels(
     line_levels = [level for level in sweep_levels if sweep.borders[level]]
     few_levels, n_lines = len(sweep_levels) <= FEW_LEVELS, sum(len(sweep.borders[level]) for level in sweep_levels)
     is_crowded = n_lines > _CROWDED_LINES * max(FEW_LEVELS, len(line_levels))
-    _shade(axes, sweep, sweep_levels, box)
+    # all shades together make the darkest one
+    alpha = 1 - (1 - _DARKEST_ALPHA) ** (1 / max(FEW_LEVELS, len(sweep_levels)))
+    for level in sweep_levels:
+        path = region(sweep.borders[level], *box, level in sweep.positive_levels)
+        axes.add_patch(PathPatch(path, facecolor=_SHADE_COLOUR, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
     has_hatching = few_levels and _hatch(axes, sweep, sweep_levels, box)
     drawn_levels = line_levels
     if is_crowded and len(line_levels) > len(_LANDMARKS):
@@ -304,13 +298,6 @@ def level_text(level: float) -> str:
     """Return ``.05`` for 0.05 and ``.6667`` for 0.6667."""
     text = f"{level:.2f}"
     return (text if float(text) == level else f"{level:.4g}").removeprefix("0")
-
-
-def _shade(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> None:
-    alpha = 1 - (1 - _DARKEST_ALPHA) ** (1 / max(FEW_LEVELS, len(levels)))  # all shades together make the darkest one
-    for level in levels:
-        path = region(sweep.borders[level], *box, level in sweep.positive_levels)
-        axes.add_patch(PathPatch(path, facecolor=_SHADE_COLOUR, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
 
 
 def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
@@ -466,7 +453,12 @@ def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequ
     for axes, (panel, sweep) in zip(all_axes, panels, strict=True):
         title = panel.title
         if panel.scores:
-            _draw_scores(axes, sweep)
+            axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]
+            axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
+            axes.set(ylim=(0, 1), yticks=[number / 10 for number in range(11)])
+            axes.set_yticks([number / 20 for number in range(21)], minor=True)
+            axes.grid(True, axis="y", which="both", linewidth=0.3, color="#DDDDDD")
+            axes.set(xlabel="raw score (decision function)", ylabel="predicted probability of the positive class")
         else:
             place = sweep.row, sweep.column.encoding
             box = box_of(
@@ -502,28 +494,15 @@ def _levels_text(sweep: Sweep) -> str:
     """Return how many levels have no surface, and how many of many levels contradict each other."""
     present_levels = [level for level, lines in sweep.borders.items() if lines]
     absent_levels = [level for level, lines in sweep.borders.items() if not lines]
-    text = ""
+    n, texts = len(sweep.borders), []
     if absent_levels:
-        negation, fewer_levels = (
-            ("not ", absent_levels) if len(absent_levels) < len(present_levels) else ("", present_levels)
-        )
-        are_named = 0 < len(fewer_levels) <= _MOST_NAMED
-        names = f" ({negation}{', '.join(map(level_text, fewer_levels))})" if are_named else ""
-        count = f"{len(present_levels)} of {len(sweep.borders)} levels"
-        text += f": {count} {'has' if len(present_levels) == 1 else 'have'} a surface here{names}"
-    n = len(sweep.borders)
+        is_mostly_present = len(absent_levels) < len(present_levels)
+        fewer_levels = absent_levels if is_mostly_present else present_levels
+        names = f"{'not ' if is_mostly_present else ''}{', '.join(map(level_text, fewer_levels))}"
+        verb = "has" if len(present_levels) == 1 else "have"
+        texts.append(f"{len(present_levels)} of {n} levels {verb} a surface here")
+        texts[0] += f" ({names})" if 0 < len(fewer_levels) <= _MOST_NAMED else ""
     if sweep.crossings and n > FEW_LEVELS:
-        pairs = f"{sweep.crossings:.0f} of {n * (n - 1) // 2} pairs of levels contradict each other on test rows"
-        text += ("; " if text else ": ") + pairs
-    return text
-
-
-def _draw_scores(axes: Axes, sweep: Sweep) -> None:
-    axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]  # not None here
-    axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
-    axes.set_ylim(0, 1)
-    axes.set_yticks([number / 10 for number in range(11)])
-    axes.set_yticks([number / 20 for number in range(21)], minor=True)
-    axes.grid(True, axis="y", which="both", linewidth=0.3, color="#DDDDDD")
-    axes.set_xlabel("raw score (decision function)")
-    axes.set_ylabel("predicted probability of the positive class")
+        pairs = f"{sweep.crossings:.0f} of {n * (n - 1) // 2} pairs of levels"
+        texts.append(f"{pairs} contradict each other on test rows")
+    return f": {'; '.join(texts)}" if texts else ""
