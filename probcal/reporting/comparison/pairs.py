@@ -228,13 +228,12 @@ def _paired_tests(row: Row, tests: _RowTests, p_holm: Floats, metric: str) -> li
     is_better = (tests.differences > 0) == resolve_metric(metric).larger_is_better
     is_significant = (p_holm <= 1 - LEVEL) & (tests.differences != 0)
     verdicts = np.where(is_significant, np.where(is_better, "better", "worse"), tests.verdicts)
-    numbers = [_or_none(field) for field in (tests.low, tests.high, tests.p, p_holm)]
+    numbers = [
+        [None if math.isnan(number) else number for number in field.tolist()]
+        for field in (tests.low, tests.high, tests.p, p_holm)
+    ]
     fields = (tests.n_splits.tolist(), tests.differences.tolist(), *numbers, tests.how.tolist(), verdicts.tolist())
     return [PairedTest(row, *values) if values[0] else None for values in zip(*fields, strict=True)]
-
-
-def _or_none(numbers: Floats) -> list[float | None]:
-    return [None if math.isnan(number) else number for number in numbers.tolist()]
 
 
 def p_text(p: float | None) -> str:

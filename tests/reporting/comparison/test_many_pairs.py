@@ -15,7 +15,6 @@ from probcal.analysis.hypothesis_tests import (
     corrected_t_tests,
     holm,
     holm_families,
-    wilcoxon,
     wilcoxon_tests,
 )
 from probcal.analysis.rank_tests import p_of_friedman
@@ -25,6 +24,7 @@ from probcal.reporting.comparison.claim_support import compare
 from probcal.reporting.comparison.comparison_tables import comparison_parts
 from probcal.reporting.comparison.pairs import LEVEL, compare_pairs
 from probcal.reporting.comparison.split_results import ComparisonData, SplitNumbers, first_reading_rows
+from tests.analysis.test_signed_ranks import wilcoxon
 from tests.reporting.conftest import small  # noqa: F401
 
 INF = math.inf
