@@ -141,7 +141,7 @@ def _draw_curves(
     if kind in (RELIABILITY, ROC):
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     if kind == RELIABILITY:
-        of_class = " of the likeliest class" if any(picture.top_label for picture in pictures) else ""
+        of_class = " of the likeliest class" if any(picture.entry.top_label for picture in pictures) else ""
         axes.set(xlabel=f"Mean predicted probability{of_class}", ylabel="Observed frequency")
     elif kind == ROC:
         axes.set(xlabel="False positive rate", ylabel="True positive rate")
@@ -167,15 +167,15 @@ def _score_figure(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
         axes.set_visible(False)
     for axes in all_axes[len(pictures) - n_columns : len(pictures)]:
         axes.tick_params(labelbottom=True)
-    top = any(picture.top_label for picture in pictures)
+    top = any(picture.entry.top_label for picture in pictures)
     figure.supylabel("Share of right, of wrong" if top else "Share of each class", fontsize="medium")
     return figure
 
 
 def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
-    counts = [picture.n_splits for picture in pictures]
+    counts = [picture.entry.splits for picture in pictures]
     rows_text = f"test rows of {span_text(counts)} {row.split_noun} together"
-    top = any(picture.top_label for picture in pictures)
+    top = any(picture.entry.top_label for picture in pictures)
     sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
     explanation = {
         RELIABILITY: "bins of equal mass; bar: 95 % interval" + (" for distinct rows" if max(counts) > 1 else ""),

@@ -369,20 +369,14 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class PredictionFigure:
-    """Hold the curves of one data set and column, computed from its entry."""
+    """Hold the curves of one data set and column, computed from its entry.
+
+    With ``entry.top_label``, all are about the likeliest class of each row, as in ``StoredPredictions``.
+    """
 
     row: Row
     column: ResultColumn
     entry: Entry
-
-    @property
-    def n_splits(self) -> int:
-        return self.entry.splits
-
-    @property
-    def top_label(self) -> bool:
-        """Return whether all curves are about the likeliest class of each row, as in ``StoredPredictions``."""
-        return self.entry.top_label
 
     @functools.cached_property
     def reliability(self) -> Reliability:

@@ -166,7 +166,9 @@ def read_comparison_data(store: Store, outline: Outline, results: Results, progr
     }
     file = _SplitFile(rows=rows, clipped=clipped_losses)
     if store.is_whole and file != old_file and (rows or clipped_losses):
-        _write_file(store, file)
+        refuse_links_out(store.folder, (COMPARISON, f"{COMPARISON}.new"))
+        with suppress(OSError):  # a folder that cannot be written is left alone
+            write_atomic(store.folder / COMPARISON, f"{file.model_dump_json()}\n")
     missing_columns = {
         row.title: [column_id(column) for column, cell in cells.items() if _read_two_classes(store, cell) is None]
         for row in _single_split_rows(outline)
@@ -213,8 +215,8 @@ def _clipped_losses(
                 elif entry and entry[0] == digest:
                     _refuse_impossible_loss(store, cell, entry[1])
                     losses[cell.id] = entry
-                elif _has_two_classes(cell):
-                    n_missing[row.name] += 1
+                elif (stored := cell.predictions) and "labels" not in stored and stored.get("columns", 2) == 2:
+                    n_missing[row.name] += 1  # predictions of two classes were stored, wherever they are now
     return losses, n_missing
 
 
@@ -227,7 +229,12 @@ def _split_samples(
     predictions = [_read_two_classes(store, cell) for cell in cells.values()]
     pairs = [pair for pair in predictions if pair is not None]
     if len(pairs) < len(predictions) or not pairs:
-        if not cells or old is None or not (old.digests == digests or _covers(old, digests, store)):
+        # a file of all columns covers a selection, since all columns share the drawn rows
+        if (
+            not cells
+            or old is None
+            or not (old.digests == digests or (not store.is_whole and digests.items() <= old.digests.items()))
+        ):
             return None
         for name, cell in cells.items():
             _refuse_impossible_samples(store, cell, {metric: old.samples[metric][name] for metric in ROW_METRICS})
@@ -240,7 +247,10 @@ def _split_samples(
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     draws = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
-        metric: {name: _scale_numbers(draws[:, column, place]) for column, name in enumerate(cells)}
+        metric: {
+            name: [None if math.isinf(number) else round(number * _UNIT) for number in draws[:, column, place].tolist()]
+            for column, name in enumerate(cells)
+        }
         for place, metric in enumerate(ROW_METRICS)
     }
     return _SplitSamples(digests=digests, samples=samples)
@@ -289,31 +299,29 @@ _ROUNDING = 2e-6
 """Another machine may round the sixth decimal of a loss, and the last unit of a sample, differently."""
 
 
-def _has_other_samples(old: _SplitSamples, new: _SplitSamples, column: str) -> bool:
-    """Return whether ``old`` has other samples of the same predictions."""
-    if old.digests.get(column) != new.digests[column]:
-        return False
-    pairs = [pair for m in ROW_METRICS for pair in zip(old.samples[m][column], new.samples[m][column], strict=True)]
-    return any(abs(a - b) > 1 if a is not None and b is not None else a != b for a, b in pairs)
-
-
 def comparison_file_faults(store: Store) -> list[str]:
     """Return why ``compare.json`` disagrees with the stored predictions. Empty where it agrees or is absent."""
     outline, results = Outline.of(store), store.results_with_any_values()
     try:
         old_file = _read_file(store)
         losses, _ = _clipped_losses(store, outline, results, old_file)
-        stored_losses = {name: old_file.clipped.get(name, entry) for name, entry in losses.items()}
         faults = [
             name
             for name, (digest, loss) in losses.items()
-            if stored_losses[name][0] == digest and abs(stored_losses[name][1] - loss) > _ROUNDING
+            if (entry := old_file.clipped.get(name)) and entry[0] == digest and abs(entry[1] - loss) > _ROUNDING
         ]
         for row in _single_split_rows(outline):
             old = old_file.rows.get(row.name)
             new = _split_samples(store, outline, results, row, old) if old else None
             if old and new:
-                faults += [f"{row.name} {name}" for name in new.digests if _has_other_samples(old, new, name)]
+                for name in (name for name, digest in new.digests.items() if old.digests.get(name) == digest):
+                    samples = [
+                        pair
+                        for m in ROW_METRICS
+                        for pair in zip(old.samples[m][name], new.samples[m][name], strict=True)
+                    ]
+                    if any(abs(x - y) > 1 if x is not None and y is not None else x != y for x, y in samples):
+                        faults.append(f"{row.name} {name}")
     except StoreError as error:
         return [str(error)]
     path = store.folder / COMPARISON
@@ -323,11 +331,6 @@ def comparison_file_faults(store: Store) -> list[str]:
 def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
     """Return the finished cell of each column of a data set with one split."""
     return {column: cells[0] for column in outline.columns if (cells := done_cells(outline, results, row, column))}
-
-
-def _covers(old: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
-    """Return whether the file covers a selection of columns. All columns share the drawn rows."""
-    return not store.is_whole and digests.items() <= old.digests.items()
 
 
 def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
@@ -343,18 +346,8 @@ def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any],
     return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
 
 
-def _has_two_classes(cell: CellResult) -> bool:
-    """Return whether predictions of one label with two classes were stored, wherever they are now."""
-    predictions = cell.predictions
-    return predictions is not None and "labels" not in predictions and predictions.get("columns", 2) == 2
-
-
 def _digest(cell: CellResult) -> str:
     return str((cell.predictions or {}).get("digest", ""))
-
-
-def _scale_numbers(numbers: Floats) -> list[int | None]:
-    return [None if math.isinf(number) else round(number * _UNIT) for number in numbers.tolist()]
 
 
 def _unscale_numbers(numbers: list[int | None]) -> Floats:
@@ -372,10 +365,3 @@ def _read_file(store: Store) -> _SplitFile:
         raise StoreError(
             f"{path} was not written by probcal compare; remove it and run probcal compare again"
         ) from None
-
-
-def _write_file(store: Store, file: _SplitFile) -> None:
-    """Write the file. A folder that cannot be written is left alone."""
-    refuse_links_out(store.folder, (COMPARISON, f"{COMPARISON}.new"))
-    with suppress(OSError):
-        write_atomic(store.folder / COMPARISON, f"{file.model_dump_json()}\n")

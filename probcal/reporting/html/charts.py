@@ -135,8 +135,8 @@ def reliability_chart(store: Store, outline: Outline, results: Results) -> Relia
         numbers = [
             [*(round(float(x), _DECIMALS) for x in values), n] for values, n in zip(shares, bins.counts, strict=True)
         ]
-        lines.append([rows[figure.row.name], columns[figure.column], figure.n_splits, numbers])
-    top_label = any(figure.top_label for figure in pictures.figures)
+        lines.append([rows[figure.row.name], columns[figure.column], figure.entry.splits, numbers])
+    top_label = any(figure.entry.top_label for figure in pictures.figures)
     return ReliabilityChart(lines, top_label, pictures.notes(outline) if lines else [])
 
 
