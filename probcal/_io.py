@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import re
 import stat
@@ -201,6 +202,11 @@ def csv_text(rows: Iterable[Iterable[Field]]) -> str:
     A text that begins like a formula gets ``'`` in front, which ``unescape_formula`` removes. Numbers are unchanged.
     """
     return _csv_lines([_without_formula(field) for field in row] for row in rows)
+
+
+def csv_number(number: float | None) -> str:
+    """Return the number for a CSV file: six digits, ``inf``, or nothing where it is unknown."""
+    return "" if number is None or math.isnan(number) else f"{number:.6g}"
 
 
 def data_text(rows: Iterable[Iterable[Field]], separator: str = ",") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,27 +15,20 @@ _ZERO = 1e-12
 """Differences with a smaller spread are equal up to rounding."""
 
 
-class TTest(NamedTuple):
-    """Hold the corrected t-test of the mean of k numbers.
+Number = TypeVar("Number", float, Floats)
+
+
+class TTest(NamedTuple, Generic[Number]):
+    """Hold the corrected t-test of the mean of k numbers, or several, (n_tests,) each.
 
     ``error`` is the standard error of the mean. ``p`` is two-sided for a mean of 0.
     """
 
-    mean: float
-    error: float
-    low: float
-    high: float
-    p: float
-
-
-class TTests(NamedTuple):
-    """Hold several corrected t-tests, with the fields of ``TTest`` as (n_tests,)."""
-
-    mean: Floats
-    error: Floats
-    low: Floats
-    high: Floats
-    p: Floats
+    mean: Number
+    error: Number
+    low: Number
+    high: Number
+    p: Number
 
 
 def variance_inflation(n: int, test_share: float) -> float:
@@ -50,7 +43,7 @@ def variance_inflation(n: int, test_share: float) -> float:
     return 1 / n + test_share / (1 - test_share)
 
 
-def corrected_t_test(values: Sequence[float], test_share: float, level: float = 0.95) -> TTest:
+def corrected_t_test(values: Sequence[float], test_share: float, level: float = 0.95) -> TTest[float]:
     """Test whether the mean difference of two methods is 0, from one difference per split.
 
     ``values`` is (n_splits,). Raises ValueError for fewer than two values, for a value that is not finite (∞ has no
@@ -60,7 +53,7 @@ def corrected_t_test(values: Sequence[float], test_share: float, level: float = 
     return TTest(*(float(field[0]) for field in tests))
 
 
-def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) -> TTests:
+def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) -> TTest[Floats]:
     """Run ``corrected_t_test`` on each row of ``values``, (n_tests, n_splits), with ``test_shares``, (n_tests,).
 
     Raises ValueError as ``corrected_t_test`` does.
@@ -79,7 +72,7 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
         p = 2 * stats.t.sf(np.abs(means) / errors, n - 1)
     p = np.where(is_constant, np.abs(means) < _ZERO, p)
     errors, halves = (np.where(is_constant, 0.0, field) for field in (errors, halves))
-    return TTests(means, errors, means - halves, means + halves, p)
+    return TTest(means, errors, means - halves, means + halves, p)
 
 
 def corrected_interval(values: Sequence[float], test_share: float, level: float = 0.95) -> tuple[float, float]:
@@ -92,22 +85,15 @@ def corrected_interval(values: Sequence[float], test_share: float, level: float 
     return test.low, test.high
 
 
-def wilcoxon(differences: Sequence[float]) -> float:
-    """Return the exact two-sided p-value of Wilcoxon's signed-rank test.
-
-    ∞ is the largest difference. Differences of 0 give half of their rank to each sign.
-
-    The result equals scipy's. With ties scipy goes through every pattern of signs, which takes a second for twelve data
-    sets. Here the distribution of the rank sum is built by adding one data set after the other. Ranks are doubled so
-    that halves are whole numbers.
-    """
-    return float(wilcoxon_tests(np.asarray(differences, dtype=np.float64)[None])[0])
-
-
 def wilcoxon_tests(differences: Floats) -> Floats:
-    """Return ``wilcoxon`` of each row of ``differences``, (n_tests, n), as (n_tests,). NaN is left out of its row.
+    """Return the exact two-sided p-values of Wilcoxon's signed-rank test, (n_tests,), of each row, (n_tests, n).
 
-    Rows with the same ranks share one distribution, so a hundred thousand rows take about a second.
+    ∞ is the largest difference. Differences of 0 give half of their rank to each sign, and NaN is left out of its row.
+
+    The results equal scipy's. With ties scipy goes through every pattern of signs, which takes a second for twelve data
+    sets. Here the distribution of the rank sum is built by adding one data set after the other. Ranks are doubled so
+    that halves are whole numbers. Rows with the same ranks share one distribution, so a hundred thousand rows take
+    about a second.
     """
     from scipy import stats
 

@@ -15,7 +15,7 @@ import numpy as np
 from probcal.metrics.number_text import format_number
 from probcal.papers.check.cell_numbers import LOSS_RATIO, Stages, loss_ratios
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.grid import NOT_RUN, Grid, Text
+from probcal.reporting.grid import NOT_RUN, Grid, Text, group_by, span_text
 from probcal.reporting.metric_table import PAPER, minor_lines
 from probcal.store.cell_result import Results
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -100,7 +100,7 @@ def _ratio_grid(number: int, effects: list[CalibrationEffect], published: Publis
         f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has helped; {_splits_text(effects)}."
     )
     rows = _effect_rows(effects, lambda effect: effect.mean_ratios)
-    columns = {name: [effect for effect in effects if effect.name == name] for name in _effect_names(effects)}
+    columns = group_by(effects, lambda effect: effect.name)
     means = [[statistics.fmean(effect.mean_ratios) for effect in group] for group in columns.values()]
     if len(rows) > 1 and all(len(column_means) == len(rows) for column_means in means):
         rows.append([Text("mean"), *(Text(format_number(statistics.fmean(column_means))) for column_means in means)])
@@ -120,19 +120,20 @@ def _published_ratio(published: PublishedPaper, column: ResultColumn) -> str:
 
 
 def _effect_rows(
-    effects: Sequence[CalibrationEffect], values: Callable[[CalibrationEffect], np.ndarray]
+    effects: Sequence[CalibrationEffect], values_of: Callable[[CalibrationEffect], np.ndarray]
 ) -> list[list[Text]]:
-    texts = {(effect.row.name, effect.name): _mean_text(values(effect)) for effect in effects}
+    """Return one row per data set, with mean and sd of each column."""
+    texts = {}
+    for effect in effects:
+        values = values_of(effect)
+        has_sd = len(values) > 1 and np.isfinite(values).all()
+        spread = f" ± {format_number(statistics.stdev(values))}" if has_sd else ""
+        texts[effect.row.name, effect.name] = format_number(statistics.fmean(values)) + spread
     titles = {effect.row.name: effect.row.title for effect in effects}
     return [
-        [Text(title), *(Text(texts.get((name, column_name), NOT_RUN)) for column_name in _effect_names(effects))]
-        for name, title in titles.items()
+        [Text(title), *(Text(texts.get((row, name), NOT_RUN)) for name in _effect_names(effects))]
+        for row, title in titles.items()
     ]
-
-
-def _mean_text(values: np.ndarray) -> str:
-    spread = f" ± {format_number(statistics.stdev(values))}" if len(values) > 1 and np.isfinite(values).all() else ""
-    return format_number(statistics.fmean(values)) + spread
 
 
 def _effect_names(effects: Sequence[CalibrationEffect]) -> list[str]:
@@ -140,7 +141,5 @@ def _effect_names(effects: Sequence[CalibrationEffect]) -> list[str]:
 
 
 def _splits_text(effects: Sequence[CalibrationEffect]) -> str:
-    counts = sorted({max(len(effect.ratios), len(effect.errors)) for effect in effects})
-    if counts == [1]:
-        return "one split"
-    return f"mean ± sd over {counts[0] if len(counts) == 1 else f'{counts[0]} to {counts[-1]}'} random splits"
+    counts = {max(len(effect.ratios), len(effect.errors)) for effect in effects}
+    return "one split" if counts == {1} else f"mean ± sd over {span_text(counts)} random splits"

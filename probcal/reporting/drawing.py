@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.errors import StoreError
+from probcal.reporting.grid import span_text
 from probcal.store.folder import Store
 from probcal.store.outline import ResultColumn
 
@@ -144,13 +145,12 @@ def _spread_places(places: list[float], size: float) -> list[float]:
 
 def splits_text(n_splits: Iterable[int], mark: str) -> str:
     """Return the sentence that states the number of splits and that ``mark`` shows their spread."""
-    counts = sorted(set(n_splits))
+    counts = set(n_splits)
     larger_counts = [n for n in counts if n > 1]
     if not larger_counts:
         return "one split"
-    count_text = str(larger_counts[0]) if len(larger_counts) == 1 else f"{larger_counts[0]} to {larger_counts[-1]}"
     remark = f"; no {mark}: one split" if 1 in counts else ""
-    return f"mean over {count_text} random splits, {mark}: ± one sd{remark}"
+    return f"mean over {span_text(larger_counts)} random splits, {mark}: ± one sd{remark}"
 
 
 _SOLID: Any = "-"

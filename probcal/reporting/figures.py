@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def plot(
     selection.refuse_unknown_names([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
-        for paths in _save_figures(_figures(store, tuple(kinds), selection, notes.append), folder_of(store)):
+        figures = _figures(store, tuple(kinds), selection, notes.append)
+        for paths in draw_styled(figures, partial(_save_with_own_name, folder_of(store), set())):
             any_drawn = True
             yield from paths
         for note in dict.fromkeys(notes):
@@ -98,19 +100,12 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
     return figures
 
 
-def _save_figures(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
-    """Yield the paths of each figure."""
-    return draw_styled(_with_own_names(figures), lambda name, figure: save_figure(figure, folder / name))
-
-
-def _with_own_names(figures: Iterable[tuple[str, Figure]]) -> Iterator[tuple[str, Figure]]:
+def _save_with_own_name(folder: Path, taken: set[str], name: str, figure: Figure) -> list[Path]:
     """Number a figure whose name is that of an earlier one, also where the system ignores case, as on macOS."""
-    taken: set[str] = set()
-    for name, figure in figures:
-        candidates = (f"{name}-{number}" if number > 1 else name for number in count(1))
-        own_name = next(one for one in candidates if one.casefold() not in taken)
-        taken.add(own_name.casefold())
-        yield own_name, figure
+    candidates = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    own_name = next(one for one in candidates if one.casefold() not in taken)
+    taken.add(own_name.casefold())
+    return save_figure(figure, folder / own_name)
 
 
 def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureError:

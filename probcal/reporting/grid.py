@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from tabulate import tabulate
@@ -17,7 +18,7 @@ from tabulate import tabulate
 from probcal._io import printable
 from probcal.metrics.number_text import INFINITY
 from probcal.store.cell_result import CellResult
-from probcal.store.outline import Outline, ResultOverride
+from probcal.store.outline import Outline
 from probcal.store.summary import Census, Summary
 
 Item = TypeVar("Item")
@@ -48,6 +49,12 @@ class Grid:
     header: list[str]
     rows: list[list[Text]]
     notes: list[str]
+
+
+def span_text(counts: Iterable[int]) -> str:
+    """Return ``3``, or ``3 to 10`` for different numbers."""
+    numbers = sorted(counts)
+    return f"{numbers[0]}" if numbers[0] == numbers[-1] else f"{numbers[0]} to {numbers[-1]}"
 
 
 @dataclass(frozen=True)
@@ -182,17 +189,14 @@ def order_metrics(metrics: Iterable[str], priority: Sequence[str] = TABLES_1_TO_
 
 
 def number_grids(
-    metrics: Iterable[str], metric_grid: Callable[[int, str], Grid], best_grid: Callable[[int], Grid] | None
+    metrics: Iterable[str], metric_grid: Callable[[str, int], Grid], best_grid: Callable[[int], Grid] | None
 ) -> list[Grid]:
     """Return the numbered tables: ``TABLES_1_TO_3``, ``best_grid`` unless None, then the other metrics."""
     names = order_metrics(metrics)
-    first = [metric for metric in names if metric in TABLES_1_TO_3]
-    grids = [metric_grid(number, metric) for number, metric in enumerate(first, 1)]
+    makers: list[Callable[[int], Grid]] = [partial(metric_grid, metric) for metric in names]
     if best_grid:
-        grids.append(best_grid(len(grids) + 1))
-    for metric in names[len(first) :]:
-        grids.append(metric_grid(len(grids) + 1, metric))
-    return grids
+        makers.insert(sum(metric in TABLES_1_TO_3 for metric in names), best_grid)
+    return [make(number) for number, make in enumerate(makers, 1)]
 
 
 UNDEFINED = "n/a"
@@ -245,30 +249,23 @@ def missing_cells(census: Census) -> list[str]:
     return notes
 
 
-def override_notes(outline: Outline) -> list[str]:
-    """Return each override of the experiment with its reason."""
-    return [_override_note(outline, override) for override in outline.exceptions]
+def override_notes(outline: Outline, only_skips: bool = False) -> list[str]:
+    """Return each override of the experiment with its reason, or only those that leave cells out.
 
-
-def omission_notes(outline: Outline) -> list[str]:
-    """Return those of ``override_notes`` that leave cells out."""
-    return [_override_note(outline, override) for override in outline.exceptions if override.skip]
-
-
-def _override_note(outline: Outline, override: ResultOverride) -> str:
+    A group of columns whose every column it applies to is named as a whole.
+    """
     titles = {row.name: row.title for row in outline.datasets}
-    names = ", ".join(titles[name] for name in override.datasets if name in titles)
-    return f"{names}, {_column_labels(outline, override)} ({override.what}): {override.why}"
-
-
-def _column_labels(outline: Outline, override: ResultOverride) -> str:
-    """Return the labels of the columns that an override applies to, or the group's label for a whole group."""
-    labels = []
-    for group in dict.fromkeys(column.group for column in outline.columns):
-        columns = [column for column in outline.columns if column.group == group]
-        matches = [column.label for column in columns if (column.learner, column.method) in override.columns]
-        labels += [group] if len(matches) == len(columns) else matches
-    return ", ".join(labels)
+    groups = group_by(outline.columns, lambda column: column.group)
+    notes = []
+    for override in outline.exceptions:
+        names = ", ".join(titles[name] for name in override.datasets if name in titles)
+        labels: list[str] = []
+        for group, columns in groups.items():
+            matches = [column.label for column in columns if (column.learner, column.method) in override.columns]
+            labels += [group] if len(matches) == len(columns) else matches
+        if override.skip or not only_skips:
+            notes.append(f"{names}, {', '.join(labels)} ({override.what}): {override.why}")
+    return notes
 
 
 def _column_counts(counts: Counter[str]) -> str:

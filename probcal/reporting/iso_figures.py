@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,7 +56,8 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, is_whole:
         outlines.append(np.concatenate(pieces))
     if not open_lines and (min(map(_signed_area, loops), key=lambda area: -abs(area)) < 0 if loops else is_whole):
         outlines.append(corners)
-    return _compound_path(outlines)
+    paths = [Path(np.vstack([outline, outline[:1]]), closed=True) for outline in outlines]
+    return Path.make_compound_path(*paths) if paths else Path(np.empty((0, 2)))
 
 
 def contains_points(path: Path, points: np.ndarray) -> np.ndarray:
@@ -80,14 +82,6 @@ def _box_place(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     return float((side + [x, y, 1 - x, 1 - y][side]) % 4)
 
 
-def _compound_path(outlines: list[np.ndarray]) -> Path:
-    vertices, codes = [np.empty((0, 2))], [np.empty(0, dtype=np.uint8)]
-    for outline in outlines:
-        vertices.append(np.vstack([outline, outline[:1]]))
-        codes.append(np.array([Path.MOVETO, *[Path.LINETO] * (len(outline) - 1), Path.CLOSEPOLY], dtype=np.uint8))
-    return Path(np.concatenate(vertices), np.concatenate(codes))
-
-
 _STEP = 2.0
 """Distance in points of the page between the places that are tried along a line."""
 _EDGE_DISTANCE = 5.0
@@ -101,77 +95,66 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
 
     A text is placed where its line is straight, other texts are far, and few other lines and ``rows``, (n, 2), are
     covered. The limits and the layout of the figure must not change afterwards, so call this last.
+
+    ``Axes.clabel`` ignores rows and the edge of the picture, and on straight lines it takes the first place.
     """
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # the axes belong to a figure
     scale = 72 / axes.figure.dpi
     window = axes.get_window_extent()
     low, high = np.array(window.min) * scale, np.array(window.max) * scale
     page_lines = [axes.transData.transform(line) * scale for line, _, _ in lines]
-    samples = [_spaced_points(line, 2 * _STEP) for line in page_lines]
+    samples = [_points_along(line, np.arange(0, _lengths(line)[-1], 2 * _STEP)) for line in page_lines]
     rows = axes.transData.transform(rows) * scale
     covers: list[np.ndarray] = []
     missing_texts = []
     for number, (_, text, colour) in enumerate(lines):
         half_size = np.array([0.34 * size * len(text) + 1, 0.62 * size])
         obstacles = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
-        place = _place_label(page_lines[number], half_size, low, high, covers, obstacles)
-        if place is None:
+        best: tuple[np.ndarray, float, np.ndarray] | None = None
+        best_score = -math.inf
+        for middle, angle, straightness in _label_places(page_lines[number], half_size[0]):
+            cover = _label_points(middle, angle, half_size)
+            if (cover < low + _EDGE_DISTANCE).any() or (cover > high - _EDGE_DISTANCE).any():
+                continue
+            label_gaps = [np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers]
+            gap = min(label_gaps, default=_LARGEST_GAP)
+            if gap < 1.3 * half_size[1]:
+                continue
+            gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
+            n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
+            centre_distance = np.linalg.norm(middle - (low + high) / 2)
+            score = (
+                float(min(gap, _LARGEST_GAP))
+                + 40 * min(straightness - 1, 0)
+                - 0.02 * float(centre_distance)
+                - 2 * n_hidden
+            )
+            if score > best_score:
+                best, best_score = (middle, angle, cover), score
+        if best is None:
             missing_texts.append(text)
             continue
-        middle, angle = place
-        covers.append(_label_points(middle, angle, half_size))
+        middle, angle, cover = best
+        covers.append(cover)
         x, y = axes.transData.inverted().transform(middle / scale)
         label = axes.text(
-            x,
-            y,
-            text,
-            color=colour,
-            fontsize=size,
-            rotation=np.degrees(angle),
-            rotation_mode="anchor",
-            horizontalalignment="center",
-            verticalalignment="center_baseline",
-            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"},
-            zorder=5,
-        )
+            x, y, text,
+            color=colour, fontsize=size, rotation=np.degrees(angle), rotation_mode="anchor",
+            horizontalalignment="center", verticalalignment="center_baseline",
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}, zorder=5,
+        )  # fmt: skip
         label.set_in_layout(False)
     return missing_texts
 
 
-def _place_label(
-    line: np.ndarray,
-    half_size: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    covers: list[np.ndarray],
-    obstacles: np.ndarray,
-) -> tuple[np.ndarray, float] | None:
-    """Return the middle of a label and its angle in radians, or None where there is no room on the line."""
-    lengths = _lengths(line)
-
-    def point_at(distance: float) -> np.ndarray:
-        return np.array([np.interp(distance, lengths, line[:, k]) for k in (0, 1)])
-
-    best, best_score = None, -np.inf
-    for distance in np.arange(half_size[0], lengths[-1] - half_size[0] + 1e-9, _STEP):
-        middle, direction = point_at(distance), point_at(distance + half_size[0]) - point_at(distance - half_size[0])
-        straightness = np.linalg.norm(direction) / (2 * half_size[0])
+def _label_places(line: np.ndarray, half_width: float) -> Iterator[tuple[np.ndarray, float, float]]:
+    """Yield the middle of each place on a line, its angle in radians, and how straight the line is there, at most 1."""
+    for distance in np.arange(half_width, _lengths(line)[-1] - half_width + 1e-9, _STEP):
+        start, middle, end = _points_along(line, distance + np.array([-half_width, 0, half_width]))
+        direction = end - start
         angle = np.arctan2(direction[1], direction[0])
         angle = (angle + np.pi / 2) % np.pi - np.pi / 2  # never upside down
-        cover = _label_points(middle, angle, half_size)
-        if (cover < low + _EDGE_DISTANCE).any() or (cover > high - _EDGE_DISTANCE).any():
-            continue
-        label_gaps = [np.linalg.norm(cover[:, None] - label[None], axis=2).min() for label in covers]
-        gap = min(label_gaps, default=_LARGEST_GAP)
-        if gap < 1.3 * half_size[1]:
-            continue
-        gaps = np.linalg.norm(obstacles[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
-        n_hidden = np.count_nonzero(gaps < 1.5 * half_size[1])
-        centre_distance = np.linalg.norm(middle - (low + high) / 2)
-        score = min(gap, _LARGEST_GAP) + 40 * min(straightness - 1, 0) - 0.02 * centre_distance - 2 * n_hidden
-        if score > best_score:
-            best, best_score = (middle, float(angle)), score
-    return best
+        yield middle, float(angle), float(np.linalg.norm(direction) / (2 * half_width))
 
 
 def _label_points(middle: np.ndarray, angle: float, half_size: np.ndarray) -> np.ndarray:
@@ -185,11 +168,10 @@ def _lengths(line: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
 
 
-def _spaced_points(line: np.ndarray, step: float) -> np.ndarray:
-    """Return (m, 2) points along the line, ``step`` apart."""
+def _points_along(line: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return (m, 2) points at these distances along the line."""
     lengths = _lengths(line)
-    places = np.arange(0, lengths[-1], step)
-    return np.column_stack([np.interp(places, lengths, line[:, k]) for k in (0, 1)])
+    return np.column_stack([np.interp(distances, lengths, line[:, k]) for k in (0, 1)])
 
 
 _CLASSES = (("white", "o"), ("#444444", "^"))
@@ -247,12 +229,9 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
             label=f"class {name}{meanings.get(name, '')}",
             zorder=4 if few_rows else 1,
         )
-    axes.set_xlim(box[0][0], box[1][0])
-    axes.set_ylim(box[0][1], box[1][1])
     names = sweep.row.inputs if len(sweep.row.inputs) == 2 else ("first column", "second column")
     x_label, y_label = (name + _SCALE_NOTES.get(sweep.column.encoding or "", "") for name in names)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set(xlim=(box[0][0], box[1][0]), ylim=(box[0][1], box[1][1]), xlabel=x_label, ylabel=y_label)
 
 
 def draw_levels(
@@ -267,7 +246,11 @@ def draw_levels(
     line_levels = [level for level in sweep_levels if sweep.borders[level]]
     few_levels, n_lines = len(sweep_levels) <= FEW_LEVELS, sum(len(sweep.borders[level]) for level in sweep_levels)
     is_crowded = n_lines > _CROWDED_LINES * max(FEW_LEVELS, len(line_levels))
-    _shade(axes, sweep, sweep_levels, box)
+    # all shades together make the darkest one
+    alpha = 1 - (1 - _DARKEST_ALPHA) ** (1 / max(FEW_LEVELS, len(sweep_levels)))
+    for level in sweep_levels:
+        path = region(sweep.borders[level], *box, level in sweep.positive_levels)
+        axes.add_patch(PathPatch(path, facecolor=_SHADE_COLOUR, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
     has_hatching = few_levels and _hatch(axes, sweep, sweep_levels, box)
     drawn_levels = line_levels
     if is_crowded and len(line_levels) > len(_LANDMARKS):
@@ -280,7 +263,13 @@ def draw_levels(
         for line in sweep.borders[level]:
             curves = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
         handles += curves
-        labels.append((max(sweep.borders[level], key=_length), names.get(level, level_text(level)), colour))
+        labels.append(
+            (
+                max(sweep.borders[level], key=lambda line: _lengths(line)[-1]),
+                names.get(level, level_text(level)),
+                colour,
+            )
+        )
     return LevelDrawing(labels, handles, is_crowded, len(drawn_levels) < len(line_levels), has_hatching)
 
 
@@ -311,13 +300,6 @@ def level_text(level: float) -> str:
     return (text if float(text) == level else f"{level:.4g}").removeprefix("0")
 
 
-def _shade(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> None:
-    alpha = 1 - (1 - _DARKEST_ALPHA) ** (1 / max(FEW_LEVELS, len(levels)))  # all shades together make the darkest one
-    for level in levels:
-        path = region(sweep.borders[level], *box, level in sweep.positive_levels)
-        axes.add_patch(PathPatch(path, facecolor=_SHADE_COLOUR, edgecolor="none", linewidth=0, alpha=alpha, zorder=0.5))
-
-
 def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
     """Hatch the contradictions, and return whether there are any."""
     x, y = np.meshgrid(*np.linspace(*box, 2 * _GRID_SIZE + 1)[1::2].T)
@@ -334,10 +316,6 @@ def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
         patch.set_clip_path(higher_positive, axes.transData)
         has_hatching = True
     return has_hatching
-
-
-def _length(line: np.ndarray) -> float:
-    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -475,7 +453,12 @@ def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequ
     for axes, (panel, sweep) in zip(all_axes, panels, strict=True):
         title = panel.title
         if panel.scores:
-            _draw_scores(axes, sweep)
+            axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]
+            axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
+            axes.set(ylim=(0, 1), yticks=[number / 10 for number in range(11)])
+            axes.set_yticks([number / 20 for number in range(21)], minor=True)
+            axes.grid(True, axis="y", which="both", linewidth=0.3, color="#DDDDDD")
+            axes.set(xlabel="raw score (decision function)", ylabel="predicted probability of the positive class")
         else:
             place = sweep.row, sweep.column.encoding
             box = box_of(
@@ -511,28 +494,15 @@ def _levels_text(sweep: Sweep) -> str:
     """Return how many levels have no surface, and how many of many levels contradict each other."""
     present_levels = [level for level, lines in sweep.borders.items() if lines]
     absent_levels = [level for level, lines in sweep.borders.items() if not lines]
-    text = ""
+    n, texts = len(sweep.borders), []
     if absent_levels:
-        negation, fewer_levels = (
-            ("not ", absent_levels) if len(absent_levels) < len(present_levels) else ("", present_levels)
-        )
-        are_named = 0 < len(fewer_levels) <= _MOST_NAMED
-        names = f" ({negation}{', '.join(map(level_text, fewer_levels))})" if are_named else ""
-        count = f"{len(present_levels)} of {len(sweep.borders)} levels"
-        text += f": {count} {'has' if len(present_levels) == 1 else 'have'} a surface here{names}"
-    n = len(sweep.borders)
+        is_mostly_present = len(absent_levels) < len(present_levels)
+        fewer_levels = absent_levels if is_mostly_present else present_levels
+        names = f"{'not ' if is_mostly_present else ''}{', '.join(map(level_text, fewer_levels))}"
+        verb = "has" if len(present_levels) == 1 else "have"
+        texts.append(f"{len(present_levels)} of {n} levels {verb} a surface here")
+        texts[0] += f" ({names})" if 0 < len(fewer_levels) <= _MOST_NAMED else ""
     if sweep.crossings and n > FEW_LEVELS:
-        pairs = f"{sweep.crossings:.0f} of {n * (n - 1) // 2} pairs of levels contradict each other on test rows"
-        text += ("; " if text else ": ") + pairs
-    return text
-
-
-def _draw_scores(axes: Axes, sweep: Sweep) -> None:
-    axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]  # not None here
-    axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
-    axes.set_ylim(0, 1)
-    axes.set_yticks([number / 10 for number in range(11)])
-    axes.set_yticks([number / 20 for number in range(21)], minor=True)
-    axes.grid(True, axis="y", which="both", linewidth=0.3, color="#DDDDDD")
-    axes.set_xlabel("raw score (decision function)")
-    axes.set_ylabel("predicted probability of the positive class")
+        pairs = f"{sweep.crossings:.0f} of {n * (n - 1) // 2} pairs of levels"
+        texts.append(f"{pairs} contradict each other on test rows")
+    return f": {'; '.join(texts)}" if texts else ""

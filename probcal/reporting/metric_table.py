@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -31,6 +30,7 @@ from probcal.reporting.grid import (
     group_by,
     order_metrics,
     override_notes,
+    span_text,
 )
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -109,11 +109,21 @@ def mean_texts(
     columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str, decimals: int = DECIMALS
 ) -> list[Text]:
     """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
-    bold_indices = _bold_indices(columns, summaries, metric)
-    return [
-        Text(_mean_text(summary, decimals), INCOMPLETE if summary.is_partial else "", index in bold_indices)
-        for index, summary in enumerate(summaries)
-    ]
+    bold_indices: set[int] = set()
+    for group in group_by(range(len(columns)), lambda index: columns[index].group).values():
+        means = {index: summaries[index].mean for index in group}
+        if sum(mean is not None for mean in means.values()) > 1:
+            bold_indices |= best_of(means, metric)
+    texts = []
+    for index, summary in enumerate(summaries):
+        if summary.mean is None:
+            main = "failed" if summary.failed else UNDEFINED if summary.undefined else NOT_RUN
+        elif 0 < summary.infinite < summary.n:
+            main = f"{INFINITY} ({summary.infinite}/{summary.n})"
+        else:
+            main = format_number(summary.mean, decimals)
+        texts.append(Text(main, INCOMPLETE if summary.is_partial else "", index in bold_indices))
+    return texts
 
 
 def spread_texts(summaries: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
@@ -138,36 +148,10 @@ def minor_lines(label: str, texts: Sequence[str]) -> Lines:
     return [[Text(text, minor=True) for text in (label, *texts)]] if any(texts) else []
 
 
-def _units_text(units: float) -> str:
-    if math.isinf(units):
-        return f"+{INFINITY}" if units > 0 else f"-{INFINITY}"
-    return f"{units:+.0f}" if units else "0"
-
-
 def _spread_suffix(spread: float | None, decimals: int) -> str:
     return "" if spread is None else f" ± {format_number(spread, decimals)}"
 
 
-def _mean_text(summary: Summary, decimals: int) -> str:
-    if summary.mean is None:
-        return "failed" if summary.failed else UNDEFINED if summary.undefined else NOT_RUN
-    some_infinite = 0 < summary.infinite < summary.n
-    return f"{INFINITY} ({summary.infinite}/{summary.n})" if some_infinite else format_number(summary.mean, decimals)
-
-
-def _bold_indices(columns: Sequence[ResultColumn], summaries: Sequence[Summary], metric: str) -> set[int]:
-    bold_indices = set()
-    for group in group_by(range(len(columns)), lambda index: columns[index].group).values():
-        numbers = {index: summaries[index].mean for index in group}
-        if sum(number is not None for number in numbers.values()) > 1:
-            bold_indices |= best_of(numbers, metric)
-    return bold_indices
-
-
-def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable) -> list[Verdict]:
-    """Return the verdicts of those ``pairs`` that can be compared."""
-    judgements = [verdict_of(summary, number, table, place) for summary, number, place in pairs]
-    return [verdict for verdict in judgements if verdict is not None]
 
 
 def agreement_text(
@@ -257,11 +241,11 @@ class MetricResults:
         texts = []
         numbers = self.published_numbers(row)
         for summary, number, column in zip(self.summaries(row), numbers, self.outline.columns, strict=True):
-            place = (row.paper_dataset, column.paper_learner or "", column.paper_method or "")
-            if number is None or not summary.values or not summary.is_published_split:
-                texts.append("")
-            else:
-                texts.append(_units_text(difference_in_units(summary.values[0], number, decimals[place])))
+            text = ""
+            if number is not None and summary.values and summary.is_published_split:
+                units = difference_in_units(summary.values[0], number, decimals[place_of(row, column)])
+                text = f"{units:+.0f}".replace("inf", INFINITY) if units else "0"
+            texts.append(text)
         return texts
 
     def line(self, row: Row, decimals: int) -> list[Text]:
@@ -284,27 +268,25 @@ class MetricResults:
         ]
         return [first, *(line for label, texts in parts for line in minor_lines(label, texts))]
 
-    def pairs(self, table: PublishedTable) -> list[tuple[Summary, float, Place]]:
-        """Return our summary, the published number of the ``table`` and its place for each number but misprints."""
-        return [
-            (
-                summary
-                if table.seed is None
-                else summarise(self.outline, self.results, row, column, self.metric, table.seed),
-                number,
-                place_of(row, column),
-            )
-            for row in self.outline.datasets
-            for column, summary, number in zip(
-                self.outline.columns, self.summaries(row), self.published_numbers(row), strict=True
-            )
-            if number is not None and not self.is_misprint(row, column)
-        ]
+    def pair(self, row: Row, column: ResultColumn) -> tuple[Summary, float, Place] | None:
+        """Return our summary, the published number and its place, or None where there is none to compare.
+
+        A misprint is not compared. With a seed, the summary has only the repetition of it.
+        """
+        number = published_number(self.published, row, column, self.metric)
+        if self.table is None or number is None or self.is_misprint(row, column):
+            return None
+        summary = summarise(self.outline, self.results, row, column, self.metric, self.table.seed)
+        return summary, number, place_of(row, column)
+
+    def verdict(self, row: Row, column: ResultColumn) -> Verdict | None:
+        """Return whether the published number agrees with ours. None where they cannot be compared."""
+        pair = self.pair(row, column)
+        return verdict_of(pair[0], pair[1], self.table, pair[2]) if pair and self.table else None
 
     def is_misprint(self, row: Row, column: ResultColumn) -> bool:
         """Return whether the published number is one that no predictions can have."""
-        place = (row.paper_dataset, column.paper_learner, column.paper_method, self.metric)
-        return self.outline.paper is not None and place in misprints(self.outline.paper)
+        return self.outline.paper is not None and (*place_of(row, column), self.metric) in misprints(self.outline.paper)
 
     @property
     def table(self) -> PublishedTable | None:
@@ -323,13 +305,15 @@ class MetricResults:
     def notes(self, full_census: Census, has_units: bool = True) -> list[str]:
         """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
         notes = [*footnotes(self.all_summaries, full_census), *override_notes(self.outline)]
-        if self.table is not None:
-            columns = self.outline.columns
-            n_misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
-            if has_units and any(any(self.units_line(row)) for row in self.outline.datasets):
-                notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
-            if line := agreement_text(self.pairs(self.table), self.table, n_misprints):
-                notes.insert(0, line)
+        if self.table is None:
+            return notes
+        rows = self.outline.datasets
+        places = [(row, column) for row in rows for column in self.outline.columns]
+        if has_units and any(any(self.units_line(row)) for row in rows):
+            notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
+        pairs = [pair for place in places if (pair := self.pair(*place))]
+        if line := agreement_text(pairs, self.table, sum(self.is_misprint(*place) for place in places)):
+            notes.insert(0, line)
         return notes
 
 
@@ -373,10 +357,10 @@ def table_explanation(outlines: Sequence[Outline], metric: str, published: Publi
 def splits_text(outlines: Sequence[Outline]) -> str:
     """Return which splits the means are taken over."""
     counts = {outline.repetitions[row.name] for outline in outlines for row in outline.datasets}
-    larger_counts = sorted(n for n in counts if n > 1)
+    larger_counts = [n for n in counts if n > 1]
     if not larger_counts:
         return "one split"
-    count_text = str(larger_counts[0]) if len(larger_counts) == 1 else f"{larger_counts[0]} to {larger_counts[-1]}"
+    count_text = span_text(larger_counts)
     rows = [row for outline in outlines for row in outline.datasets if outline.repetitions[row.name] > 1]
     if all(row.drawn for row in rows):
         kind = "drawn data sets"

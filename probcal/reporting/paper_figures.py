@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,7 +25,6 @@ from probcal.reporting.iso_figures import iso_figures
 from probcal.reporting.stored_curves import (
     CurvePanel,
     Panels,
-    StoredCurve,
     missing_cells,
     missing_curves,
     panels_of,
@@ -36,7 +34,7 @@ from probcal.reporting.stored_curves import (
     undrawn_columns,
 )
 from probcal.store.cell_result import Results, resolve_metric
-from probcal.store.outline import Outline, ResultColumn
+from probcal.store.outline import Outline
 
 _DASHES = ("-", "--", ":")
 """Dashes, each used with all colours before the next."""
@@ -63,24 +61,25 @@ def _draw_stages(axes: Axes, panel: CurvePanel) -> None:
     n_stages = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
         colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
-        stages = np.arange(1, len(curve.mean) + 1)
-        # infinite: a gap
-        mean = np.where(np.isfinite(curve.mean), curve.mean, np.nan)
-        axes.plot(stages, mean, dashes, color=colour, linewidth=1.2, label=curve.title)
-        if curve.sd is not None:
-            axes.fill_between(stages, mean - curve.sd, mean + curve.sd, color=colour, alpha=0.18, linewidth=0)
+        mean = np.where(np.isfinite(curve.mean), curve.mean, np.nan)  # infinite: a gap
+        _draw_band(axes, np.arange(1, len(mean) + 1), mean, curve.sd, curve.title, colour, dashes)
     axes.set_xlim(0, n_stages)
     if not name.larger_is_better:
         axes.set_ylim(bottom=0)
-    axes.set_xlabel(_x_label(panel.column))
+    is_probing = "probing" in (panel.column.method.partition(".")[0], panel.column.paper_method)
+    axes.set_xlabel("Number of probes" if is_probing else "Number of stages")
     axes.set_ylabel(name.long)
     axes.spines[["top", "right"]].set_visible(False)
     name_lines(axes)
 
 
-def _x_label(column: ResultColumn) -> str:
-    is_probing = "probing" in (column.method.partition(".")[0], column.paper_method)
-    return "Number of probes" if is_probing else "Number of stages"
+def _draw_band(
+    axes: Axes, x: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, name: str, colour: str, dashes: str = "-"
+) -> None:
+    """Draw a line with a band of one sd on each side. NaN leaves a gap."""
+    axes.plot(x, mean, dashes, color=colour, linewidth=1.2, label=name)
+    if sd is not None:
+        axes.fill_between(x, mean - sd, mean + sd, color=colour, alpha=0.18, linewidth=0)
 
 
 _BAR_WIDTH = 0.36
@@ -129,7 +128,10 @@ def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     figure = titled_figure(title, len(rows) * (PANEL_SIZE[0] + NAME_WIDTH), 1.2 * PANEL_SIZE[1])
     for row, axes in zip(rows, figure.subplots(1, len(rows), squeeze=False, sharey=True)[0], strict=True):
         for effect in (effect for effect in subset if effect.row.title == row):
-            _draw_ratios(axes, effect, COLOURS[columns.index(effect.name) % len(COLOURS)])
+            ratios = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan)  # infinite: a gap
+            sd = ratios.std(axis=0, ddof=1) if len(ratios) > 1 else None
+            colour = COLOURS[columns.index(effect.name) % len(COLOURS)]
+            _draw_band(axes, effect.parameters, ratios.mean(axis=0), sd, effect.name, colour)
         axes.axhline(1, color=GREY, linewidth=0.6, zorder=0)
         axes.set_title(row)
         axes.set_xlim(0, max(effect.parameters[-1] for effect in subset))
@@ -140,15 +142,6 @@ def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
     figure.axes[0].set_ylabel("Loss after calibration / loss before")
     figure.supxlabel(splits_text([len(effect.ratios) for effect in subset], "band"), fontsize="small", color=GREY)
     return figure
-
-
-def _draw_ratios(axes: Axes, effect: CalibrationEffect, colour: str) -> None:
-    ratios = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan)  # infinite: a gap
-    mean = ratios.mean(axis=0)
-    axes.plot(effect.parameters, mean, color=colour, linewidth=1.2, label=effect.name)
-    if len(effect.ratios) > 1:
-        sd = ratios.std(axis=0, ddof=1)
-        axes.fill_between(effect.parameters, mean - sd, mean + sd, color=colour, alpha=0.18, linewidth=0)
 
 
 Styles = Mapping[tuple[str, str], LineStyle]
@@ -184,37 +177,25 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
 
 def _draw_martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
     for curve in panels.martingales:
-        axes.plot(curve.x, curve.y, label=curve.column.label, **_curve_options(styles[curve.method]))
+        options = {**styles[curve.method].curve_options(), "linestyle": "-"}
+        axes.plot(curve.x, curve.y, label=curve.column.label, **options)
     axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     axes.margins(x=0)
-    axes.set_xlabel("Test row")
-    axes.set_ylabel("log10 of the martingale")
+    axes.set(xlabel="Test row", ylabel="log10 of the martingale")
     if panels.martingales:
         axes.legend(loc="upper left", frameon=False, fontsize="small")
 
 
 def _draw_rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
+    """Draw the ROC curves. Dashes distinguish variants, and marks distinguish methods in grey."""
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
     for curve in panels.rocs:
-        same_variant = curve.column.variant in (panels.variant, "")
-        options = _curve_options(styles[curve.method], "-" if same_variant else ":")
-        axes.plot(curve.x, curve.y, label=_auc_label(curve), **options)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.set_aspect("equal")
-    axes.set_xlabel("False positive rate")
-    axes.set_ylabel("True positive rate")
+        dashes = "-" if curve.column.variant in (panels.variant, "") else ":"
+        label = curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")
+        axes.plot(curve.x, curve.y, label=label, **{**styles[curve.method].curve_options(), "linestyle": dashes})
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="False positive rate", ylabel="True positive rate")
     if panels.rocs:
         axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2)
-
-
-def _curve_options(style: LineStyle, dashes: str = "-") -> dict[str, Any]:
-    """Return the style with ``dashes`` that distinguish variants. Marks distinguish methods in grey."""
-    return {**style.curve_options(), "linestyle": dashes}
-
-
-def _auc_label(curve: StoredCurve) -> str:
-    return curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")
 
 
 PAPER, ROC = "paper", "roc"

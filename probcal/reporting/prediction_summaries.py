@@ -28,7 +28,7 @@ from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
 from probcal.metrics.decision_curve import DecisionCurve, of_treated
 from probcal.metrics.ranking import RankedRows
 from probcal.metrics.reliability import Band, ReliabilityCurve
-from probcal.metrics.score_histogram import ScoreHistogram
+from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
 from probcal.store.cell_result import Results
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -141,8 +141,8 @@ def roc_curve(predictions: StoredPredictions, points: int = MOST_POINTS) -> RocC
     rows = RankedRows.of(checked_two_classes(predictions.y, predictions.p))
     if not rows.has_both_classes():
         return None
-    # from the largest prediction down
-    negative, positive = (_counts_from_top(rows.up_to(labels)) for labels in (1 - rows.y, rows.y))
+    totals = (np.rint(rows.up_to(labels)).astype(np.int64) for labels in (1 - rows.y, rows.y))
+    negative, positive = (counts[-1] - counts[::-1] for counts in totals)  # from the largest prediction down
     places = _select_points(negative, positive, points)
     return RocCurve(negative[places], positive[places])
 
@@ -155,26 +155,23 @@ def hull_places(negative: Counts, positive: Counts) -> Counts:
 
 
 def _select_points(negative: Counts, positive: Counts, points: int) -> Counts:
-    if len(negative) <= points:
-        return np.arange(len(negative))
+    """Return at most so many places of points: corners of the hull, then others at even distances."""
     distances = negative / negative[-1] + positive / positive[-1]
-    corners = hull_places(negative, positive)
-    corners = corners[_even_places(distances[corners], points)]
-    even_places = _even_places(distances, points - len(corners) + 2) if len(corners) < points else corners[:0]
-    return np.union1d(corners, even_places)
 
+    def select_even(places: Counts, most: int) -> Counts:
+        """Return at most so many of ``places``, with first and last."""
+        if len(places) <= most:
+            return places
+        values = distances[places]
+        even = np.searchsorted(values, np.linspace(values[0], values[-1], most))
+        return np.asarray(places[np.unique(even.clip(0, len(values) - 1))])
 
-def _even_places(values: Array, points: int) -> Counts:
-    """Return at most so many places, with first and last, whose rising ``values`` are evenly spread."""
-    if len(values) <= points:
-        return np.arange(len(values))
-    places = np.searchsorted(values, np.linspace(values[0], values[-1], points))
-    return np.unique(places.clip(0, len(values) - 1))
-
-
-def _counts_from_top(totals: Array) -> Counts:
-    counts = np.rint(totals).astype(np.int64)
-    return np.asarray(counts[-1] - counts[::-1])
+    all_places = np.arange(len(negative))
+    if len(negative) <= points:
+        return all_places
+    corners = select_even(hull_places(negative, positive), points)
+    n_left = points - len(corners)
+    return np.union1d(corners, select_even(all_places, n_left + 2)) if n_left else corners
 
 
 @dataclass(frozen=True)
@@ -201,18 +198,6 @@ def cost_curve(roc: RocCurve) -> CostCurve:
     x = np.diff(fpr) / (np.diff(fpr) + np.diff(tpr))
     y = (1 - tpr[:-1]) * x + fpr[:-1] * (1 - x)
     return CostCurve(np.r_[0.0, x, 1.0], np.r_[0.0, y, 0.0])
-
-
-HISTOGRAM_BINS = 20
-
-
-def score_histogram(predictions: StoredPredictions, bins: int = HISTOGRAM_BINS) -> tuple[Counts, Counts]:
-    """Return the numbers of negative and of positive rows in ``bins`` of equal width over [0, 1], (bins,) each.
-
-    The last bin includes 1.
-    """
-    negative, positive = (np.histogram(predictions.p[predictions.y == label], bins, (0, 1))[0] for label in (0, 1))
-    return negative, positive
 
 
 RELIABILITY_BINS = 10
@@ -308,12 +293,8 @@ class Entry(BaseModel):
 
     @classmethod
     def of(cls, predictions: StoredPredictions, digest: str) -> Entry:
-        curve, (negative, positive), roc = (
-            reliability(predictions),
-            score_histogram(predictions),
-            roc_curve(predictions),
-        )
-        steps = None if roc is None else (np.diff(roc.negative).tolist(), np.diff(roc.positive).tolist())
+        curve, roc = reliability(predictions), roc_curve(predictions)
+        histogram = score_histogram(predictions.y, predictions.p)
         return cls(
             dataset=predictions.row.name,
             learner=predictions.column.learner,
@@ -325,8 +306,8 @@ class Entry(BaseModel):
             mean=curve.mean.tolist(),
             counts=list(curve.counts),
             positive=list(curve.positive),
-            scores=(negative.tolist(), positive.tolist()),
-            roc=steps,
+            scores=(histogram.negative.astype(int).tolist(), histogram.positive.astype(int).tolist()),
+            roc=None if roc is None else (np.diff(roc.negative).tolist(), np.diff(roc.positive).tolist()),
         )
 
     @property
@@ -388,31 +369,19 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class PredictionFigure:
-    """Hold the curves of one data set and column, computed from its entry."""
+    """Hold the curves of one data set and column, computed from its entry.
+
+    With ``entry.top_label``, all are about the likeliest class of each row, as in ``StoredPredictions``.
+    """
 
     row: Row
     column: ResultColumn
     entry: Entry
 
-    @property
-    def n_splits(self) -> int:
-        return self.entry.splits
-
-    @property
-    def top_label(self) -> bool:
-        """Return whether all curves are about the likeliest class of each row, as in ``StoredPredictions``."""
-        return self.entry.top_label
-
     @functools.cached_property
     def reliability(self) -> Reliability:
         entry = self.entry
         return Reliability.of(entry.mean, entry.counts, entry.positive, entry.appearances)
-
-    @property
-    def scores(self) -> tuple[Counts, Counts]:
-        """Return the numbers of negative and of positive rows in bins of equal width over [0, 1]."""
-        negative, positive = (np.asarray(counts, np.int64) for counts in self.entry.scores)
-        return negative, positive
 
     @property
     def reliability_curve(self) -> ReliabilityCurve:
@@ -423,7 +392,7 @@ class PredictionFigure:
 
     @property
     def score_histogram(self) -> ScoreHistogram:
-        negative, positive = (counts.astype(np.float64) for counts in self.scores)
+        negative, positive = (np.asarray(counts, np.float64) for counts in self.entry.scores)
         return ScoreHistogram(np.linspace(0, 1, len(negative) + 1), negative, positive)
 
     @property

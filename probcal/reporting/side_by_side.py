@@ -161,7 +161,7 @@ def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
     table_4_experiments = [experiment for experiment in experiments if has_best_methods(experiment.outline)]
     grids = number_grids(
         [metric for experiment in experiments for metric in experiment.outline.metrics],
-        lambda number, metric: _metric_grid(number, experiments, metric, published),
+        lambda metric, number: _metric_grid(number, experiments, metric, published),
         (lambda number: _best_method_grid(number, table_4_experiments, published)) if table_4_experiments else None,
     )
     return f"{published.short}: {', '.join(experiment.name for experiment in experiments)}", grids

@@ -41,14 +41,31 @@ class CurvePanel:
 
 def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
     """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
-    candidates = [column for column in outline.columns if not column.before_and_after]  # their two stages are no rounds
-    pairs = [(column, row) for column in candidates for row in outline.datasets]
-    stage_lists = [(column, stages_of(outline, results, row, column)) for column, row in pairs]
-    metrics = dict.fromkeys(metric for _, cells in stage_lists for stages in cells for metric in stages)
-    columns = [
-        candidate for candidate in candidates if any(column == candidate and cells for column, cells in stage_lists)
+    column_stages = [
+        (column, [(row.title, stages_of(outline, results, row, column)) for row in outline.datasets])
+        for column in outline.columns
+        if not column.before_and_after  # their two stages are no rounds
     ]
-    return [[_curve_panel(outline, results, metric, column) for column in columns] for metric in metrics]
+    column_stages = [(column, rows) for column, rows in column_stages if any(cells for _, cells in rows)]
+    metrics = dict.fromkeys(
+        metric for _, rows in column_stages for _, cells in rows for stages in cells for metric in stages
+    )
+    panels: list[list[CurvePanel]] = []
+    for metric in metrics:
+        panels.append([])
+        for column, rows in column_stages:
+            splits = [(title, [stages[metric] for stages in cells if metric in stages]) for title, cells in rows]
+            panels[-1].append(CurvePanel(metric, column, [_stage_curve(title, one) for title, one in splits if one]))
+    return panels
+
+
+def _stage_curve(title: str, splits: list[list[float]]) -> StageCurve:
+    n_stages = max(map(len, splits))
+    # a method that stops early keeps its last value
+    values = np.array([split + split[-1:] * (n_stages - len(split)) for split in splits])
+    with np.errstate(invalid="ignore"):
+        sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
+    return StageCurve(title, values.mean(axis=0), sd, len(values))
 
 
 def shortfalls(outline: Outline, results: Results, panels: list[list[CurvePanel]]) -> list[str]:
@@ -76,24 +93,6 @@ def missing_cells(
     if n_stale:
         notes.append(f"{n_stale} of {n_planned} cells are stale; probcal run renews them")
     return notes
-
-
-def _curve_panel(outline: Outline, results: Results, metric: str, column: ResultColumn) -> CurvePanel:
-    curves = []
-    for row in outline.datasets:
-        values = [stages[metric] for stages in stages_of(outline, results, row, column) if metric in stages]
-        if values:
-            curves.append(_stage_curve(row.title, values))
-    return CurvePanel(metric, column, curves)
-
-
-def _stage_curve(title: str, splits: list[list[float]]) -> StageCurve:
-    n_stages = max(map(len, splits))
-    # a method that stops early keeps its last value
-    values = np.array([split + split[-1:] * (n_stages - len(split)) for split in splits])
-    with np.errstate(invalid="ignore"):
-        sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
-    return StageCurve(title, values.mean(axis=0), sd, len(values))
 
 
 MARTINGALE, ROC = "martingale", "roc"
@@ -135,7 +134,14 @@ def stored_panels(outline: Outline, results: Results) -> list[Panels]:
     """
     all_panels = []
     for row in outline.datasets:
-        martingales, rocs = (_stored_curves(outline, results, row, name) for name in (MARTINGALE, ROC))
+        martingales, rocs = (
+            [
+                StoredCurve(column, line["x"], line["y"], auc)
+                for column in outline.columns
+                for line, auc in _curve_lines(outline, results, row, column, name)
+            ]
+            for name in (MARTINGALE, ROC)
+        )
         variants = list(dict.fromkeys(curve.column.variant for curve in martingales))
         for variant in variants or [""]:
             other_variants = {name for name in variants if name != variant}
@@ -152,46 +158,33 @@ def stored_panels(outline: Outline, results: Results) -> list[Panels]:
 def missing_curves(outline: Outline, results: Results) -> list[str]:
     """Return notes on what the figure does not show: columns without a line, and stale cells."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
-    planned_pairs = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
-    entries = {column.entry for row, column in planned_pairs if _protects(outline, results, row, column)}
-    protecting_pairs = [(row, column) for row, column in planned_pairs if column.entry in entries]
+    pairs = [pair for pair in pairs if planned_ids(outline, *pair)]
+    # methods that bet along the stream; others never have a martingale
+    entries = {
+        column.entry
+        for row, column in pairs
+        if summarise(outline, results, row, column, "log10_martingale").n
+        or _curve_lines(outline, results, row, column, MARTINGALE)
+    }
+    notes = []
+    for name, title, candidates in (
+        (MARTINGALE, "martingale", [pair for pair in pairs if pair[1].entry in entries]),
+        (ROC, "ROC curve", pairs),
+    ):
+        columns = {pair[1] for pair in candidates if _curve_lines(outline, results, *pair, name)}
+        labels = [
+            f"{column.label} on {row.title}" if column in columns else column.label
+            for row, column in candidates
+            if not _curve_lines(outline, results, row, column, name)
+        ]
+        if columns and labels:
+            notes.append(f"no {title} for {', '.join(dict.fromkeys(labels))}")
     stale_labels = [
-        column.label
-        for row, column in planned_pairs
-        if planned_ids(outline, row, column)[0] in stale_ids(outline, results, row, column)
+        pair[1].label for pair in pairs if planned_ids(outline, *pair)[0] in stale_ids(outline, results, *pair)
     ]
-    notes = [_missing_note(outline, results, protecting_pairs, MARTINGALE, "martingale")]
-    notes += [_missing_note(outline, results, planned_pairs, ROC, "ROC curve")]
-    notes += [f"{', '.join(dict.fromkeys(stale_labels))}: stale; probcal run renews them"] if stale_labels else []
-    return [note for note in notes if note]
-
-
-def _missing_note(
-    outline: Outline, results: Results, pairs: list[tuple[Row, ResultColumn]], name: str, title: str
-) -> str:
-    """Return the note on columns without the curve, or an empty text if all columns or none have it."""
-    presence = [bool(_curve_lines(outline, results, row, column, name)) for row, column in pairs]
-    columns = {column for (_, column), is_present in zip(pairs, presence, strict=True) if is_present}
-    labels = [
-        f"{column.label} on {row.title}" if column in columns else column.label
-        for (row, column), is_present in zip(pairs, presence, strict=True)
-        if not is_present
-    ]
-    return f"no {title} for {', '.join(dict.fromkeys(labels))}" if columns and labels else ""
-
-
-def _protects(outline: Outline, results: Results, row: Row, column: ResultColumn) -> bool:
-    """Return whether the method bets along the stream. Other methods never have a martingale."""
-    has_number = summarise(outline, results, row, column, "log10_martingale").n > 0
-    return has_number or bool(_curve_lines(outline, results, row, column, MARTINGALE))
-
-
-def _stored_curves(outline: Outline, results: Results, row: Row, name: str) -> list[StoredCurve]:
-    return [
-        StoredCurve(column, line["x"], line["y"], auc)
-        for column in outline.columns
-        for line, auc in _curve_lines(outline, results, row, column, name)
-    ]
+    if stale_labels:
+        notes.append(f"{', '.join(dict.fromkeys(stale_labels))}: stale; probcal run renews them")
+    return notes
 
 
 def _curve_lines(
@@ -305,19 +298,18 @@ def _build_sweep(
 
 def _includes(first: Sweep, second: Sweep) -> bool:
     """Return whether ``first`` has all lines of ``second``, apart from the randomness of a learner."""
-    same_learner = (first.row, first.column.learner) == (second.row, second.column.learner)
+
+    def settings(column: ResultColumn) -> dict[str, Any]:
+        params = {name: value for name, value in column.settings.get("params", {}).items() if name != "answer"}
+        return {**column.settings, "params": params}
+
     return (
-        same_learner
-        and _settings_without_answer(first.column) == _settings_without_answer(second.column)
+        (first.row, first.column.learner) == (second.row, second.column.learner)
+        and settings(first.column) == settings(second.column)
         and second.borders.keys() <= first.borders.keys()
         and first.classes.keys() == second.classes.keys()
         and all(np.array_equal(first.classes[name], second.classes[name]) for name in first.classes)
     )
-
-
-def _settings_without_answer(column: ResultColumn) -> dict[str, Any]:
-    params = {name: value for name, value in column.settings.get("params", {}).items() if name != "answer"}
-    return {**column.settings, "params": params}
 
 
 def _points(line: Mapping[str, Any]) -> np.ndarray:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
-from probcal._io import csv_text
+from probcal._io import csv_number, csv_text
 from probcal.metrics.registry import Metric
 from probcal.papers.check.comparison import attach_paper, published_number
 from probcal.papers.published import PublishedPaper
@@ -19,7 +20,6 @@ from probcal.reporting.grid import (
     latex,
     markdown,
     number_grids,
-    omission_notes,
     order_metrics,
     override_notes,
 )
@@ -30,12 +30,11 @@ from probcal.reporting.metric_table import (
     has_best_methods,
     metric_table,
     splits_text,
-    verdicts,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.outline import Outline
 from probcal.store.summary import census, stale_ids, summarise
 
 HEADER = [
@@ -44,37 +43,24 @@ HEADER = [
 ]  # fmt: skip
 
 
-def tidy_csv(outline: Outline, results: Results, metrics: list[str], published: PublishedPaper | None) -> str:
-    """Return the lines under ``HEADER``, without the header.
+def _csv_lines(store: Store) -> Iterator[list[str | int]]:
+    """Yield the lines under ``HEADER``.
 
     ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
     """
-    return csv_text(
-        _tidy_line(outline, results, row, column, metric, published)
-        for metric in metrics
-        for row in outline.datasets
-        for column in outline.columns
-    )
-
-
-def _tidy_line(
-    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: PublishedPaper | None
-) -> list[str | int]:
-    summary = summarise(outline, results, row, column, metric)
-    number = published_number(published, row, column, metric)
-    difference = None if summary.mean is None or number is None else summary.mean - number
-    if difference is not None and not math.isfinite(difference):
-        difference = None
-    n_stale = len(stale_ids(outline, results, row, column))
-    return [
-        outline.name, row.name, column.learner, column.method, column.label, metric,
-        _number_text(summary.mean), _number_text(summary.sd), summary.n, summary.failed, n_stale,
-        _number_text(number), _number_text(difference),
-    ]  # fmt: skip
-
-
-def _number_text(number: float | None) -> str:
-    return "" if number is None else f"{number:.6g}"
+    outline, published = attach_paper(Outline.of(store))
+    results = store.results()
+    for metric, row, column in product(order_metrics(outline.metrics), outline.datasets, outline.columns):
+        summary = summarise(outline, results, row, column, metric)
+        number = published_number(published, row, column, metric)
+        difference = None if summary.mean is None or number is None else summary.mean - number
+        if difference is not None and not math.isfinite(difference):
+            difference = None
+        yield [
+            outline.name, row.name, column.learner, column.method, column.label, metric,
+            csv_number(summary.mean), csv_number(summary.sd), summary.n, summary.failed,
+            len(stale_ids(outline, results, row, column)), csv_number(number), csv_number(difference),
+        ]  # fmt: skip
 
 
 _UP, _DOWN = "↑", "↓"
@@ -88,21 +74,38 @@ def has_method_rows(outline: Outline, published: PublishedPaper | None) -> bool:
 
 def method_table(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
-    metrics = order_metrics(outline.metrics)
-    all_results = [MetricResults(outline, results, metric, published) for metric in metrics]
-    names = [resolve_metric(metric) for metric in metrics]
+    all_results = [MetricResults(outline, results, metric, published) for metric in order_metrics(outline.metrics)]
+    names = [resolve_metric(one.metric) for one in all_results]
     [row] = outline.datasets
-    columns = [metric_results.line(row, name.decimals) for metric_results, name in zip(all_results, names, strict=True)]
+    columns = [one.line(row, name.decimals) for one, name in zip(all_results, names, strict=True)]
+    ends = {_header(name)[-1] for name in names if not name.no_end}
+    parts = [splits_text([outline])]
+    parts += [f"{mark} {word} is better" for mark, word in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
+    one_group = len({column.group for column in outline.columns}) == 1
+    parts.append("best in bold" if one_group else "best of each learner in bold")
+    tables = [one.table for one in all_results if one.table]
+    if published and tables:
+        places = [
+            f"{table.place} of {published.short}" + ("" if table.seed is None else f" (only seed {table.seed})")
+            for table in tables
+        ]
+        parts.append(f"in brackets {', '.join(dict.fromkeys(places))}")
+    long_names = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
+    meanings = [
+        f"{name.short}: {long[0].lower()}{long[1:]}" + (f", {name.no_end}" if name.no_end else "")
+        for name, long in long_names
+    ]
     return Grid(
         number=number,
-        name=outline.datasets[0].title,
-        explanation=_explanation(outline, names, all_results),
+        name=row.title,
+        explanation="; ".join(parts) + ".",
         header=["", *map(_header, names)],
         rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
         notes=[
-            *_agreement_notes(names, all_results),
-            *_footnotes(all_results, outline, results),
-            *_abbreviations(names),
+            *_agreement_notes(all_results),
+            *footnotes([summary for one in all_results for summary in one.all_summaries], census(outline, results)),
+            *override_notes(outline),
+            *([f"{'; '.join(meanings)}."] if meanings else []),
         ],
     )
 
@@ -111,54 +114,20 @@ def _header(name: Metric) -> str:
     return name.short if name.no_end else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
 
 
-def _explanation(outline: Outline, names: Sequence[Metric], all_results: Sequence[MetricResults]) -> str:
-    ends = {_header(name)[-1] for name in names if not name.no_end}
-    parts = [splits_text([outline])]
-    parts += [f"{mark} {word} is better" for mark, word in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
-    one_group = len({column.group for column in outline.columns}) == 1
-    parts.append("best in bold" if one_group else "best of each learner in bold")
-    places = dict.fromkeys(
-        f"{metric_results.table.place} of {metric_results.published.short}" + _seed_text(metric_results.table.seed)
-        for metric_results in all_results
-        if metric_results.table and metric_results.published
-    )
-    return "; ".join(parts + ([f"in brackets {', '.join(places)}"] if places else [])) + "."
-
-
-def _seed_text(seed: int | None) -> str:
-    return "" if seed is None else f" (only seed {seed})"
-
-
-def _agreement_notes(names: Sequence[Metric], all_results: Sequence[MetricResults]) -> list[str]:
+def _agreement_notes(all_results: Sequence[MetricResults]) -> list[str]:
     """Return the agreement of all metrics in one line, judged as ``probcal check`` does.
 
     A table with a seed is compared with the repetition of that seed only.
     """
     counts, restrictions = [], dict[str, None]()
-    for name, metric_results in zip(names, all_results, strict=True):
-        if metric_results.table and (
-            judgements := verdicts(metric_results.pairs(metric_results.table), metric_results.table)
-        ):
-            counts.append(f"{name.short} {sum(verdict.in_band for verdict in judgements)} of {len(judgements)}")
-            if metric_results.table.seed is not None:
-                restrictions[f"only our run of seed {metric_results.table.seed}, not the mean"] = None
+    for one in all_results:
+        verdicts = [one.verdict(row, column) for row in one.outline.datasets for column in one.outline.columns]
+        if hits := [verdict.in_band for verdict in verdicts if verdict is not None]:
+            counts.append(f"{resolve_metric(one.metric).short} {sum(hits)} of {len(hits)}")
+            if one.table and one.table.seed is not None:
+                restrictions[f"only our run of seed {one.table.seed}, not the mean"] = None
     remark = f" ({', '.join(restrictions)})" if restrictions else ""
     return [f"Agreement with the published numbers{remark}: {', '.join(counts)}."] if counts else []
-
-
-def _footnotes(all_results: Sequence[MetricResults], outline: Outline, results: Results) -> list[str]:
-    summaries = [summary for metric_results in all_results for summary in metric_results.all_summaries]
-    return [*footnotes(summaries, census(outline, results)), *override_notes(outline)]
-
-
-def _abbreviations(names: Sequence[Metric]) -> list[str]:
-    """Return what the headings mean."""
-    pairs = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
-    meanings = [
-        f"{name.short}: {long[0].lower()}{long[1:]}" + (f", {name.no_end}" if name.no_end else "")
-        for name, long in pairs
-    ]
-    return [f"{'; '.join(meanings)}."] if meanings else []
 
 
 FORMATS = ("markdown", "latex", "html", "csv")
@@ -173,7 +142,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     SideBySideError when experiments cannot stand side by side.
     """
     if format == "csv":
-        return csv_text([HEADER]) + "".join(_store_csv(store) for store in stores)
+        return csv_text([HEADER]) + "".join(csv_text(_csv_lines(store)) for store in stores)
     if side_by_side:
         experiments = [side_by_side_tables(*stores)]
     else:
@@ -181,11 +150,6 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     if format == "html":
         return html_page(experiments)
     return "\n".join({"markdown": markdown, "latex": latex}[format](*experiment) for experiment in experiments)
-
-
-def _store_csv(store: Store) -> str:
-    outline, published = attach_paper(Outline.of(store))
-    return tidy_csv(outline, store.results(), order_metrics(outline.metrics), published)
 
 
 def tables(store: Store) -> list[Grid]:
@@ -199,15 +163,13 @@ def tables(store: Store) -> list[Grid]:
     if has_method_rows(outline, published):
         return [method_table(1, outline, results, published), *calibration_tables(2, outline, results, published)]
     full_census = census(outline, results)
-
-    def best_grid(number: int) -> Grid:
-        return best_method_table(number, outline, results, published, full_census)
-
     grids = number_grids(
         outline.metrics,
-        lambda number, metric: metric_table(number, outline, results, metric, published, full_census),
-        best_grid if has_best_methods(outline) else None,
+        lambda metric, number: metric_table(number, outline, results, metric, published, full_census),
+        (lambda number: best_method_table(number, outline, results, published, full_census))
+        if has_best_methods(outline)
+        else None,
     )
-    skip_notes = set(omission_notes(outline))
+    skip_notes = set(override_notes(outline, only_skips=True))
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, outline, results, published)

@@ -81,7 +81,7 @@ def test_score_histogram_shows_the_shares_of_each_class(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "scores")["scores-wine"].axes
     [picture] = pictures_of(store, Outline.of(store), store.results()).figures
-    negative, positive = picture.scores
+    _, negative, positive = picture.score_histogram
     shares = [*positive / positive.sum(), *-negative / negative.sum()]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx(shares)
 

@@ -23,7 +23,6 @@ from probcal.reporting.comparison.split_results import (
     SAMPLES,
     ComparisonData,
     Progress,
-    cells_by_repetition,
     column_id,
     share_of_test_rows,
 )
@@ -67,12 +66,19 @@ class Bootstrap:
     _cached_draws: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 
     def splits_of_draws(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
-        """Return one set of splits per draw for a published data set and column, or an empty list without results."""
+        """Return one set of splits per draw for a published data set and column, or an empty list without results.
+
+        It has as many splits as are needed to say whether any, or half, of them are infinite.
+        """
         name = (dataset, column, metric, stage)
         if name not in self._cached_draws:
             place = self.experiment.place_of(dataset, column)
             draws = self.draws(*place, metric, stage) if place else None
-            self._cached_draws[name] = _splits_of_draws(draws) if draws else []
+            shares = zip(draws.finite.tolist(), draws.infinite.tolist(), strict=True) if draws else ()
+            self._cached_draws[name] = [
+                {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}
+                for mean, share in shares
+            ]
         return self._cached_draws[name]
 
     def draws(self, row: Row, column: ResultColumn, metric: str, stage: int | None = None) -> Draws | None:
@@ -85,16 +91,13 @@ class Bootstrap:
             numbers = rows[column_id(column)]
             return Draws(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
         splits = self.experiment.splits(row, column, metric, stage)
-        return _resample_splits(row, splits, self._test_share(row, column)) if splits else None
+        cells = self.experiment.finished_cells(row, column)
+        return _resample_splits(row, splits, share_of_test_rows(row, cells)) if splits else None
 
     def has_draws(self, row: Row, column: ResultColumn, metric: str) -> bool:
         """Return whether the result varies between draws. With one split and no test rows it does not."""
         rows = self.split_data.rows.get(row.name, {}).get(metric, {})
         return column_id(column) in rows or len(self.experiment.splits(row, column, metric)) > 1
-
-    def _test_share(self, row: Row, column: ResultColumn) -> float:
-        cells = cells_by_repetition(self.experiment.outline, self.experiment.results, row, column)
-        return share_of_test_rows(row, [*cells.values()])
 
 
 def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
@@ -131,10 +134,7 @@ def _stretch_factor(n: int, share: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class BootstrapDraw:
-    """Present one draw in the form in which claims read results.
-
-    It has as many splits as are needed to say whether any, or half, of them are infinite.
-    """
+    """Present one draw in the form in which claims read results."""
 
     bootstrap: Bootstrap
     draw: int
@@ -145,13 +145,6 @@ class BootstrapDraw:
 
     def rounding(self, metric: str) -> float:
         return 0.0
-
-
-def _splits_of_draws(draws: Draws) -> list[Splits]:
-    return [
-        {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}
-        for mean, share in zip(draws.finite.tolist(), draws.infinite.tolist(), strict=True)
-    ]
 
 
 Flags = npt.NDArray[np.bool_]
@@ -194,30 +187,23 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
     experiment = bootstrap.experiment
     outline, columns = experiment.outline, experiment.outline.columns
     places = []
+    labels = labels_of(outline)
     for row in progress([*outline.datasets] if len(columns) > 1 else []):
         for metric in rankable_metrics(outline.metrics):
-            draws = [bootstrap.draws(row, column, metric) for column in columns]
-            known_draws = [draw for draw in draws if draw is not None]
-            if len(known_draws) < len(columns):
+            draws = [draw.means for column in columns if (draw := bootstrap.draws(row, column, metric)) is not None]
+            if len(draws) < len(columns):
                 continue
+            # equal in the printed decimals, columns share the place, and an infinite mean is never first
+            sign = -1 if resolve_metric(metric).larger_is_better else 1
+            numbers = np.round(sign * np.array(draws).T, DECIMALS)
+            first_flags = (numbers == numbers.min(axis=1, keepdims=True)) & np.isfinite(numbers)
             means = [summarise(outline, experiment.results, row, column, metric).mean for column in columns]
             best = best_of(dict(enumerate(means)), metric)
-            labels = labels_of(outline)
             places.append(
                 FirstPlace(
                     row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),
                     experiment.published.best_method(row.paper_dataset, metric) if experiment.published else None,
-                    _first_flags(np.array([draw.means for draw in known_draws]).T, metric),
-                    all(bootstrap.has_draws(row, column, metric) for column in columns),
+                    first_flags, all(bootstrap.has_draws(row, column, metric) for column in columns),
                 )
             )  # fmt: skip
     return places
-
-
-def _first_flags(means: npt.NDArray[np.float64], metric: str) -> Flags:
-    """Return which columns are first in each draw of ``means``, (n_draws, n_columns).
-
-    Columns that are equal in the printed decimals share the place. An infinite mean is never first.
-    """
-    rounded_means = np.round(-means if resolve_metric(metric).larger_is_better else means, DECIMALS)
-    return np.asarray((rounded_means == rounded_means.min(axis=1, keepdims=True)) & np.isfinite(rounded_means))

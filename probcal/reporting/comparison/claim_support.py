@@ -32,6 +32,7 @@ from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, 
 from probcal.reporting.grid import order_metrics
 from probcal.store.cell_result import Results
 from probcal.store.folder import Store
+from probcal.store.outline import ResultColumn
 
 DECISIVE_SHARE = 0.975
 """Share of draws that decides a claim. A count then lies beyond the end of its 95 % interval."""
@@ -120,132 +121,122 @@ def supported_claims(
     paper = bootstrap.experiment.published
     if paper is None:
         return []
-    numbers = MeasuredNumbers(bootstrap.experiment)
-    tested_pairs = {(pair.metric, _published_titles(pair, paper)): pair for pair in pairs}
-    first = {(place.row.paper_dataset, place.metric): place for place in reversed([*places])}
-    claims = [
-        claim
-        for claim in paper.claims
-        if set(claim.metrics) <= {*bootstrap.experiment.outline.metrics, *_UNLISTED_METRICS}
-    ]
-    supports = [_claim_support(claim, paper, bootstrap, numbers, tested_pairs, first) for claim in progress(claims)]
-    return [support for support in supports if _has_results(support)]
+    titles = {names: title for title, names in reversed(paper.columns.items())}
+
+    def title_of(column: ResultColumn) -> str:
+        return titles.get((column.paper_learner or "", column.paper_method or ""), "")
+
+    judge_of = _ClaimJudge(
+        paper,
+        bootstrap,
+        MeasuredNumbers(bootstrap.experiment),
+        {(pair.metric, title_of(pair.later), title_of(pair.earlier)): pair for pair in pairs},
+        {(place.row.paper_dataset, place.metric): place for place in reversed([*places])},
+    )
+    metrics = {*bootstrap.experiment.outline.metrics, *_UNLISTED_METRICS}
+    supports = map(judge_of.support, progress([claim for claim in paper.claims if set(claim.metrics) <= metrics]))
+    return [support for support in supports if any(tally.known for tally in support.means_verdict.tallies.values())]
 
 
 _UNLISTED_METRICS = ("loss_ratio", "steepest_growth")
 """Metrics that no experiment lists, since they come from stages and curves."""
 
 
-def _has_results(support: ClaimSupport) -> bool:
-    return any(tally.known for tally in support.means_verdict.tallies.values())
+@dataclass(frozen=True, eq=False)
+class _ClaimJudge:
+    """Judge the claims of a paper by our means and by the draws."""
 
+    paper: PublishedPaper
+    bootstrap: Bootstrap
+    numbers: MeasuredNumbers
+    pairs: dict[tuple[str, str, str], Pair]
+    """(metric, later, earlier) -> pair, with the titles of published columns, empty where there is none."""
+    first: dict[tuple[str, str], FirstPlace]
+    """(data set, metric) -> how often each method is the best."""
 
-def _published_titles(pair: Pair, paper: PublishedPaper) -> tuple[str, str]:
-    """Return (later, earlier) as titles of published columns, each empty where there is none."""
-    titles = {names: title for title, names in reversed(paper.columns.items())}
-    later, earlier = (
-        titles.get((column.paper_learner or "", column.paper_method or ""), "") for column in (pair.later, pair.earlier)
-    )
-    return later, earlier
-
-
-def _claim_support(
-    claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap, numbers: MeasuredNumbers,
-    tested_pairs: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
-) -> ClaimSupport:  # fmt: skip
-    claim_verdict = judge(claim, paper, numbers)
-    claim_outcomes = find_outcomes(claim, paper, numbers)
-    part = _claim_part(claim, paper, claim_verdict, numbers)
-    part_verdicts: list[Verdict] = []
-    counts: dict[str, Count] = {}
-    if not claim_outcomes:
-        verdicts = _verdicts_of_draws(claim, paper, bootstrap)
-        part_verdicts = _verdicts_of_draws(part, paper, bootstrap) if part else []
-    else:
-        has_places = "" in claim_outcomes and all(
-            outcome is None or entry in first for entry, outcome in claim_outcomes[""].items()
+    def support(self, claim: Claim) -> ClaimSupport:
+        claim_verdict = judge(claim, self.paper, self.numbers)
+        outcomes = find_outcomes(claim, self.paper, self.numbers)
+        part = self._part(claim, claim_verdict)
+        part_verdicts: list[Verdict] = []
+        counts: dict[str, Count] = {}
+        if not outcomes:
+            verdicts = self._verdicts_of_draws(claim)
+            part_verdicts = self._verdicts_of_draws(part) if part else []
+        else:
+            codes = self._codes(claim, outcomes)
+            verdicts = _verdicts_of_codes(claim, codes)
+            known_codes = {metric: matrix[:, (matrix != _CODES[None]).all(axis=0)] for metric, matrix in codes.items()}
+            if part:
+                has_codes = all(matrix.size for matrix in known_codes.values())
+                part_verdicts = _verdicts_of_codes(part, known_codes) if has_codes else ["undecided"]
+            for metric, matrix in codes.items():
+                entries = [*outcomes[metric]]
+                significance = self._count_significant(claim, metric, entries)
+                counts[metric] = _count_wins(claim_verdict.tallies[metric], matrix, entries, significance)
+        return ClaimSupport(
+            claim,
+            claim_verdict,
+            ResampledVerdict.of(verdicts, claim_verdict.verdict),
+            ResampledVerdict.of(part_verdicts, judge(part, self.paper, self.numbers).verdict) if part else None,
+            counts,
         )
-        codes = (
-            _codes_of_places(claim, paper, claim_outcomes[""], first)
-            if has_places
-            else _codes(claim, paper, bootstrap, claim_outcomes)
+
+    def _part(self, claim: Claim, verdict: ClaimVerdict) -> Claim | None:
+        """Return the claim limited to the data sets with results, or None where all have results."""
+        n_missing = sum(tally.not_run for tally in verdict.tallies.values())
+        if not n_missing:
+            return None
+        columns = claim.columns or tuple(self.paper.columns)
+        datasets = tuple(
+            name
+            for name in claim.datasets or self.paper.titles
+            if any(self.numbers.splits(name, column, metric) for column in columns for metric in claim.metrics)
         )
-        verdicts = _verdicts_of_codes(claim, codes)
-        known_codes = {metric: matrix[:, (matrix != _CODES[None]).all(axis=0)] for metric, matrix in codes.items()}
-        if part:
-            has_codes = all(matrix.size for matrix in known_codes.values())
-            part_verdicts = _verdicts_of_codes(part, known_codes) if has_codes else ["undecided"]
-        counts = {
-            metric: _count_wins(
-                claim_verdict.tallies[metric],
-                matrix,
-                [*claim_outcomes[metric]],
-                _count_significant(claim, metric, [*claim_outcomes[metric]], tested_pairs),
-            )
-            for metric, matrix in codes.items()
-        }
-    part_verdict = ResampledVerdict.of(part_verdicts, judge(part, paper, numbers).verdict) if part else None
-    return ClaimSupport(
-        claim, claim_verdict, ResampledVerdict.of(verdicts, claim_verdict.verdict), part_verdict, counts
-    )
+        n_known = sum(tally.known for tally in verdict.tallies.values())
+        return claim.partial_claim(datasets, n_known / (n_known + n_missing))
 
+    def _verdicts_of_draws(self, claim: Claim) -> list[Verdict]:
+        def means_of(dataset: str, column: str, metric: str, stage: int | None) -> npt.NDArray[np.float64] | None:
+            place = self.bootstrap.experiment.place_of(dataset, column)
+            draws = self.bootstrap.draws(*place, metric, stage) if place else None
+            return draws.means if draws else None
 
-def _claim_part(claim: Claim, paper: PublishedPaper, verdict: ClaimVerdict, numbers: MeasuredNumbers) -> Claim | None:
-    """Return the claim limited to the data sets with results, or None where all have results."""
-    tallies = verdict.tallies.values()
-    if not any(tally.not_run for tally in tallies):
+        if claim.kind in RANK_KINDS:
+            return judge_ranks_of_draws(claim, self.paper, SAMPLES, means_of)
+        return [judge(claim, self.paper, BootstrapDraw(self.bootstrap, draw)).verdict for draw in range(SAMPLES)]
+
+    def _codes(self, claim: Claim, outcomes: dict[str, dict[tuple[str, str], Outcome | None]]) -> dict[str, Codes]:
+        """Return metric -> (n_draws, n_entries) outcomes, coded as in ``_CODES``."""
+        if "" not in outcomes or any(outcome and entry not in self.first for entry, outcome in outcomes[""].items()):
+            draws = [find_outcomes(claim, self.paper, BootstrapDraw(self.bootstrap, draw)) for draw in range(SAMPLES)]
+            return {
+                metric: np.array([[_CODES[outcome] for outcome in draw[metric].values()] for draw in draws], np.int8)
+                for metric in outcomes
+            }
+        # best and printed_best: the best methods of each draw are known already
+        codes = np.full((SAMPLES, len(outcomes[""])), _CODES[None], dtype=np.int8)
+        for place, (entry, outcome) in enumerate(outcomes[""].items()):
+            if outcome is not None:
+                names = {self.paper.columns[title] for title in claim.columns or self.paper.best_columns(*entry)}
+                first = self.first[entry]
+                is_named = [(column.paper_learner, column.paper_method) in names for column in first.columns]
+                codes[:, place] = np.where(first.first_flags[:, is_named].any(axis=1), 1, -1)
+        return {"": codes}
+
+    def _count_significant(
+        self, claim: Claim, metric: str, entries: list[tuple[str, str]]
+    ) -> tuple[int, int, Pair] | None:
+        """Return the number of data sets for and against a claim about two columns, if this pair was tested."""
+        if claim.kind not in _PAIRED_KINDS or claim.after:
+            return None
+        a, b = claim.columns
+        names = {dataset for dataset, _ in entries}
+        for columns, (favourable, contrary) in (((a, b), ("better", "worse")), ((b, a), ("worse", "better"))):
+            if pair := self.pairs.get((metric, *columns)):
+                verdicts: list[str] = [test.verdict for test in pair.tests if test.row.paper_dataset in names]
+                return verdicts.count(favourable), verdicts.count(contrary), pair
         return None
-    columns = claim.columns or tuple(paper.columns)
-    datasets = tuple(
-        name
-        for name in claim.datasets or paper.titles
-        if any(numbers.splits(name, column, metric) for column in columns for metric in claim.metrics)
-    )
-    known = sum(tally.known for tally in tallies)
-    return claim.partial_claim(datasets, known / (known + sum(tally.not_run for tally in tallies)))
-
-
-def _verdicts_of_draws(claim: Claim, paper: PublishedPaper, bootstrap: Bootstrap) -> list[Verdict]:
-    if claim.kind in RANK_KINDS:
-        return judge_ranks_of_draws(claim, paper, SAMPLES, functools.partial(_means_of_draws, bootstrap))
-    return [judge(claim, paper, BootstrapDraw(bootstrap, draw)).verdict for draw in range(SAMPLES)]
-
-
-def _means_of_draws(
-    bootstrap: Bootstrap, dataset: str, column: str, metric: str, stage: int | None
-) -> npt.NDArray[np.float64] | None:
-    place = bootstrap.experiment.place_of(dataset, column)
-    draws = bootstrap.draws(*place, metric, stage) if place else None
-    return draws.means if draws else None
-
-
-def _codes(
-    claim: Claim,
-    paper: PublishedPaper,
-    bootstrap: Bootstrap,
-    claim_outcomes: dict[str, dict[tuple[str, str], Outcome | None]],
-) -> dict[str, Codes]:
-    """Return metric -> (n_draws, n_entries) outcomes, coded as in ``_CODES``."""
-    draws = [find_outcomes(claim, paper, BootstrapDraw(bootstrap, draw)) for draw in range(SAMPLES)]
-    return {
-        metric: np.array([[_CODES[outcome] for outcome in draw[metric].values()] for draw in draws], dtype=np.int8)
-        for metric in claim_outcomes
-    }
-
-
-def _codes_of_places(
-    claim: Claim, paper: PublishedPaper, entry_outcomes: dict[tuple[str, str], Outcome | None],
-    first: dict[tuple[str, str], FirstPlace],
-) -> dict[str, Codes]:  # fmt: skip
-    """Return the outcomes of ``best`` and ``printed_best``, where the best methods of each draw are known already."""
-    codes = np.full((SAMPLES, len(entry_outcomes)), 2, dtype=np.int8)
-    for place, (entry, outcome) in enumerate(entry_outcomes.items()):
-        if outcome is None:
-            continue
-        names = {paper.columns[title] for title in claim.columns or paper.best_columns(*entry)}
-        columns = [(column.paper_learner, column.paper_method) in names for column in first[entry].columns]
-        codes[:, place] = np.where(first[entry].first_flags[:, columns].any(axis=1), 1, -1)
-    return {"": codes}
 
 
 def _verdicts_of_codes(claim: Claim, codes: dict[str, Codes]) -> list[Verdict]:
@@ -295,21 +286,6 @@ def _interval_95(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _count_significant(
-    claim: Claim, metric: str, entries: list[tuple[str, str]], tested_pairs: dict[tuple[str, tuple[str, str]], Pair]
-) -> tuple[int, int, Pair] | None:
-    """Return the number of data sets for and against a claim about two columns, if this pair was tested."""
-    if claim.kind not in _PAIRED_KINDS or claim.after:
-        return None
-    a, b = claim.columns
-    names = {dataset for dataset, _ in entries}
-    for columns, verdicts in (((a, b), ("better", "worse")), ((b, a), ("worse", "better"))):
-        if pair := tested_pairs.get((metric, columns)):
-            test_verdicts: list[str] = [test.verdict for test in pair.tests if test.row.paper_dataset in names]
-            return test_verdicts.count(verdicts[0]), test_verdicts.count(verdicts[1]), pair
-    return None
-
-
 CLIPPED_CXE = "cxe_clipped"
 
 
@@ -341,7 +317,11 @@ def compare(store: Store, progress: Progress = iter) -> Comparison:
     experiment = CheckedResults.of(store)
     outline = experiment.outline
     split_data = read_comparison_data(store, outline, experiment.results, progress)
-    experiment = replace(experiment, results=_add_clipped_cxe(experiment.results, split_data))
+    results = dict(experiment.results)
+    for name, loss in split_data.clipped.items():
+        if cell := results.get(name):
+            results[name] = replace(cell, metrics={**cell.metrics, CLIPPED_CXE: loss})
+    experiment = replace(experiment, results=Results(results))
     bootstrap = Bootstrap(experiment, split_data)
     metrics = order_metrics([*outline.metrics, *([CLIPPED_CXE] if split_data.clipped else [])])
     metric_ranks = {metric: rank_methods(outline, experiment.results, metric) for metric in progress(metrics)}
@@ -358,12 +338,3 @@ def compare(store: Store, progress: Progress = iter) -> Comparison:
         {metric: group for metric, group in metric_pairs.items() if group},
         places, claims,
     )  # fmt: skip
-
-
-def _add_clipped_cxe(results: Results, data: ComparisonData) -> Results:
-    clipped_cells = {
-        name: replace(results[name], metrics={**results[name].metrics, CLIPPED_CXE: number})
-        for name, number in data.clipped.items()
-        if name in results
-    }
-    return Results({**results, **clipped_cells})

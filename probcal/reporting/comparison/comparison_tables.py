@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from probcal._io import Field, counted, csv_text, join_first
+from probcal._io import counted, csv_number, csv_text, join_first
 from probcal.metrics.number_text import INFINITY
 from probcal.reporting.check.check_text import json_of
-from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, Count, ResampledVerdict
+from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, ResampledVerdict
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
@@ -50,8 +50,8 @@ def _claim_grids(comparison: Comparison) -> Iterator[Grid]:
             Text(support.claim.statement()),
             Text(wins_text(support)),
             Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in support.counts.values())),
-            Text(", ".join(f"{count.better}:{count.worse}" for count in _tested_counts(support))),
-            Text(", ".join(p_text(count.wilcoxon_holm) for count in _tested_counts(support))),
+            Text(", ".join(f"{count.better}:{count.worse}" for count in tested_counts)),
+            Text(", ".join(p_text(count.wilcoxon_holm) for count in tested_counts)),
             Text(support.means_verdict.verdict),
             Text(support.verdict, bold=True),
             Text(draws_text(support.draws_verdict)),
@@ -59,6 +59,7 @@ def _claim_grids(comparison: Comparison) -> Iterator[Grid]:
         ]
         for support in comparison.claims
         for part_verdict in [support.partial_verdict or support.draws_verdict]
+        for tested_counts in [[count for count in support.counts.values() if count.better is not None]]
     ]
     explanation = (
         "wins by our means, one number per metric; their 95 % interval; data sets with a significant difference for "
@@ -79,10 +80,6 @@ def wins_text(support: ClaimSupport) -> str:
     if len(known_counts) > 1:
         return ", ".join(f"{count.wins} of {count.known}" for count in support.counts.values())
     return f"{', '.join(str(count.wins) for count in support.counts.values())} of {known_counts.pop()}"
-
-
-def _tested_counts(support: ClaimSupport) -> list[Count]:
-    return [count for count in support.counts.values() if count.better is not None]
 
 
 def draws_text(verdict: ResampledVerdict) -> str:
@@ -129,15 +126,16 @@ def _rank_grids(comparison: Comparison) -> Iterator[Grid]:
         ]
         for label in labels
     ]
-    rows.append([Text("p"), *(Text(p_text(ranking.p)) for ranking in rankings.values())])
-    rows.append(
-        [Text("critical difference"), *(Text(f"{ranking.critical_difference:.2f}") for ranking in rankings.values())]
-    )
-    rows.append([Text("data sets"), *(Text(str(ranking.n_datasets)) for ranking in rankings.values())])
-    notes = [
-        f"{resolve_metric(metric).short}, not significantly different: {_groups_text(ranking.groups)}."
-        for metric, ranking in rankings.items()
-    ]
+    last_lines = {
+        "p": [p_text(ranking.p) for ranking in rankings.values()],
+        "critical difference": [f"{ranking.critical_difference:.2f}" for ranking in rankings.values()],
+        "data sets": [str(ranking.n_datasets) for ranking in rankings.values()],
+    }
+    rows += [[Text(name), *map(Text, texts)] for name, texts in last_lines.items()]
+    notes = []
+    for metric, ranking in rankings.items():
+        groups = "; ".join(", ".join(group) for group in ranking.groups) or "none"
+        notes.append(f"{resolve_metric(metric).short}, not significantly different: {groups}.")
     missing_titles = dict.fromkeys(title for ranking in rankings.values() for title in ranking.left_out)
     if missing_titles:
         notes.append(f"Left out, since a column has no number: {', '.join(missing_titles)}.")
@@ -146,10 +144,6 @@ def _rank_grids(comparison: Comparison) -> Iterator[Grid]:
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
     yield Grid(0, "Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
-
-
-def _groups_text(groups: tuple[tuple[str, ...], ...]) -> str:
-    return "; ".join(", ".join(group) for group in groups) or "none"
 
 
 def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
@@ -277,23 +271,20 @@ def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator
         for comparison in comparisons:
             for metric, pairs in comparison.pairs.items():
                 for start in range(0, len(pairs), _PAIRS_OF_A_PART):
-                    yield csv_text(_csv_rows(comparison, metric, pairs[start : start + _PAIRS_OF_A_PART]))
+                    yield csv_text(
+                        [
+                            comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier),
+                            test.row.name, test.n_splits,
+                            *map(csv_number, (test.difference, test.low, test.high, test.p, test.p_holm)),
+                            test.how, test.verdict,
+                        ]
+                        for pair in pairs[start : start + _PAIRS_OF_A_PART]
+                        for test in pair.tests
+                    )  # fmt: skip
     else:
         yield "\n".join(
             markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
         )
-
-
-def _csv_rows(comparison: Comparison, metric: str, pairs: Sequence[Pair]) -> Iterator[list[Field]]:
-    for pair in pairs:
-        for test in pair.tests:
-            names = [comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
-            numbers = [_number_text(number) for number in (test.difference, test.low, test.high, test.p, test.p_holm)]
-            yield [*names, test.row.name, test.n_splits, *numbers, test.how, test.verdict]
-
-
-def _number_text(number: float | None) -> str:
-    return "" if number is None else f"{number:.6g}"
 
 
 def _json_comparison(comparison: Comparison) -> dict[str, Any]:
@@ -301,7 +292,17 @@ def _json_comparison(comparison: Comparison) -> dict[str, Any]:
         "experiment": comparison.experiment.outline.name,
         "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
         "pairs": {
-            metric: [_json_pair(pair) for pair in _listed_pairs(pairs)] for metric, pairs in comparison.pairs.items()
+            metric: [
+                {"later": column_id(pair.later), "earlier": column_id(pair.earlier), "p": pair.p,
+                 "p_holm": pair.p_holm, "ahead": pair.n_ahead,
+                 "datasets": [
+                     {**{name: value for name, value in test._asdict().items() if name != "row"},
+                      "dataset": test.row.name}
+                     for test in pair.tests
+                 ]}
+                for pair in _listed_pairs(pairs)
+            ]
+            for metric, pairs in comparison.pairs.items()
         },
         "pairs_left_out": {metric: max(0, len(pairs) - _MOST_PAIRS) for metric, pairs in comparison.pairs.items()},
         "best": [
@@ -319,15 +320,4 @@ def _json_comparison(comparison: Comparison) -> dict[str, Any]:
         ],
         "without_predictions": list(comparison.split_data.missing_columns),
         "without_clipped": comparison.split_data.missing_clipped,
-    }  # fmt: skip
-
-
-def _json_pair(pair: Pair) -> dict[str, Any]:
-    tested = [
-        {**{name: value for name, value in test._asdict().items() if name != "row"}, "dataset": test.row.name}
-        for test in pair.tests
-    ]
-    return {
-        "later": column_id(pair.later), "earlier": column_id(pair.earlier), "p": pair.p, "p_holm": pair.p_holm,
-        "ahead": pair.n_ahead, "datasets": tested,
     }  # fmt: skip

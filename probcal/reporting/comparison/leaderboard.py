@@ -7,7 +7,7 @@ counts once, whatever the number of its learners. Tables are drawn again with re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from probcal.analysis.paired_wins import elo, mean_of_known, pairwise_wins, weighted_mean
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
-from probcal.reporting.comparison.split_results import cells_by_repetition, first_reading_rows, split_values
+from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
 from probcal.store.cell_result import CellResult, Results, resolve_metric
 from probcal.store.outline import Outline, Row
+from probcal.store.summary import done_cells
 
 Floats = npt.NDArray[np.float64]
 
@@ -145,25 +146,20 @@ def measure_scores(outline: Outline, results: Results, metric: str) -> Scores:
     sign = -1.0 if resolve_metric(metric).larger_is_better else 1.0
     tables = []
     for r, row in enumerate(rows):
-        column_cells = {
-            column: [*cells_by_repetition(outline, results, row, column).values()] for column in outline.columns
-        }
-        tables.append(_describe_table(row, [cell for cells in column_cells.values() for cell in cells]))
+        cells = {column: done_cells(outline, results, row, column) for column in outline.columns}
+        tables.append(_describe_table(row, [cell for column_cells in cells.values() for cell in column_cells]))
         for m, learner in enumerate(learners):
             columns = [
                 column
-                for column, cells in column_cells.items()
-                if column.learner == learner and _has_metric(cells, metric)
+                for column, column_cells in cells.items()
+                if column.learner == learner
+                and any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in column_cells)
             ]
-            values = split_values(outline, results, row, columns, metric) if len(columns) > 1 else None
-            if values is None:
-                continue
-            for column, mean in zip(columns, values.means, strict=True):
+            means = SplitNumbers.of(outline, results, row, columns, metric).common_means if len(columns) > 1 else None
+            for column, mean in zip(columns, () if means is None else means, strict=means is not None):
                 place = methods.index(column.method)
                 losses[r, m, place] = sign * mean
-                seconds[r, m, place] = float(
-                    np.mean([cell.seconds + cell.shared_seconds for cell in column_cells[column]])
-                )
+                seconds[r, m, place] = float(np.mean([cell.seconds + cell.shared_seconds for cell in cells[column]]))
     baseline = baseline_method(outline)
     all_scores = Scores(
         metric, tuple(tables), learners, methods, losses, seconds,
@@ -171,10 +167,6 @@ def measure_scores(outline: Outline, results: Results, metric: str) -> Scores:
     )  # fmt: skip
     mask = ~np.isnan(losses).all(axis=2)
     return all_scores.select(np.flatnonzero(mask.any(axis=1)).tolist(), np.flatnonzero(mask.any(axis=0)).tolist())
-
-
-def _has_metric(cells: Sequence[CellResult], metric: str) -> bool:
-    return any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in cells)
 
 
 def _describe_table(row: Row, cells: Sequence[CellResult]) -> Table:
@@ -190,35 +182,31 @@ def _describe_table(row: Row, cells: Sequence[CellResult]) -> Table:
     )
 
 
-_SIZES = ((500, "under 500 rows"), (2_000, "500 to 2,000 rows"), (10_000, "2,000 to 10,000 rows"))
-_BALANCES = ((0.2, "rarest class under 1/5 of its equal share"), (0.6, "1/5 to 3/5 of its equal share"))
-_CLASSES = ((3, "2 classes"), (6, "3 to 5 classes"))
-_UNKNOWN = "unknown"
-
-
-def _size_group(table: Table) -> str:
-    return _bin_name(table.n_train, _SIZES, "10,000 rows or more")
-
-
-def _balance_group(table: Table) -> str:
-    return _bin_name(table.balance, _BALANCES, "3/5 of its equal share or more")
-
-
-def _class_group(table: Table) -> str:
-    return _bin_name(table.n_classes, _CLASSES, "6 classes or more")
-
-
-def _bin_name(value: float | None, bounds: Sequence[tuple[float, str]], rest: str) -> str:
-    if value is None:
-        return _UNKNOWN
-    return next((name for bound, name in bounds if value < bound), rest)
-
-
-_GROUPS: dict[str, tuple[Callable[[Table], str], tuple[str, ...]]] = {
-    "size": (_size_group, (*(name for _, name in _SIZES), "10,000 rows or more", _UNKNOWN)),
-    "balance": (_balance_group, (*(name for _, name in _BALANCES), "3/5 of its equal share or more", _UNKNOWN)),
-    "classes": (_class_group, (*(name for _, name in _CLASSES), "6 classes or more", _UNKNOWN)),
+_GROUPS: dict[str, tuple[str, Sequence[tuple[float, str]]]] = {
+    "size": (
+        "n_train",
+        (
+            (500, "under 500 rows"),
+            (2_000, "500 to 2,000 rows"),
+            (10_000, "2,000 to 10,000 rows"),
+            (math.inf, "10,000 rows or more"),
+        ),
+    ),
+    "balance": (
+        "balance",
+        (
+            (0.2, "rarest class under 1/5 of its equal share"),
+            (0.6, "1/5 to 3/5 of its equal share"),
+            (math.inf, "3/5 of its equal share or more"),
+        ),
+    ),
+    "classes": (
+        "n_classes",
+        ((3, "2 classes"), (6, "3 to 5 classes"), (math.inf, "6 classes or more")),
+    ),
 }
+"""Kind -> attribute of a table, and the groups of tables with their upper bounds."""
+_UNKNOWN = "unknown"
 KINDS = ("learner", *_GROUPS)
 """What leaderboards can be split by."""
 
@@ -234,10 +222,13 @@ def leaderboards(scores: Scores, kind: str = "") -> list[Leaderboard]:
     if kind == "learner":
         parts = [(scores.select(tables, [place]), name) for place, name in enumerate(scores.learners)]
     else:
-        group_of, names = _GROUPS[kind]
-        groups = [group_of(table) for table in scores.tables]
-        group_tables = {name: [index for index in tables if groups[index] == name] for name in names}
-        parts = [(scores.select(indices, learners), name) for name, indices in group_tables.items()]
+        attribute, bounds = _GROUPS[kind]
+        numbers = [getattr(table, attribute) for table in scores.tables]
+        names = [_UNKNOWN if n is None else next(name for bound, name in bounds if n < bound) for n in numbers]
+        parts = [
+            (scores.select([index for index in tables if names[index] == name], learners), name)
+            for name in (*(name for _, name in bounds), _UNKNOWN)
+        ]
     return [leaderboard(part, kind, name) for part, name in parts if not np.isnan(part.losses).all()]
 
 

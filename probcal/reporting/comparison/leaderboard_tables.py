@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
-from probcal._io import Field, counted, csv_text
+from probcal._io import Field, counted, csv_number, csv_text
 from probcal.errors import ProbcalError, unknown_name
 from probcal.reporting.check.check_text import json_of
 from probcal.reporting.comparison.leaderboard import (
+    KINDS,
     Estimate,
     Leaderboard,
     LeaderboardEntry,
@@ -21,7 +22,7 @@ from probcal.reporting.comparison.leaderboard import (
 )
 from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
-from probcal.store.cell_result import resolve_metric
+from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 from probcal.store.summary import census
@@ -37,7 +38,7 @@ _SHORT_EXPLANATION = (
     "Elo (the learner alone has 1000), and the share of tables on which the method is better than the learner alone; "
     "the highest Elo is bold."
 )
-_FEW_TABLES = 5
+_FEWEST_TABLES = 5
 """With fewer tables, an interval over tables says little."""
 
 
@@ -113,12 +114,15 @@ def board_grid(board: Leaderboard) -> Grid:
     rows = [
         [
             Text(entry.method),
-            Text(_whole_number_text(entry.elo.value)),
-            Text(_interval_text(entry.elo, _whole_number_text)),
-            Text(f"{entry.rank.value:.2f}", f" ({_interval_text(entry.rank, _decimal_text)})", bold=entry.like_best),
-            Text(_percent_text(entry.better.value), _bracketed_interval(entry.better)),
+            Text(_text(entry.elo.value)),
+            Text(_interval_text(entry.elo)),
+            Text(f"{entry.rank.value:.2f}", f" ({_interval_text(entry.rank, '.1f')})", bold=entry.like_best),
+            Text(
+                _percent_text(entry.better.value),
+                "" if math.isnan(entry.better.low) else f" ({_interval_text(entry.better, factor=100)})",
+            ),
             Text(_percent_text(entry.win_rate.value)),
-            Text(_seconds_text(entry.seconds), bold=entry.efficient),
+            Text(_text(entry.seconds, ".3g"), bold=entry.efficient),
         ]
         for entry in board.standings
     ]
@@ -145,8 +149,10 @@ def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
     metric = resolve_metric(boards[0].metric)
     name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
-    small_groups = [board.group for board in boards if board.n_tables < _FEW_TABLES]
-    notes = [f"Fewer than {_FEW_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
+    small_groups = [board.group for board in boards if board.n_tables < _FEWEST_TABLES]
+    notes = (
+        [f"Fewer than {_FEWEST_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
+    )
     return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
 
 
@@ -154,7 +160,7 @@ def _entry_text(entry: LeaderboardEntry | None, board: Leaderboard) -> Text:
     if entry is None:
         return Text(NOT_RUN)
     return Text(
-        _whole_number_text(entry.elo.value),
+        _text(entry.elo.value),
         f" ({_percent_text(entry.better.value)})",
         bold=entry.elo.value == board.standings[0].elo.value,
     )
@@ -166,41 +172,62 @@ def _notes(board: Leaderboard) -> list[str]:
         "counts once, whatever its number of learners."
     ]
     if not math.isnan(board.p):
+        p = p_text(board.p)
         notes.append(
-            f"Friedman's test on the {board.n_complete} tables with every method: p {_p_text(board.p)}. Mean ranks that"
+            f"Friedman's test on the {board.n_complete} tables with every method: p "
+            f"{p if p.startswith('<') else f'= {p}'}. Mean ranks that"
             f" are closer than Nemenyi's critical difference, {board.critical_difference:.2f}, are not significantly"
             " different."
         )
     return notes
 
 
-def _p_text(number: float) -> str:
-    text = p_text(number)
-    return text if text.startswith("<") else f"= {text}"
+def _text(number: float, form: str = ".0f") -> str:
+    return NOT_RUN if math.isnan(number) else format(number, form)
 
 
-def _whole_number_text(number: float) -> str:
-    return NOT_RUN if math.isnan(number) else f"{number:.0f}"
-
-
-def _decimal_text(number: float) -> str:
-    return f"{number:.1f}"
+def _interval_text(estimate: Estimate, form: str = ".0f", factor: int = 1) -> str:
+    low, high = factor * estimate.low, factor * estimate.high
+    return NOT_RUN if math.isnan(low) else f"{low:{form}} to {high:{form}}"
 
 
 def _percent_text(number: float) -> str:
     return NOT_RUN if math.isnan(number) else f"{100 * number:.0f} %"
 
 
-def _seconds_text(number: float) -> str:
-    return NOT_RUN if math.isnan(number) else f"{number:.3g}"
+ALL_TABLES = "all tables and learners"
+_FEWEST_METHODS = 3
+"""A leaderboard of fewer methods, or of fewer than ``_FEWEST_TABLES``, is on no page."""
 
 
-def _interval_text(estimate: Estimate, text: Callable[[float], str]) -> str:
-    return NOT_RUN if math.isnan(estimate.low) else f"{text(estimate.low)} to {text(estimate.high)}"
+@dataclass(frozen=True)
+class Board:
+    """Hold one leaderboard of a page, with the choices of the filters that show it."""
+
+    metric: str
+    group: str
+    grid: Grid
 
 
-def _bracketed_interval(estimate: Estimate) -> str:
-    return "" if math.isnan(estimate.low) else f" ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
+def page_boards(outline: Outline, results: Results, first: int) -> list[Board]:
+    """Return the leaderboards with at least three methods and five tables, numbered from ``first``.
+
+    A page shows one of them at a time. A kind with a single group shows nothing new.
+    """
+    boards: list[Board] = []
+    for metric in default_metrics(outline, results):
+        scores = measure_scores(outline, results, metric)
+        for kind in ("", *KINDS):
+            candidates = leaderboards(scores, kind)
+            for board in candidates if len(candidates) > 1 or not kind else ():
+                if len(board.standings) < _FEWEST_METHODS or board.n_tables < _FEWEST_TABLES:
+                    continue
+                grid = board_grid(board)
+                explanation = "read like the first of these tables." if boards else grid.explanation
+                group = f"{kind}: {board.group}" if kind else ALL_TABLES
+                grid = replace(grid, number=first + len(boards), explanation=explanation)
+                boards.append(Board(resolve_metric(metric).short, group, grid))
+    return boards
 
 
 def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> str:
@@ -222,23 +249,10 @@ def _csv_text(experiments: Sequence[ExperimentBoards]) -> str:
     for experiment in experiments:
         for board in (board for boards in experiment.boards for board in boards):
             for entry in board.standings:
-                numbers = [
-                    _number_text(number)
-                    for name in _ESTIMATES
-                    for number in (getattr(entry, name).value, getattr(entry, name).low, getattr(entry, name).high)
-                ]
-                flags: list[Field] = [
-                    _number_text(entry.seconds),
-                    int(entry.efficient),
-                    int(entry.like_best),
-                    entry.n_tables,
-                ]
+                numbers = [csv_number(number) for name in _ESTIMATES for number in astuple(getattr(entry, name))]
+                flags = (csv_number(entry.seconds), int(entry.efficient), int(entry.like_best), entry.n_tables)
                 rows.append([experiment.name, board.metric, board.kind, board.group, entry.method, *numbers, *flags])
     return csv_text(rows)
-
-
-def _number_text(number: float) -> str:
-    return "" if math.isnan(number) else f"{number:.6g}"
 
 
 def _json_boards(experiment: ExperimentBoards) -> dict[str, Any]:

@@ -14,17 +14,15 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import Floats, corrected_t_tests, holm, holm_families, wilcoxon_tests
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.split_results import (
-    DECIMALS,
     SAMPLES,
     UNKNOWN_TEST_SHARE,
     Progress,
+    SplitNumbers,
     column_id,
     first_reading_rows,
-    known_test_share,
 )
 from probcal.store.cell_result import resolve_metric
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import done_cells
 
 LEVEL = 0.95
 _FEWEST_INFINITE = 6
@@ -90,7 +88,9 @@ def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) 
     """
     outline = bootstrap.experiment.outline
     rows = [
-        _RowNumbers.of(bootstrap, row, metric) for row in first_reading_rows(outline) if outline.repetitions[row.name]
+        _RowNumbers.with_samples(bootstrap, row, metric)
+        for row in first_reading_rows(outline)
+        if outline.repetitions[row.name]
     ]
     if resolve_metric(metric).no_end or not rows:
         return []
@@ -110,32 +110,20 @@ def _pair_places(outline: Outline) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class _RowNumbers:
+class _RowNumbers(SplitNumbers):
     """Hold one metric of all columns of one data set. NaN stands for a missing number."""
 
-    row: Row
-    values: Floats
-    """(n_columns, n_planned)."""
-    test_shares: Floats
-    """(n_columns, n_planned): ``known_test_share`` of each cell."""
     samples: Floats | None
     """(n_columns, n_samples): bootstrap samples of the test rows of the only split, where it is stored."""
 
     @classmethod
-    def of(cls, bootstrap: Bootstrap, row: Row, metric: str) -> _RowNumbers:
+    def with_samples(cls, bootstrap: Bootstrap, row: Row, metric: str) -> _RowNumbers:
         outline, results = bootstrap.experiment.outline, bootstrap.experiment.results
-        values = np.full((len(outline.columns), outline.repetitions[row.name]), math.nan)
-        shares = values.copy()
-        for place, column in enumerate(outline.columns):
-            for cell in done_cells(outline, results, row, column):
-                values[place, cell.repetition] = cell.metrics.get(metric, math.nan)
-                share = known_test_share(row, cell)
-                shares[place, cell.repetition] = math.nan if share is None else share
-        samples = None
-        if values.shape[1] == 1 and (stored := bootstrap.split_data.rows.get(row.name, {}).get(metric)):
+        numbers, samples = SplitNumbers.of(outline, results, row, outline.columns, metric), None
+        if numbers.values.shape[1] == 1 and (stored := bootstrap.split_data.rows.get(row.name, {}).get(metric)):
             missing = np.full(SAMPLES, math.nan)
             samples = np.array([stored.get(column_id(column), missing) for column in outline.columns])
-        return cls(row, np.round(values, DECIMALS), shares, samples)
+        return cls(row, numbers.values, numbers.test_shares, samples)
 
     def test_pairs(self, places: npt.NDArray[np.int64]) -> _RowTests:
         """Test each pair on the splits that both columns have."""
@@ -240,13 +228,12 @@ def _paired_tests(row: Row, tests: _RowTests, p_holm: Floats, metric: str) -> li
     is_better = (tests.differences > 0) == resolve_metric(metric).larger_is_better
     is_significant = (p_holm <= 1 - LEVEL) & (tests.differences != 0)
     verdicts = np.where(is_significant, np.where(is_better, "better", "worse"), tests.verdicts)
-    numbers = [_or_none(field) for field in (tests.low, tests.high, tests.p, p_holm)]
+    numbers = [
+        [None if math.isnan(number) else number for number in field.tolist()]
+        for field in (tests.low, tests.high, tests.p, p_holm)
+    ]
     fields = (tests.n_splits.tolist(), tests.differences.tolist(), *numbers, tests.how.tolist(), verdicts.tolist())
     return [PairedTest(row, *values) if values[0] else None for values in zip(*fields, strict=True)]
-
-
-def _or_none(numbers: Floats) -> list[float | None]:
-    return [None if math.isnan(number) else number for number in numbers.tolist()]
 
 
 def p_text(p: float | None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
-from probcal.reporting.comparison.split_results import first_reading_rows, split_values
+from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.outline import Outline
 
@@ -57,9 +57,9 @@ def rank_methods(outline: Outline, results: Results, metric: str, level: float =
     if resolve_metric(metric).no_end or len(columns) < 2:
         return None
     rows = first_reading_rows(outline)
-    row_splits = [split_values(outline, results, row, columns, metric) for row in rows]
-    missing_titles = [row.title for row, splits in zip(rows, row_splits, strict=True) if splits is None]
-    means = [splits.means for splits in row_splits if splits is not None]
+    row_means = [SplitNumbers.of(outline, results, row, columns, metric).common_means for row in rows]
+    missing_titles = [row.title for row, means in zip(rows, row_means, strict=True) if means is None]
+    means = [means for means in row_means if means is not None]
     if len(means) < 2:
         return None
     return rank_columns(np.array(means), labels_of(outline), metric, level, missing_titles)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal._io import printable
@@ -32,9 +31,7 @@ def draw_ranks(
     selection: Selection = _FULL_SELECTION,
     folder_of: Callable[[Store], Path] = figures_folder,
 ) -> list[Path]:
-    """Draw ``ranks-METRIC`` as PNG and SVG in ``folder_of`` each store, for each metric with ranks.
-
-    Returns the paths.
+    """Draw ``ranks-METRIC`` as PNG and SVG in ``folder_of`` each store, for each metric with ranks. Return the paths.
 
     ``selection`` limits the results. Raises StoreError where a folder cannot be read or written, and UnknownPaper for
     an unknown paper.
@@ -57,73 +54,47 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
     Call it within ``drawing_style``.
     """
     k = len(ranking.labels)
-    groups = ranking.groups if _has_difference(ranking) else ()
-    bars = [(_rank(ranking, group[0]), _rank(ranking, group[-1])) for group in groups]
+    mean_ranks = dict(zip(ranking.labels, ranking.mean_ranks, strict=True))
+    has_difference = ranking.p <= 1 - ranking.level
+    bars = [(mean_ranks[group[0]], mean_ranks[group[-1]]) for group in ranking.groups if has_difference]
     lines = 1 + len(bars) + math.ceil(k / 2)
-    figure = titled_figure(_heading(ranking, title), _WIDTH, _LINE_HEIGHT * (lines + 3.5))
+    name = resolve_metric(ranking.metric).long
+    name = name if name[:2].isupper() else name[:1].lower() + name[1:]  # an abbreviation keeps its capitals
+    p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
+    test = "permuted ranks" if ranking.permuted else "Friedman's test"
+    meaning = (
+        "a bar joins methods that are not significantly different" if has_difference else "no significant difference"
+    )
+    caption = f"mean ranks over {ranking.n_datasets} data sets by {name} ({test}: {p}); {meaning}"
+    heading = f"{printable(title, 120)}: {caption}" if title else caption[0].upper() + caption[1:]
+    figure = titled_figure(heading, _WIDTH, _LINE_HEIGHT * (lines + 3.5))
     axes = figure.add_subplot()
     axes.set_axis_off()
     span = max(k - 1, 1)
     axes.set_xlim(1 - _SIDE_SHARE * span, k + _SIDE_SHARE * span)
     axes.set_ylim(lines + 0.5, -2.5)
-    _draw_axis(axes, k, ranking)
-    for place, (low, high) in enumerate(bars, 1):
-        axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
-                  solid_capstyle="butt")  # fmt: skip
-    _draw_names(axes, ranking, len(bars) + 1.3, span)
-    return figure
-
-
-def _heading(ranking: Ranks, title: str) -> str:
-    name = resolve_metric(ranking.metric)
-    p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
-    test = "permuted ranks" if ranking.permuted else "Friedman's test"
-    bar_text = (
-        "a bar joins methods that are not significantly different" if _has_difference(ranking)
-        else "no significant difference"
-    )  # fmt: skip
-    caption = f"mean ranks over {ranking.n_datasets} data sets by {_lower_first(name.long)} ({test}: {p}); {bar_text}"
-    return f"{printable(title, 120)}: {caption}" if title else caption[0].upper() + caption[1:]
-
-
-def _has_difference(ranking: Ranks) -> bool:
-    return ranking.p <= 1 - ranking.level
-
-
-def _lower_first(name: str) -> str:
-    """Return the name with a small first letter, except for an abbreviation."""
-    return name if name[:2].isupper() else name[:1].lower() + name[1:]
-
-
-def _draw_axis(axes: Axes, k: int, ranking: Ranks) -> None:
     axes.plot([1, k], [0, 0], color="black", linewidth=1)
-    for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, -0.25], color="black", linewidth=1)
-        if k <= 12 or rank % 5 == 0 or rank == 1:
-            axes.text(rank, -0.4, str(rank), ha="center", va="bottom")
+    for tick in range(1, k + 1):
+        axes.plot([tick, tick], [0, -0.25], color="black", linewidth=1)
+        if k <= 12 or tick % 5 == 0 or tick == 1:
+            axes.text(tick, -0.4, str(tick), ha="center", va="bottom")
     width = ranking.critical_difference
-    if width <= k - 1:
+    has_scale = width <= k - 1
+    if has_scale:
         axes.plot([1, 1 + width], [-1.7, -1.7], color=GREY, linewidth=1.5)
         for end in (1, 1 + width):
             axes.plot([end, end], [-1.9, -1.5], color=GREY, linewidth=1.5)
-    axes.text(1 + width / 2 if width <= k - 1 else 1, -1.85, f"critical difference {width:.2f}", color=GREY,
-              ha="center" if width <= k - 1 else "left", va="bottom")  # fmt: skip
-
-
-def _draw_names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
-    """Write the better half on the left, from the best downwards, and the others on the right, from the worst."""
-    k = len(ranking.labels)
-    half = math.ceil(k / 2)
+    axes.text(1 + width / 2 if has_scale else 1, -1.85, f"critical difference {width:.2f}", color=GREY,
+              ha="center" if has_scale else "left", va="bottom")  # fmt: skip
+    for place, (low, high) in enumerate(bars, 1):
+        axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
+                  solid_capstyle="butt")  # fmt: skip
+    # the better half on the left, from the best downwards, and the others on the right, from the worst
     for place, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
-        is_left = place < half
-        line = top + (place if is_left else k - 1 - place)
-        end = 1 - 0.03 * span if is_left else k + 0.03 * span
+        is_left, name = place < math.ceil(k / 2), printable(label, _LONGEST_NAME)
+        line = len(bars) + 1.3 + (place if is_left else k - 1 - place)
+        end, sign = (1 - 0.03 * span, -1) if is_left else (k + 0.03 * span, 1)
         axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
-        name = printable(label, _LONGEST_NAME)
-        text = f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}"
-        axes.text(end - 0.01 * span if is_left else end + 0.01 * span, line, text, ha="right" if is_left else "left",
-                  va="center")  # fmt: skip
-
-
-def _rank(ranking: Ranks, label: str) -> float:
-    return ranking.mean_ranks[ranking.labels.index(label)]
+        axes.text(end + sign * 0.01 * span, line, f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",
+                  ha="right" if is_left else "left", va="center")  # fmt: skip
+    return figure

@@ -27,56 +27,49 @@ from probcal.store.folder import COMPARISON, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import done_cells
 
+Floats = npt.NDArray[np.float64]
 Progress = Callable[[list[Any]], Iterable[Any]]
 """Function that yields the items of a list one by one, and may show the progress."""
 DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
 
 
-@dataclass(frozen=True)
-class SplitValues:
-    """Hold one metric of one data set.
+UNKNOWN_TEST_SHARE = 0.25
 
-    ``values`` is (n_columns, n_splits) on the splits that all ``columns`` have.
-    """
+
+@dataclass(frozen=True, eq=False)
+class SplitNumbers:
+    """Hold one metric of some columns on the planned splits of one data set. NaN stands for a missing number."""
 
     row: Row
-    columns: tuple[ResultColumn, ...]
-    values: npt.NDArray[np.float64]
-    planned: int
-    test_share: float
-    """n_test / (n_train + n_test) where splits overlap, and 0 where each split is an independent draw."""
+    values: Floats
+    """(n_columns, n_planned)."""
+    test_shares: Floats
+    """(n_columns, n_planned): ``known_test_share`` of each cell."""
+
+    @classmethod
+    def of(
+        cls, outline: Outline, results: Results, row: Row, columns: Sequence[ResultColumn], metric: str
+    ) -> SplitNumbers:
+        values = np.full((len(columns), outline.repetitions[row.name]), math.nan)
+        shares = values.copy()
+        for place, column in enumerate(columns):
+            for cell in done_cells(outline, results, row, column):
+                values[place, cell.repetition] = cell.metrics.get(metric, math.nan)
+                shares[place, cell.repetition] = known_test_share(row, cell)
+        return cls(row, np.round(values, DECIMALS), shares)
 
     @property
-    def means(self) -> npt.NDArray[np.float64]:
-        """Return (n_columns,) means, infinite as soon as one split is."""
-        return np.asarray(self.values.mean(axis=1))
+    def common_means(self) -> Floats | None:
+        """Return (n_columns,) means over the splits that all columns have, infinite as soon as one split is.
 
-
-def cells_by_repetition(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
-    """Return repetition -> planned cell, for the cells that are done."""
-    return {cell.repetition: cell for cell in done_cells(outline, results, row, column)}
-
-
-def split_values(
-    outline: Outline, results: Results, row: Row, columns: Sequence[ResultColumn], metric: str
-) -> SplitValues | None:
-    """Return the numbers of ``columns`` on their common splits, or None where there is no common split."""
-    cells = [cells_by_repetition(outline, results, row, column) for column in columns]
-    numbers = [
-        {
-            split: cell.metrics[metric]
-            for split, cell in column_cells.items()
-            if not math.isnan(cell.metrics.get(metric, math.nan))
-        }
-        for column_cells in cells
-    ]
-    splits = sorted(set.intersection(*(set(column_numbers) for column_numbers in numbers))) if numbers else []
-    if not splits:
-        return None
-    values = np.array([[column_numbers[split] for split in splits] for column_numbers in numbers], dtype=np.float64)
-    share = share_of_test_rows(row, [column_cells[splits[0]] for column_cells in cells])
-    return SplitValues(row, tuple(columns), np.round(values, DECIMALS), outline.repetitions[row.name], share)
+        None without such a split.
+        """
+        is_common = ~np.isnan(self.values).any(axis=0)
+        if not is_common.any():
+            return None
+        # one column after the other in memory, since the order of a sum decides its last digit
+        return np.asarray(np.ascontiguousarray(self.values[:, is_common]).mean(axis=1))
 
 
 def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
@@ -84,18 +77,15 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
 
     Results of earlier versions and tables written by hand do not contain them.
     """
-    known_shares = (share for cell in cells if (share := known_test_share(row, cell)) is not None)
+    known_shares = (share for cell in cells if not math.isnan(share := known_test_share(row, cell)))
     return next(known_shares, UNKNOWN_TEST_SHARE)
 
 
-UNKNOWN_TEST_SHARE = 0.25
-
-
-def known_test_share(row: Row, cell: CellResult) -> float | None:
-    """Return the share of test rows of one cell, 0 where splits are independent draws, None where nothing tells it."""
+def known_test_share(row: Row, cell: CellResult) -> float:
+    """Return n_test / (n_train + n_test) of one cell, 0 where splits are independent draws, NaN where it is unknown."""
     if row.drawn or row.has_fixed_rows:
         return 0.0
-    return cell.n_test / (cell.n_train + cell.n_test) if cell.n_train and cell.n_test else None
+    return cell.n_test / (cell.n_train + cell.n_test) if cell.n_train and cell.n_test else math.nan
 
 
 def first_reading_rows(outline: Outline) -> list[Row]:
@@ -146,7 +136,7 @@ class ComparisonData:
     ``rows`` is data set -> metric -> learner/method -> (n_samples,). ``clipped`` is cell -> CXE of clipped predictions.
     """
 
-    rows: dict[str, dict[str, dict[str, npt.NDArray[np.float64]]]] = field(default_factory=dict)
+    rows: dict[str, dict[str, dict[str, Floats]]] = field(default_factory=dict)
     clipped: dict[str, float] = field(default_factory=dict)
     missing_columns: dict[str, list[str]] = field(default_factory=dict)
     """Title of each data set with one split that cannot be sampled -> its columns without stored predictions."""
@@ -176,27 +166,28 @@ def read_comparison_data(store: Store, outline: Outline, results: Results, progr
     }
     file = _SplitFile(rows=rows, clipped=clipped_losses)
     if store.is_whole and file != old_file and (rows or clipped_losses):
-        _write_file(store, file)
+        refuse_links_out(store.folder, (COMPARISON, f"{COMPARISON}.new"))
+        with suppress(OSError):  # a folder that cannot be written is left alone
+            write_atomic(store.folder / COMPARISON, f"{file.model_dump_json()}\n")
     missing_columns = {
         row.title: [column_id(column) for column, cell in cells.items() if _read_two_classes(store, cell) is None]
         for row in _single_split_rows(outline)
         if row.name not in rows and (cells := _single_cells(outline, results, row))
     }
     return ComparisonData(
-        {name: _sample_arrays(row) for name, row in rows.items()},
+        {
+            name: {
+                metric: {column: _unscale_numbers(numbers) for column, numbers in columns.items()}
+                for metric, columns in row.samples.items()
+            }
+            for name, row in rows.items()
+        },
         # columns of one data set must have the same splits, or their means would mislead
         {cell: number for cell, (_, number) in clipped_losses.items() if results[cell].dataset not in n_missing},
         missing_columns,
         bool(rows or clipped_losses) and not (store.folder / "predictions.bin").is_file(),
         {row.title: n_missing[row.name] for row in outline.datasets if row.name in n_missing},
     )
-
-
-def _sample_arrays(row: _SplitSamples) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
-    return {
-        metric: {name: _unscale_numbers(numbers) for name, numbers in columns.items()}
-        for metric, columns in row.samples.items()
-    }
 
 
 def _single_split_rows(outline: Outline) -> list[Row]:
@@ -216,7 +207,7 @@ def _clipped_losses(
         return losses, n_missing
     for row in progress([*outline.datasets]):
         for column in outline.columns:
-            for cell in cells_by_repetition(outline, results, row, column).values():
+            for cell in done_cells(outline, results, row, column):
                 digest = _digest(cell)
                 entry = old_file.clipped.get(cell.id)
                 if arrays := _read_two_classes(store, cell):
@@ -224,8 +215,8 @@ def _clipped_losses(
                 elif entry and entry[0] == digest:
                     _refuse_impossible_loss(store, cell, entry[1])
                     losses[cell.id] = entry
-                elif _has_two_classes(cell):
-                    n_missing[row.name] += 1
+                elif (stored := cell.predictions) and "labels" not in stored and stored.get("columns", 2) == 2:
+                    n_missing[row.name] += 1  # predictions of two classes were stored, wherever they are now
     return losses, n_missing
 
 
@@ -238,7 +229,12 @@ def _split_samples(
     predictions = [_read_two_classes(store, cell) for cell in cells.values()]
     pairs = [pair for pair in predictions if pair is not None]
     if len(pairs) < len(predictions) or not pairs:
-        if not cells or old is None or not (old.digests == digests or _covers(old, digests, store)):
+        # a file of all columns covers a selection, since all columns share the drawn rows
+        if (
+            not cells
+            or old is None
+            or not (old.digests == digests or (not store.is_whole and digests.items() <= old.digests.items()))
+        ):
             return None
         for name, cell in cells.items():
             _refuse_impossible_samples(store, cell, {metric: old.samples[metric][name] for metric in ROW_METRICS})
@@ -251,7 +247,10 @@ def _split_samples(
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     draws = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
-        metric: {name: _scale_numbers(draws[:, column, place]) for column, name in enumerate(cells)}
+        metric: {
+            name: [None if math.isinf(number) else round(number * _UNIT) for number in draws[:, column, place].tolist()]
+            for column, name in enumerate(cells)
+        }
         for place, metric in enumerate(ROW_METRICS)
     }
     return _SplitSamples(digests=digests, samples=samples)
@@ -300,31 +299,29 @@ _ROUNDING = 2e-6
 """Another machine may round the sixth decimal of a loss, and the last unit of a sample, differently."""
 
 
-def _has_other_samples(old: _SplitSamples, new: _SplitSamples, column: str) -> bool:
-    """Return whether ``old`` has other samples of the same predictions."""
-    if old.digests.get(column) != new.digests[column]:
-        return False
-    pairs = [pair for m in ROW_METRICS for pair in zip(old.samples[m][column], new.samples[m][column], strict=True)]
-    return any(abs(a - b) > 1 if a is not None and b is not None else a != b for a, b in pairs)
-
-
 def comparison_file_faults(store: Store) -> list[str]:
     """Return why ``compare.json`` disagrees with the stored predictions. Empty where it agrees or is absent."""
     outline, results = Outline.of(store), store.results_with_any_values()
     try:
         old_file = _read_file(store)
         losses, _ = _clipped_losses(store, outline, results, old_file)
-        stored_losses = {name: old_file.clipped.get(name, entry) for name, entry in losses.items()}
         faults = [
             name
             for name, (digest, loss) in losses.items()
-            if stored_losses[name][0] == digest and abs(stored_losses[name][1] - loss) > _ROUNDING
+            if (entry := old_file.clipped.get(name)) and entry[0] == digest and abs(entry[1] - loss) > _ROUNDING
         ]
         for row in _single_split_rows(outline):
             old = old_file.rows.get(row.name)
             new = _split_samples(store, outline, results, row, old) if old else None
             if old and new:
-                faults += [f"{row.name} {name}" for name in new.digests if _has_other_samples(old, new, name)]
+                for name in (name for name, digest in new.digests.items() if old.digests.get(name) == digest):
+                    samples = [
+                        pair
+                        for m in ROW_METRICS
+                        for pair in zip(old.samples[m][name], new.samples[m][name], strict=True)
+                    ]
+                    if any(abs(x - y) > 1 if x is not None and y is not None else x != y for x, y in samples):
+                        faults.append(f"{row.name} {name}")
     except StoreError as error:
         return [str(error)]
     path = store.folder / COMPARISON
@@ -333,14 +330,7 @@ def comparison_file_faults(store: Store) -> list[str]:
 
 def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
     """Return the finished cell of each column of a data set with one split."""
-    return {
-        column: cells[0] for column in outline.columns if (cells := cells_by_repetition(outline, results, row, column))
-    }
-
-
-def _covers(old: _SplitSamples, digests: dict[str, str], store: Store) -> bool:
-    """Return whether the file covers a selection of columns. All columns share the drawn rows."""
-    return not store.is_whole and digests.items() <= old.digests.items()
+    return {column: cells[0] for column in outline.columns if (cells := done_cells(outline, results, row, column))}
 
 
 def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
@@ -356,21 +346,11 @@ def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any],
     return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
 
 
-def _has_two_classes(cell: CellResult) -> bool:
-    """Return whether predictions of one label with two classes were stored, wherever they are now."""
-    predictions = cell.predictions
-    return predictions is not None and "labels" not in predictions and predictions.get("columns", 2) == 2
-
-
 def _digest(cell: CellResult) -> str:
     return str((cell.predictions or {}).get("digest", ""))
 
 
-def _scale_numbers(numbers: npt.NDArray[np.float64]) -> list[int | None]:
-    return [None if math.isinf(number) else round(number * _UNIT) for number in numbers.tolist()]
-
-
-def _unscale_numbers(numbers: list[int | None]) -> npt.NDArray[np.float64]:
+def _unscale_numbers(numbers: list[int | None]) -> Floats:
     return np.array([math.inf if number is None else number / _UNIT for number in numbers])
 
 
@@ -385,10 +365,3 @@ def _read_file(store: Store) -> _SplitFile:
         raise StoreError(
             f"{path} was not written by probcal compare; remove it and run probcal compare again"
         ) from None
-
-
-def _write_file(store: Store, file: _SplitFile) -> None:
-    """Write the file. A folder that cannot be written is left alone."""
-    refuse_links_out(store.folder, (COMPARISON, f"{COMPARISON}.new"))
-    with suppress(OSError):
-        write_atomic(store.folder / COMPARISON, f"{file.model_dump_json()}\n")

@@ -6,8 +6,9 @@ import base64
 import io
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,18 +18,14 @@ from markupsafe import Markup
 from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.number_text import INFINITY
 from probcal.metrics.registry import Metric
-from probcal.papers.check.comparison import place_of, verdict_of
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.comparison.claim_support import ComparisonError, compare
-from probcal.reporting.comparison.comparison_tables import comparison_grids
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.grid import NOT_RUN, UNDEFINED, Grid, Text, order_metrics
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults
-from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
+from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import summarise
+from probcal.store.outline import Outline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,9 +43,7 @@ class Charts:
     @property
     def compares(self) -> bool:
         """Return whether there is something to compare: two finite means of one metric."""
-        counts: dict[int, int] = {}
-        for entry in self.data["numbers"]:
-            counts[entry[0]] = counts.get(entry[0], 0) + (entry[3] is not None)
+        counts = Counter(entry[0] for entry in self.data["numbers"] if entry[3] is not None)
         return any(count > 1 for count in counts.values())
 
     @property
@@ -67,14 +62,31 @@ class Charts:
 
 
 def charts_of(outline: Outline, results: Results, published: PublishedPaper | None) -> Charts:
-    """Return the chart data. ``outline`` must have the titles that the rows are shown under."""
+    """Return the chart data. ``outline`` must have the titles that the rows are shown under.
+
+    An entry of ``numbers`` holds the places of metric, data set and column, then mean, sd, n, number of infinite
+    splits, published number, and whether it agrees. The last is None where the number was not compared.
+    """
     metrics = order_metrics(outline.metrics)
     names = [resolve_metric(metric) for metric in metrics]
-    numbers = [
-        [place, *entry]
-        for place, metric in enumerate(metrics)
-        for entry in _metric_entries(MetricResults(outline, results, metric, published))
-    ]
+    numbers: list[list[Any]] = []
+    for m, metric in enumerate(metrics):
+        metric_results = MetricResults(outline, results, metric, published)
+        for d, row in enumerate(outline.datasets):
+            cells = zip(
+                outline.columns, metric_results.summaries(row), metric_results.published_numbers(row), strict=True
+            )
+            for c, (column, summary, number) in enumerate(cells):
+                if summary.n or number is not None:
+                    verdict = metric_results.verdict(row, column)
+                    is_infinite = number is not None and math.isinf(number)
+                    numbers.append(
+                        [
+                            m, d, c, _finite_or_none(summary.mean), _finite_or_none(summary.sd), summary.n,
+                            summary.infinite, INFINITY if is_infinite else _finite_or_none(number),
+                            verdict.in_band if verdict else None,
+                        ]
+                    )  # fmt: skip
     return Charts(
         {
             "paper": published.short if published else None,
@@ -89,45 +101,8 @@ def charts_of(outline: Outline, results: Results, published: PublishedPaper | No
     )
 
 
-def _metric_entries(metric_results: MetricResults) -> Iterator[list[Any]]:
-    """Yield data set, column, mean, sd, n, number of infinite splits, published number, and whether it agrees.
-
-    The last is None where the number was not compared.
-    """
-    for d, row in enumerate(metric_results.outline.datasets):
-        summaries, numbers = metric_results.summaries(row), metric_results.published_numbers(row)
-        cells = zip(metric_results.outline.columns, summaries, numbers, strict=True)
-        for c, (column, summary, number) in enumerate(cells):
-            if summary.n or number is not None:
-                in_band = _is_in_band(metric_results, row, column, number)
-                yield [
-                    d,
-                    c,
-                    _finite_or_none(summary.mean),
-                    _finite_or_none(summary.sd),
-                    summary.n,
-                    summary.infinite,
-                    _json_number(number),
-                    in_band,
-                ]
-
-
-def _is_in_band(metric_results: MetricResults, row: Row, column: ResultColumn, number: float | None) -> bool | None:
-    if number is None or metric_results.table is None or metric_results.is_misprint(row, column):
-        return None
-    summary = summarise(
-        metric_results.outline, metric_results.results, row, column, metric_results.metric, metric_results.table.seed
-    )
-    verdict = verdict_of(summary, number, metric_results.table, place_of(row, column))
-    return None if verdict is None else verdict.in_band
-
-
 def _finite_or_none(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
-
-
-def _json_number(number: float | None) -> float | str | None:
-    return "∞" if number is not None and math.isinf(number) else _finite_or_none(number)
 
 
 _DECIMALS = 5
@@ -148,28 +123,22 @@ class ReliabilityChart:
 
 def reliability_chart(store: Store, outline: Outline, results: Results) -> ReliabilityChart:
     """Return the diagrams from the predictions, or from ``estimates.json``, which is written if possible."""
-    pictures = _pictures(store, outline, results)
-    figures = pictures.figures
+    try:
+        pictures = pictures_of(store, outline, results, keep=True)
+    except StoreError:
+        pictures = pictures_of(store, outline, results)
     rows = {row.name: place for place, row in enumerate(outline.datasets)}
     columns = {column: place for place, column in enumerate(outline.columns)}
-    return ReliabilityChart(
-        [[rows[figure.row.name], columns[figure.column], figure.n_splits, _bins(figure)] for figure in figures],
-        any(figure.top_label for figure in figures),
-        pictures.notes(outline) if figures else [],
-    )
-
-
-def _pictures(store: Store, outline: Outline, results: Results) -> Pictures:
-    try:
-        return pictures_of(store, outline, results, keep=True)
-    except StoreError:
-        return pictures_of(store, outline, results)
-
-
-def _bins(figure: PredictionFigure) -> list[list[float]]:
-    bins = figure.reliability
-    shares = zip(bins.mean, bins.observed, bins.low, bins.high, strict=True)
-    return [[*(round(float(x), _DECIMALS) for x in values), n] for values, n in zip(shares, bins.counts, strict=True)]
+    lines: list[list[Any]] = []
+    for figure in pictures.figures:
+        bins = figure.reliability
+        shares = zip(bins.mean, bins.observed, bins.low, bins.high, strict=True)
+        numbers = [
+            [*(round(float(x), _DECIMALS) for x in values), n] for values, n in zip(shares, bins.counts, strict=True)
+        ]
+        lines.append([rows[figure.row.name], columns[figure.column], figure.entry.splits, numbers])
+    top_label = any(figure.entry.top_label for figure in pictures.figures)
+    return ReliabilityChart(lines, top_label, pictures.notes(outline) if lines else [])
 
 
 _NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
@@ -207,17 +176,6 @@ def sort_value(main: str) -> str:
         return "-Infinity" if main.startswith("-") else "Infinity"
     match = _NUMBER_PATTERN.match(main)
     return match[0] if match and match.end() == len(main.split()[0]) else main
-
-
-def statistics_grids(store: Store, first: int) -> tuple[list[Grid], str]:
-    """Return the tables of the comparison, numbered from ``first``, and why there are none if something is broken."""
-    try:
-        tables = comparison_grids(compare(store))
-    except ComparisonError:
-        return [], ""
-    except StoreError as error:
-        return [], str(error)
-    return [replace(grid, number=number) for number, grid in enumerate(tables, first)], ""
 
 
 _LARGEST_SVG = 200_000
@@ -286,11 +244,17 @@ def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], l
 
 def rank_pictures(outline: Outline, results: Results) -> list[RankedPicture]:
     """Return one diagram for each metric with ranks."""
+
+    def figure(metric_ranks: Ranks) -> Figure:
+        from probcal.reporting.comparison.ranks_figure import ranks_figure
+
+        return ranks_figure(metric_ranks)
+
     pictures = []
     for metric in order_metrics(outline.metrics):
         if metric_ranks := rank_methods(outline, results, metric):
             name = resolve_metric(metric)
-            diagram = styled_picture(f"Mean ranks by {name.short}", partial(_ranks_figure, metric_ranks))
+            diagram = styled_picture(f"Mean ranks by {name.short}", partial(figure, metric_ranks))
             pictures.append(RankedPicture(name, metric_ranks, diagram))
     return pictures
 
@@ -305,22 +269,17 @@ def styled_picture(name: str, figure: Callable[[], Figure]) -> Picture | None:
         return draw_picture(name, figure())
 
 
-def _ranks_figure(metric_ranks: Ranks) -> Figure:
-    from probcal.reporting.comparison.ranks_figure import ranks_figure
-
-    return ranks_figure(metric_ranks)
-
-
 def draw_picture(name: str, figure: Figure) -> Picture:
     """Return a figure as a part of a page, as SVG, or as PNG where that is much smaller."""
     text, points = io.StringIO(), io.BytesIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    # as an image, in which no script runs
+    address = "data:image/svg+xml," + quote(text.getvalue(), safe=" /:=;,()!*?@$[]{}|^`'~+\n")
+    if text.tell() > _LARGEST_SVG:
+        figure.savefig(points, format="png", dpi=_DPI, metadata={"Software": None})
+        address = "data:image/png;base64," + base64.b64encode(points.getvalue()).decode()
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    svg = text.getvalue()
-    if len(svg) <= _LARGEST_SVG:
-        return Picture(name, svg_address(svg), _description(figure), width, height)
-    figure.savefig(points, format="png", dpi=_DPI, metadata={"Software": None})
-    return Picture(name, png_address(points.getvalue()), _description(figure), width, height)
+    return Picture(name, Markup(address), _description(figure), width, height)
 
 
 def _description(figure: Figure) -> str:
@@ -334,12 +293,3 @@ def _description(figure: Figure) -> str:
     lines = dict.fromkeys(str(label) for label in labels if not str(label).startswith("_"))
     parts += [f"Lines: {', '.join(lines)}"] if lines else []
     return ". ".join(" ".join(part.split()) for part in parts if part) + "."
-
-
-def svg_address(svg: str) -> Markup:
-    """Return a picture as the address of an image, in which no script runs."""
-    return Markup("data:image/svg+xml," + quote(svg, safe=" /:=;,()!*?@$[]{}|^`'~+\n"))
-
-
-def png_address(points: bytes) -> Markup:
-    return Markup("data:image/png;base64," + base64.b64encode(points).decode())

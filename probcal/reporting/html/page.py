@@ -85,7 +85,15 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     if not any(experiment.results for experiment in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise ReportError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-    return write_page(page_text(experiments), path)
+    names = ", ".join(experiment.outline.name for experiment in experiments)
+    text = render_charts(
+        "page.html",
+        {one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments},
+        title=f"Results of {names}" if len(experiments) > 1 else experiments[0].outline.title,
+        experiments=experiments,
+        several=len(experiments) > 1,
+    )
+    return write_page(text, path)
 
 
 def write_page(text: str, path: Path) -> Path:
@@ -96,25 +104,6 @@ def write_page(text: str, path: Path) -> Path:
     except OSError as error:
         raise ReportError(f"cannot write {path}: {error.strerror or error}; choose another with -o") from None
     return path
-
-
-def page_text(experiments: Sequence[ExperimentSections]) -> str:
-    """Return the text of the page."""
-    [first, *rest] = experiments
-    return render_charts(
-        "page.html",
-        {
-            experiment.id: {**experiment.charts.data, "reliability": experiment.reliable.lines}
-            for experiment in experiments
-        },
-        title=(
-            "Results of " + ", ".join(experiment.outline.name for experiment in experiments)
-            if rest
-            else first.outline.title
-        ),
-        experiments=experiments,
-        several=bool(rest),
-    )
 
 
 def render_charts(template: str, charts: Mapping[str, Any], **content: Any) -> str:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import functools
 import shlex
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
-from probcal.errors import ProbcalError
+from probcal.errors import ProbcalError, StoreError
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.comparison import attach_paper
 from probcal.papers.check.findings import CheckedResults, Finding
 from probcal.reporting.check.check_text import distance_text, mean_text, number_text, summary_text
 from probcal.reporting.check.power_text import percent_text
-from probcal.reporting.grid import Grid, group_by, order_metrics
-from probcal.reporting.html.boards import Board, boards
+from probcal.reporting.comparison.claim_support import ComparisonError, compare
+from probcal.reporting.comparison.comparison_tables import comparison_grids
+from probcal.reporting.comparison.leaderboard_tables import Board, page_boards
+from probcal.reporting.grid import Grid, group_by, order_metrics, span_text
 from probcal.reporting.html.charts import (
     Charts,
     Picture,
@@ -28,7 +30,6 @@ from probcal.reporting.html.charts import (
     paper_pictures,
     rank_pictures,
     reliability_chart,
-    statistics_grids,
 )
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.tables import has_method_rows, tables
@@ -59,11 +60,20 @@ class StoreSnapshot(Store):
         return self._results
 
 
+class Statistics(NamedTuple):
+    """Hold the tables of the comparison, or why there are none."""
+
+    grids: Sequence[Grid] = ()
+    fault: str = ""
+    """What is broken."""
+    note: str = ""
+
+
 class ExperimentSections:
     """Hold all parts of one experiment.
 
     ``id`` is the prefix of its element ids. ``published`` is None where it follows no paper, and ``check`` where there
-    is nothing to compare with. ``statistics_fault`` says why there are no statistics, where something is broken.
+    is nothing to compare with.
 
     Raises StoreError and UnknownPaper as ``probcal table`` does.
     """
@@ -98,45 +108,32 @@ class ExperimentSections:
     def ranked(self) -> list[RankedPicture]:
         return rank_pictures(self.outline, self.results)
 
-    @property
-    def too_many_pairs(self) -> str:
-        """Say why the page compares no pairs of columns, or return nothing."""
-        n = len(self.outline.columns)
-        if n <= _MOST_COMPARED:
-            return ""
-        command = f"probcal compare {shlex.quote(str(self._store.folder))} -l {self.outline.columns[0].learner}"
-        return (
-            f"The {n} columns of learner and method have {n * (n - 1) // 2:,} pairs, too many for a page. "
-            f"Compare those of one learner with: {command}"
-        )
-
     @functools.cached_property
-    def _statistics(self) -> tuple[list[Grid], str]:
-        return ([], "") if self.too_many_pairs else statistics_grids(self._store, len(self.tables) + 1)
-
-    @property
-    def statistics(self) -> list[Grid]:
-        return self._statistics[0]
-
-    @property
-    def statistics_fault(self) -> str:
-        return self._statistics[1]
+    def statistics(self) -> Statistics:
+        """Return the tables of the comparison, numbered after the others."""
+        outline, n = self.outline, len(self.outline.columns)
+        if n > _MOST_COMPARED:
+            command = f"probcal compare {shlex.quote(str(self._store.folder))} -l {outline.columns[0].learner}"
+            return Statistics(
+                note=f"The {n} columns of learner and method have {n * (n - 1) // 2:,} pairs, too many for a page. "
+                f"Compare those of one learner with: {command}"
+            )
+        try:
+            grids = comparison_grids(compare(self._store))
+        except ComparisonError:
+            return Statistics()
+        except StoreError as error:
+            return Statistics(fault=str(error))
+        return Statistics([replace(grid, number=number) for number, grid in enumerate(grids, len(self.tables) + 1)])
 
     @functools.cached_property
     def boards(self) -> list[Board]:
-        return boards(self.outline, self.results, len(self.tables) + len(self.statistics) + 1)
+        return page_boards(self.outline, self.results, len(self.tables) + len(self.statistics.grids) + 1)
 
     @functools.cached_property
-    def _figures(self) -> tuple[list[Picture], list[str]]:
+    def figures(self) -> tuple[list[Picture], list[str]]:
+        """Return the pictures, and notes on what is missing in them."""
         return paper_pictures(self.own_outline, self.results)
-
-    @property
-    def pictures(self) -> list[Picture]:
-        return self._figures[0]
-
-    @property
-    def figure_notes(self) -> list[str]:
-        return self._figures[1]
 
     @functools.cached_property
     def check(self) -> dict[str, Any] | None:
@@ -193,8 +190,7 @@ class ExperimentSections:
             sentences.append(f"Published numbers within their band: {', '.join(counts)}.")
         if self.ranked:
             winners = [f"{picture.best_text} by {picture.metric.short}" for picture in self.ranked]
-            n_datasets = sorted({picture.ranks.n_datasets for picture in self.ranked})
-            span = str(n_datasets[0]) if len(n_datasets) == 1 else f"{n_datasets[0]} to {n_datasets[-1]}"
+            span = span_text(picture.ranks.n_datasets for picture in self.ranked)
             sentences.append(f"Best mean rank over {span} data sets: {', '.join(winners)}.")
         if self.census.empty:
             sentences.append(f"No cells were run for {', '.join(self.census.empty)}.")
@@ -210,8 +206,8 @@ class ExperimentSections:
             ("leaderboard", "Leaderboard", bool(self.boards)),
             ("reliability", "Reliability", bool(self.reliable.lines)),
             ("ranks", "Mean ranks", bool(self.ranked)),
-            ("chance", "More than chance?", bool(self.statistics or self.statistics_fault or self.too_many_pairs)),
-            ("figures", "Figures", bool(self.pictures or self.figure_notes)),
+            ("chance", "More than chance?", any(self.statistics)),
+            ("figures", "Figures", any(self.figures)),
             ("check", "Compared with " + ("the paper" if self.published else "accepted"), self.check is not None),
             ("failures", "Failed, stale, missing", True),
             ("provenance", "Where the numbers come from", True),
@@ -238,12 +234,15 @@ def check_section(store: Store) -> dict[str, Any] | None:
     kinds = (report.numbers, report.digits, report.differences)
     deviations = group_by([pair for kind in kinds for pair in kind.known], lambda pair: pair[1].reason)
     states = Counter(finding.state for finding in report.numbers.all)
-    drift_lines = [
-        f"{mean.dataset} {mean.column} {mean.metric}: {mean.accepted:.4f} accepted, {mean.now:.4f} now"
-        for mean in (report.drift.out if report.drift else ())
-    ]
-    missing_means = report.drift.gone if report.drift else ()
-    drift_lines += [f"{mean.dataset} {mean.column} {mean.metric}: accepted, missing now" for mean in missing_means]
+    drift_lines = []
+    if report.drift:
+        drift_lines += [
+            f"{mean.dataset} {mean.column} {mean.metric}: {mean.accepted:.4f} accepted, {mean.now:.4f} now"
+            for mean in report.drift.out
+        ]
+        drift_lines += [
+            f"{mean.dataset} {mean.column} {mean.metric}: accepted, missing now" for mean in report.drift.gone
+        ]
     return {
         "fault": "",
         "ok": report.ok,

@@ -15,7 +15,6 @@ from probcal.analysis.hypothesis_tests import (
     corrected_t_tests,
     holm,
     holm_families,
-    wilcoxon,
     wilcoxon_tests,
 )
 from probcal.analysis.rank_tests import p_of_friedman
@@ -24,7 +23,8 @@ from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.claim_support import compare
 from probcal.reporting.comparison.comparison_tables import comparison_parts
 from probcal.reporting.comparison.pairs import LEVEL, compare_pairs
-from probcal.reporting.comparison.split_results import ComparisonData, first_reading_rows, split_values
+from probcal.reporting.comparison.split_results import ComparisonData, SplitNumbers, first_reading_rows
+from tests.analysis.test_signed_ranks import wilcoxon
 from tests.reporting.conftest import small  # noqa: F401
 
 INF = math.inf
@@ -46,16 +46,17 @@ def _write_random(small, n_columns, n_splits, datasets, seed=0):  # noqa: F811
 def _slow_tests(experiment, earlier, later, samples):
     """Return the tests of one pair, one data set after the other: (difference, low, high, p, how)."""
     for row in first_reading_rows(experiment.outline):
-        splits = split_values(experiment.outline, experiment.results, row, (earlier, later), "cxe")
-        if splits is None:
+        numbers = SplitNumbers.of(experiment.outline, experiment.results, row, (earlier, later), "cxe")
+        is_common = ~np.isnan(numbers.values).any(axis=0)
+        if not is_common.any():
             continue
-        a, b = splits.values
-        means = splits.means
+        a, b = values = np.ascontiguousarray(numbers.values[:, is_common])
+        means = values.mean(axis=1)
         difference = 0.0 if means[1] == means[0] else means[1] - means[0]
-        n_infinite = np.isinf(splits.values).sum(axis=1)
+        n_infinite = np.isinf(values).sum(axis=1)
         if a.size == 1:
             drawn = [samples.get(row.name, {}).get(f"{one.learner}/{one.method}") for one in (earlier, later)]
-            if drawn[0] is None or drawn[1] is None or splits.planned > 1:
+            if drawn[0] is None or drawn[1] is None or len(is_common) > 1:
                 yield difference, None, None, None, "none"
                 continue
             with np.errstate(invalid="ignore"):
@@ -67,7 +68,7 @@ def _slow_tests(experiment, earlier, later, samples):
             decisive = n_infinite.min() == 0 and n_infinite.max() >= max(a.size / 2, 6)
             yield difference, None, None, None, "∞" if decisive else "none"
         else:
-            test = corrected_t_test((b - a).tolist(), splits.test_share, LEVEL)
+            test = corrected_t_test((b - a).tolist(), 0.25, LEVEL)  # no numbers of rows are stored
             yield difference, test.low, test.high, test.p, "splits"
 
 

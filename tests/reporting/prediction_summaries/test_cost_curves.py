@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve as reference_roc
 
-from probcal.reporting.prediction_summaries import MOST_POINTS, cost_curve, roc_curve, score_histogram
+from probcal.reporting.prediction_summaries import MOST_POINTS, Entry, cost_curve, roc_curve
 from tests.reporting.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=100)
@@ -87,5 +87,6 @@ def test_one_class_or_top_label_has_no_roc_curve(changes):
 
 
 def test_score_histogram_counts_each_class_and_includes_one():
-    negative, positive = score_histogram(estimates([0, 1, 1, 0, 1], [0.0, 0.05, 1.0, 0.5, 0.99]), 4)
-    assert (negative.tolist(), positive.tolist()) == ([1, 0, 1, 0], [1, 0, 0, 2])
+    negative, positive = Entry.of(estimates([0, 1, 1, 0, 1], [0.0, 0.05, 1.0, 0.5, 0.99]), "").scores
+    assert [np.flatnonzero(counts).tolist() for counts in (negative, positive)] == [[0, 10], [1, 19]]
+    assert (sum(negative), positive[1], positive[19]) == (2, 1, 2)

@@ -36,8 +36,8 @@ def numbers(pictures):
     """Return all numbers that are drawn."""
     return [
         (
-            one.column.label, one.n_splits, one.top_label, *map(list, vars(one.reliability).values()),
-            *map(list, one.scores), one.roc and [list(one.roc.x), list(one.roc.y)],
+            one.column.label, one.entry.splits, one.entry.top_label, *map(list, vars(one.reliability).values()),
+            *map(list, one.score_histogram), one.roc and [list(one.roc.x), list(one.roc.y)],
         )
         for one in pictures
     ]  # fmt: skip
@@ -117,7 +117,7 @@ def test_partly_stored_predictions_are_drawn_but_not_written(tmp_path):
     path = store.folder / "predictions.bin"
     path.write_bytes(path.read_bytes()[: 40 * 9])
     [one], [note] = found_in(store, keep=True)
-    assert one.n_splits == 1 and sum(one.reliability.counts) == 40
+    assert one.entry.splits == 1 and sum(one.reliability.counts) == 40
     assert note.endswith("the predictions of some splits are no longer stored: the figures show the others")
     assert json.loads((store.folder / "estimates.json").read_text())["estimates"] == []
 
@@ -130,7 +130,7 @@ def test_several_classes_are_drawn_by_their_top_label(tmp_path):
     one = first_estimates(folder_of(tmp_path / "one", store_cells, columns=("nb.direct",)))
     assert one.top_label and (one.y.tolist(), one.p.tolist()) == ([1, 0, 1, 0], [0.5, 0.5, 0.7, 0.6])
     [picture], _ = found_in(store)
-    assert picture.roc is None and picture.costs is None and picture.top_label
+    assert picture.roc is None and picture.costs is None and picture.entry.top_label
 
 
 def test_rows_with_several_labels_are_left_out_with_note(tmp_path):
