@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from textwrap import wrap
 from typing import IO, Any
 
 from probcal.errors import FileProblems, Problem, StoreError
@@ -162,6 +163,16 @@ def join_first(names: Iterable[str], most: int) -> str:
     """Return at most the first ``most`` of ``names`` with commas between them, and an ellipsis for the others."""
     listed = list(names)
     return ", ".join(listed[:most] + ["…"] * (len(listed) > most))
+
+
+LINE_WIDTH = 80
+"""Width of a terminal, in characters."""
+
+
+def wrap_line(line: str, hang: int = 2) -> list[str]:
+    """Return ``line`` in lines of at most 80 letters. Lines after the first are indented by ``hang`` more blanks."""
+    indent = " " * (len(line) - len(line.lstrip()) + hang)
+    return wrap(line, LINE_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
 
 
 def counted(n: int, one: str = "row", several: str | None = None) -> str:

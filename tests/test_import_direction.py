@@ -31,7 +31,7 @@ MAY_IMPORT = {
         "reporting.html", "analysis",
     },
     "notebook": {"config", "data", "runner", "store", "reporting", "reporting.comparison"},
-    "measure": {"reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
+    "measure": {"reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""
 

@@ -18,7 +18,7 @@ from probcal.measure.label_columns import class_of_columns, positive_of
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.try_table.target import (
+from probcal.reading.target import (
     Target,
     read_target,
     read_word_labels,

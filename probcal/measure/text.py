@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probcal._io import counted, csv_text, join_first, printable
+from probcal._io import counted, csv_text, join_first, printable, wrap_line
 from probcal.measure.column_reader import place_name
 from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, BootstrapInterval, Line, MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
-from probcal.try_table.description import wrap_line
-from probcal.try_table.target import class_lines
+from probcal.reading.target import class_lines
 
 _DASH = "\N{EN DASH}"
 _MOST_CLASSES = 12

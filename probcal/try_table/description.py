@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 
-from probcal._io import counted, join_first, printable, shortened
+from probcal._io import LINE_WIDTH, counted, join_first, printable, shortened, wrap_line
+from probcal.reading.target import FEW_ROWS, class_lines
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import RARE_SHARE
-from probcal.try_table.target import FEW_ROWS, class_lines
 
 _SECONDS = {
     "shares": (0.005, 0.0),
@@ -72,7 +72,6 @@ def _fits(plan: Plan, method: str) -> int:
     return _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
 
 
-_WIDTH = 80
 _LONGEST_NAME = 24
 _LONGEST_REASON = 150
 _MOST_LISTED_COLUMNS = 40
@@ -145,12 +144,6 @@ def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
     )
 
 
-def wrap_line(line: str, hang: int = 2) -> list[str]:
-    """Return ``line`` in lines of at most 80 letters. Lines after the first are indented by ``hang`` more blanks."""
-    indent = " " * (len(line) - len(line.lstrip()) + hang)
-    return wrap(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
-
-
 def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     target = prepared.target
     counts = class_lines(prepared.counts)
@@ -192,11 +185,11 @@ def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
     description = printable(column.about)
     if column.kind == "category":  # levels may be long
-        yield start + shortened(description, _WIDTH - len(start) - len(missing)) + missing
+        yield start + shortened(description, LINE_WIDTH - len(start) - len(missing)) + missing
         return
     if column.kind == "left out":
         description = shortened(description, _LONGEST_REASON)
-    lines = wrap(description + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
+    lines = wrap(description + missing, LINE_WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
     yield start + lines[0]
     for line in lines[1:]:
         yield " " * len(start) + line

@@ -21,10 +21,10 @@ from probcal.reading.column_plan import ColumnPlan, NewColumn, plan_from
 from probcal.reading.decimal_mark import decimal_marks
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
+from probcal.reading.target import label_named
 from probcal.reading.text_column import text_of
 from probcal.try_table.preparation import card_names
 from probcal.try_table.split_choice import group_column
-from probcal.try_table.target import label_named
 
 VERSION = 3
 

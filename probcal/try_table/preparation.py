@@ -20,6 +20,14 @@ from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
+from probcal.reading.target import (
+    Target,
+    read_target,
+    read_word_labels,
+    refuse_rare_classes,
+    refuse_rounded_labels,
+    refuse_unknown_labels,
+)
 from probcal.reading.text_column import TextColumn, text_of
 from probcal.try_table.column_types import (
     ColumnChoices,
@@ -37,14 +45,6 @@ from probcal.try_table.split_choice import (
     refuse_few_groups,
     sample_size,
     time_column,
-)
-from probcal.try_table.target import (
-    Target,
-    read_target,
-    read_word_labels,
-    refuse_rare_classes,
-    refuse_rounded_labels,
-    refuse_unknown_labels,
 )
 
 _LONGEST_NAME = 80

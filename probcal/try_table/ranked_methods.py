@@ -7,13 +7,12 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from probcal._io import join_first, printable, shortened
+from probcal._io import join_first, printable, shortened, wrap_line
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
 from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
 from probcal.store.outline import Outline, ResultColumn
-from probcal.try_table.description import wrap_line
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, table_measures
 
 _LEVEL = 0.05

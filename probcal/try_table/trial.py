@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probcal._io import printable
+from probcal._io import printable, wrap_line
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
@@ -117,7 +117,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
     result = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps)
-    lines = [*result.ranked_lines, "", *describe.wrap_line(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
+    lines = [*result.ranked_lines, "", *wrap_line(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
     for line in ["", *lines, ""]:
         print_line(line)
     print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
@@ -250,19 +250,19 @@ class TrialResult:
         write_export(folder, plan, self.prepared, predictions, facts)
         yield ""
         message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
-        yield from describe.wrap_line(printable(message))
+        yield from wrap_line(printable(message))
         if best.learner == choices.BASELINE:
-            yield from describe.wrap_line("note: this model is constant: it predicts the class shares for every row")
+            yield from wrap_line("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):
             hint = "the reliability diagram needs matplotlib, which is not installed; install it with"
-            yield from describe.wrap_line(f"note: {hint}: {installation('matplotlib')}")
+            yield from wrap_line(f"note: {hint}: {installation('matplotlib')}")
         if self.traps.leaks:
             names = " and ".join(f'"{name}"' for name in self.traps.leaks)
-            yield from describe.wrap_line(f"note: do not use this model yet: {names} may give the answer away")
+            yield from wrap_line(f"note: do not use this model yet: {names} may give the answer away")
         script = shlex.quote((folder / "predict.py").as_posix())
         yield f"new rows: python {script} new.csv > predicted.csv"
         if self.measure.costs:
-            yield from describe.wrap_line(f"to keep the cost low, {self.measure.costs.advice}")
+            yield from wrap_line(f"to keep the cost low, {self.measure.costs.advice}")
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
         code = plan.code(place, folder, [*notes, *code_notes])

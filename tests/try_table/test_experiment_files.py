@@ -14,6 +14,7 @@ from probcal.data.encode import NumericEncoder
 from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
+from probcal.reading.target import read_target
 from probcal.reading.text_column import MISSING
 from probcal.runner.execute import execute
 from probcal.runner.identity import Identities
@@ -22,7 +23,6 @@ from probcal.try_table.column_types import ColumnChoices, infer_column
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.preparation import PreparedTable, TableRequest, card_names, prepare, slug
 from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
-from probcal.try_table.target import read_target
 from tests.try_table.own_tables import customers, written
 
 often = settings(derandomize=True, deadline=None, max_examples=60)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from probcal.reading.target import FEWEST_ROWS
 from probcal.reading.text_column import MISSING
 from probcal.try_table.choices import TRIAL_LEARNERS
 from probcal.try_table.column_types import MOST_LEVELS
 from probcal.try_table.split_choice import MOST_ROWS
-from probcal.try_table.target import FEWEST_ROWS
 from tests.commands import probcal
 from tests.try_table.own_tables import shown
 
