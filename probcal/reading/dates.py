@@ -59,8 +59,7 @@ def parse_dates(texts: pa.Array, order: DateOrder) -> Floats:
     for pattern in _PATTERNS[order]:
         parts = pc.extract_regex(short, f"(?i)^{pattern}$")
         if parts.null_count < len(parts):
-            found = _days(parts)
-            days = np.where(np.isnan(days), found, days)
+            days = np.where(np.isnan(days), _days(parts), days)
     return days
 
 
@@ -71,7 +70,7 @@ def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> D
     they can be read in two ways.
     """
     days = {order: parse_dates(texts, order) for order in _PATTERNS}
-    dated = {order: int(rows[~np.isnan(found)].sum()) for order, found in days.items()}
+    dated = {order: int(rows[~np.isnan(parsed)].sum()) for order, parsed in days.items()}
     best = max(dated, key=lambda order: dated[order])
     if not dated[best] or dated[best] < share * rows.sum():
         return None
@@ -92,7 +91,7 @@ def mixes_zones(texts: pa.Array) -> bool:
 
 
 def _days(parts: pa.StructArray) -> Floats:
-    names = {parts.type.field(place).name for place in range(parts.type.num_fields)}
+    names = {parts.type.field(index).name for index in range(parts.type.num_fields)}
 
     def numbers(name: str, default: float) -> Floats:
         if name not in names:
@@ -106,8 +105,8 @@ def _days(parts: pa.StructArray) -> Floats:
     month = 3 * numbers("quarter", 0) - 2 if "quarter" in names else numbers("month", 0)
     if "name" in names:
         short = pc.utf8_slice_codeunits(pc.utf8_lower(parts.field("name")), 0, 3)
-        places = pc.index_in(short, value_set=pa.array(_NAMES, short.type))
-        month = np.asarray(places.cast(pa.float64()).fill_null(-1).to_numpy(zero_copy_only=False)) + 1
+        month_indices = pc.index_in(short, value_set=pa.array(_NAMES, short.type))
+        month = np.asarray(month_indices.cast(pa.float64()).fill_null(-1).to_numpy(zero_copy_only=False)) + 1
     hour, minute, second = numbers("hour", 0), numbers("minute", 0), numbers("second", 0)
     is_sound = present & (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (hour <= 24) & (minute < 60)
     is_sound &= (second < 61) & (60 * hour + minute + second / 60 <= 24 * 60)

@@ -155,11 +155,11 @@ def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:
     return pc.if_else(pc.match_substring_regex(texts, pattern), bare, pa.scalar(None, TEXT))
 
 
-def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNumbers | None:
+def read_numbers(column: TextColumn, mark: Mark, is_declared: bool = False) -> ReadNumbers | None:
     """Return the numbers of ``column.distinct`` if they are written alike with this decimal ``mark``, or None.
 
-    Up to three other texts in 5 % of the rows are ``words``. With ``asked``, the user says that it holds numbers. Then
-    there may be any words, and whole numbers may begin with a 0.
+    Up to three other texts in 5 % of the rows are ``words``. With ``is_declared``, the user says that it holds numbers.
+    Then there may be any words, and whole numbers may begin with a 0.
     """
     values = column.point_numbers
     if values is not None and (mark == "." or not _holds(column.distinct, ".")):
@@ -173,9 +173,9 @@ def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNum
     level_values = parse_numbers(levels, form)
     is_word = np.isnan(level_values)
     words = [text for text, word in zip(counts, is_word, strict=True) if word]
-    if len(words) == len(counts) or not (asked or _are_words(words, int(rows[is_word].sum()), int(rows.sum()))):
+    if len(words) == len(counts) or not (is_declared or _are_words(words, int(rows[is_word].sum()), int(rows.sum()))):
         return None
-    if not asked and pc.any(pc.match_substring_regex(levels, _CODE)).as_py():
+    if not is_declared and pc.any(pc.match_substring_regex(levels, _CODE)).as_py():
         return None
     description = form.describe(has_marks=_holds(levels, mark))
     return ReadNumbers(form, parse_numbers(column.distinct, form), words, description)
@@ -227,7 +227,7 @@ def _sign_of(text: str, mark: Mark) -> NumberForm | None:
 def plain_values(texts: Sequence[str], mark: Mark) -> Floats:
     """Return (n,) the values of ``texts`` without currency or per-cent sign, NaN where one is no number."""
     column = TextColumn(pa.array(texts, TEXT), ())
-    read = read_numbers(column, mark, asked=True)
+    read = read_numbers(column, mark, is_declared=True)
     if read is None or read.form.currency or read.form.percent:
         return np.full(len(texts), np.nan)
     return read.values

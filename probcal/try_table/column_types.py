@@ -15,7 +15,7 @@ import pyarrow as pa
 from probcal._io import counted, join_first, shortened
 from probcal.data.dataset import as_text
 from probcal.errors import DataError
-from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers
+from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers, words_mask
 from probcal.reading.dates import (
     AMBIGUOUS,
     MIXED_ZONES,
@@ -194,8 +194,7 @@ def indicator(column: TableColumn, raw: pa.ChunkedArray, names: Collection[str])
     while name in names:
         name += "'"
     own_plan = ColumnPlan(name, "indicator", words=plan.words, source=column.name)
-    codes, levels = TextColumn(raw).encoded
-    values = pd.Series(np.array([*(float(level in plan.words) for level in levels), 0.0])[codes])
+    values = pd.Series(words_mask(TextColumn(raw), plan.words))
     return TableColumn(name, "number", f"1 in {counted(int(values.sum()))}, 0 in all others", 0, values, own_plan)
 
 

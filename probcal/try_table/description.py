@@ -90,7 +90,7 @@ def table_lines(prepared: PreparedTable) -> Iterator[str]:
     """Yield the description of the table, its target and the types of its columns."""
     table = prepared.table
     rows, width = table.n_rows, len(table.names)
-    name = table.place if table.place.startswith("openml:") else Path(table.place).name
+    name = table.origin if table.origin.startswith("openml:") else Path(table.origin).name
     yield from wrap_line(printable("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
     yield ""
     yield from _target_lines(prepared)

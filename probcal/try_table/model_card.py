@@ -58,7 +58,7 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     if facts.costs:
         yield from ("", f"To keep the cost low, {facts.costs.advice}: FP / (FP + FN).")
     yield from ("", "## Data", "")
-    yield f"- Table: `{printable(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
+    yield f"- Table: `{printable(prepared.table.origin)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
     yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
     yield from (f"- {printable(note)}" for note in prepared.notes)

@@ -115,7 +115,7 @@ def _plans_in_dialect(table: UserTable, names: list[str], plans: Sequence[Column
         if place in marks.doubts and marks[place] != plan.form.mark and not is_forced:
             reading, _, _ = marks.doubts[place].description.partition(";")
             raise DataError(
-                f'{table.place}: column "{plan.name}": {reading}, and the model '
+                f'{table.origin}: column "{plan.name}": {reading}, and the model '
                 f"reads numbers written like {plan.form.example!r}; write the numbers of this table so"
             )
         if place not in marks.undecided:

@@ -89,7 +89,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
-    heading = f"{clean_name(prepared.table.place)}, target {prepared.target.name}"
+    heading = f"{clean_name(prepared.table.origin)}, target {prepared.target.name}"
     used_methods = {column.method.name: column.method for column in checked_experiment(table_files, plan, name).columns}
     class_names = np.array(classes_of(prepared))
     refuse_unusable_splits(table_files.dataset, class_names, used_methods.values(), prepared.split, request.seed)
@@ -109,7 +109,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         return 0
     files.write(table_files, plan, path, title, heading)
     if options.save:
-        table_name = clean_name(Path(prepared.table.place).name)
+        table_name = clean_name(Path(prepared.table.origin).name)
         origin = f"{table_name} as probcal try read it; probcal run {options.save.name}"
         paths = files.write(table_files, plan, options.save, title, origin)
         print_line(f"saved, with the rows: {paths[-1]}, {paths[0].parent}")
@@ -127,7 +127,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     if prepared.table.has_changed():
         command = f"{options.command} (with another file after --save)" if options.save else options.command
         progress(
-            f"warning: {prepared.table.place} changed during the run, so these results are those of its earlier "
+            f"warning: {prepared.table.origin} changed during the run, so these results are those of its earlier "
             f"content; to run its present content, type: {command}"
         )
     return code
@@ -221,7 +221,7 @@ class TrialResult:
         )
         note = self.prepared.split.note_on_calibration if plan.is_nested else None
         notes = [note] if note else []
-        place = self.prepared.table.place
+        place = self.prepared.table.origin
         code_notes: list[str] = []
         eps = full_bound(self.prepared)
         if place == "standard input":

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from probcal.errors import DataError
-from probcal.measure.cross_fitting import write_calibrated
+from probcal.measure.measure import write_calibrated
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
 ROWS = "".join(f"0.{number},{number % 2}\n" for number in range(10))

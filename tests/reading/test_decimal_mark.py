@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
-from probcal.reading.decimal_mark import decimal_marks, read_numbers
-from probcal.reading.number_form import plain_values
+from probcal.reading.decimal_mark import decimal_marks
+from probcal.reading.number_form import plain_values, read_numbers
 from probcal.reading.text_column import TextColumn
 from probcal.try_table.experiment_files import rows_text
 from probcal.try_table.preparation import TableRequest, prepare
@@ -122,8 +122,8 @@ def test_swapped_marks_give_the_same_number(text):
 
 
 def test_words_are_texts_that_are_no_numbers():
-    assert read_numbers(text_column(["1,5", "2.5", "x"]), ".").words == ["1,5", "x"]
-    assert read_numbers(text_column(["1,5", "2.5", "x"]), ",").words == ["2.5", "x"]
+    assert read_numbers(text_column(["1,5", "2.5", "x"]), ".", is_declared=True).words == ["1,5", "x"]
+    assert read_numbers(text_column(["1,5", "2.5", "x"]), ",", is_declared=True).words == ["2.5", "x"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_words_are_texts_that_are_no_numbers():
     ],
 )
 def test_description_names_the_marks(texts, mark, said):
-    assert read_numbers(text_column(texts), mark).description == said
+    assert read_numbers(text_column(texts), mark, is_declared=True).description == said
 
 
 # --- one column

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from probcal.errors import DataError
-from probcal.reading.decimal_mark import decimal_marks, read_numbers
+from probcal.reading.decimal_mark import decimal_marks
+from probcal.reading.number_form import read_numbers
 from probcal.reading.text_column import TextColumn
 from probcal.try_table.column_types import ColumnChoices, FileFacts, infer_column
 from tests.try_table.own_tables import customers, line_of, shown, written
@@ -155,7 +156,7 @@ def test_declared_text_stays_a_category():
 
 
 def test_too_large_number_is_read_as_a_word():
-    assert read_numbers(TextColumn(pa.array(["1e999", "1"])), ".").words == ["1e999"]
+    assert read_numbers(TextColumn(pa.array(["1e999", "1"])), ".", is_declared=True).words == ["1e999"]
 
 
 def test_note_on_words_among_numbers_names_the_option(tmp_path):
