@@ -29,7 +29,7 @@ OTHERS = {
 }
 OF_DATA = {
     "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",
-    "probcal/try_table/held_out.py": "writes the identifiers of a user's own rows, to be joined to them",
+    "probcal/try_table/export.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/try_table/new_rows.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/measure/measure.py": "writes the columns of a user's own file as they are there",
 }

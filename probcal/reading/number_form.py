@@ -29,7 +29,7 @@ _DIGITS = r"[0-9][0-9., ']*|[.,][0-9]+"
 _BEFORE = re.compile(rf"[-+]?({_CURRENCY}) ?[-+]?(?:{_DIGITS})")
 _AFTER = re.compile(rf"[0-9.,] ?({_CURRENCY})$")
 _ANY_FORM = rf"^[-+]? ?(?:{_CURRENCY})? ?[-+]?[0-9., ']*[0-9][0-9., ']*(?:[eE][-+]?[0-9]+)? ?(?:{_CURRENCY}|%)?$"
-_CODE = r"^[-+]?0[0-9]+$"
+CODE = r"^[-+]?0[0-9]+$"
 """Whole numbers with a leading 0 are codes, such as postal codes."""
 _GROUPS = {",": "commas", ".": "points", " ": "blanks", "'": "apostrophes"}
 LARGEST_EXACT = 2.0**53
@@ -175,7 +175,7 @@ def read_numbers(column: TextColumn, mark: Mark, is_declared: bool = False) -> R
     words = [text for text, word in zip(counts, is_word, strict=True) if word]
     if len(words) == len(counts) or not (is_declared or _are_words(words, int(rows[is_word].sum()), int(rows.sum()))):
         return None
-    if not is_declared and pc.any(pc.match_substring_regex(levels, _CODE)).as_py():
+    if not is_declared and pc.any(pc.match_substring_regex(levels, CODE)).as_py():
         return None
     description = form.describe(has_marks=_holds(levels, mark))
     return ReadNumbers(form, parse_numbers(column.distinct, form), words, description)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 from textwrap import wrap
 
 from probcal._io import LINE_WIDTH, counted, join_first, printable, shortened, wrap_line
@@ -89,9 +87,8 @@ _KIND_NAMES: dict[Kind, tuple[str, str]] = {
 def table_lines(prepared: PreparedTable) -> Iterator[str]:
     """Yield the description of the table, its target and the types of its columns."""
     table = prepared.table
-    rows, width = table.n_rows, len(table.names)
-    name = table.origin if table.origin.startswith("openml:") else Path(table.origin).name
-    yield from wrap_line(printable("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
+    size = f"{table.origin_name}: {counted(table.n_rows)}, {counted(len(table.names), 'column')}"
+    yield from wrap_line(printable("; ".join([size, *table.notes])))
     yield ""
     yield from _target_lines(prepared)
     yield ""
@@ -133,7 +130,7 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
 
 
 def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
-    counts = replace(prepared.target, counts=prepared.counts).class_counts
+    counts = prepared.table_class_counts
     parts = (
         f'all {rows:,} rows of "{name}"' if rows == counts[name] else f'{rows:,} of {counts[name]:,} rows of "{name}"'
         for name, rows in prepared.enriched_classes.items()

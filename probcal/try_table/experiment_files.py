@@ -149,7 +149,6 @@ def _kinds(prepared: PreparedTable) -> dict[str, str]:
 
 
 def _texts(column: TableColumn, prepared: PreparedTable) -> list[str]:
-    assert column.values is not None
     values = column.values.iloc[prepared.rows]
     if column.kind in ("category", "group"):
         return [*values.astype(object).where(values.notna(), "")]

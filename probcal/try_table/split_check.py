@@ -28,13 +28,7 @@ def refuse_unusable_splits(
 ) -> None:
     """Raise DataError where a training part of ``split`` lacks a class, or cannot calibrate one of the ``methods``.
 
-    Parameters
-    ----------
-    dataset : the used rows, with the nested split on its card.
-    names : the class of each class number, (n_classes,).
-    methods : the methods of the trial.
-    split : the splits of the trial.
-    seed : seed of the trial.
+    ``dataset`` holds the used rows, with the nested split on its card. ``names``, (n_classes,), are the classes.
     """
     card_split = dataset.card.split
     if not card_split.nested:

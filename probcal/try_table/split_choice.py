@@ -116,7 +116,7 @@ def group_column(name: str, raw: pa.ChunkedArray) -> TableColumn:
 
 def time_column(name: str, column: TableColumn) -> TableColumn:
     """Return the column of time, read as dates or numbers. Raise DataError where it is neither or has gaps."""
-    if column.kind not in ("date", "number") or column.values is None:
+    if column.kind not in ("date", "number"):
         raise DataError(f'--time: column "{name}" holds no dates and no numbers ({column.kind}: {column.about})')
     if column.missing:
         raise DataError(
@@ -129,7 +129,7 @@ def time_column(name: str, column: TableColumn) -> TableColumn:
 def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], split: SplitChoice) -> None:
     """Raise DataError where the used ``rows`` have fewer groups than there are folds."""
     for column in columns:
-        if column.kind == "group" and column.values is not None:
+        if column.kind == "group":
             n_groups = column.values.iloc[rows].nunique()
             if n_groups < split.folds:
                 raise DataError(
@@ -164,8 +164,8 @@ def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDA
     _, codes = np.unique(labels.astype(str), return_inverse=True)
     shuffled = np.random.default_rng(stream_seed(seed, "sample", n, size)).permutation(n)
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    places = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
-    return np.sort(order[places])
+    positions = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
+    return np.sort(order[positions])
 
 
 @dataclass(frozen=True)
@@ -180,14 +180,8 @@ class RowSample:
 def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, seed: int) -> RowSample:
     """Return a sample of ``size`` rows. A class of less than 5 % of the rows keeps all of them, if there is room.
 
-    The other rows are a stratified sample by label.
-
-    Parameters
-    ----------
-    classes : the class of each row, (n_rows,).
-    labels : the label of each row, (n_rows,). Several labels can be one class.
-    size : number of rows.
-    seed : seed of the draw.
+    The other rows are a stratified sample by label. ``classes`` and ``labels`` are (n_rows,). Several labels can be one
+    class.
     """
     n, classes = len(labels), classes.astype(str)
     names, counts = np.unique(classes, return_counts=True)

@@ -15,8 +15,8 @@ from probcal.errors import DataError
 from probcal.reading.column_plan import ColumnPlan, NewColumn
 from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
-from probcal.try_table.export import reading_of
-from probcal.try_table.new_rows import TableReading, read_new_rows, with_probabilities, write_reading
+from probcal.try_table.export import table_plan
+from probcal.try_table.new_rows import TablePlan, read_new_rows, with_probabilities, write_table_plan
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
@@ -140,7 +140,7 @@ def test_written_numbers_are_equal_in_csv_and_parquet(tmp_path, name):
 @pytest.mark.parametrize("trained", FORMATS)
 def test_a_plan_reads_new_rows_of_every_format_alike(tmp_path, name, trained):
     frame = frame_of(name)
-    write_reading(reading_of(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
+    write_table_plan(table_plan(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
     frames = []
     for kind in FORMATS:
         new = read_new_rows(write(frame, tmp_path / f"new-{kind}", kind), tmp_path / "columns.json")
@@ -220,8 +220,8 @@ def test_new_dates_of_which_some_have_a_zone_are_refused(tmp_path):
 
 def test_new_thousands_that_only_some_values_separate_are_refused(tmp_path):
     plan = plan_of(tmp_path / "t.csv", ["1250.5", "3.5", "2500"])
-    reading = TableReading((plan,), "left", ("no", "yes"), {"no": 0, "yes": 1}, ".", False, 0.001)
-    write_reading(reading, tmp_path / "columns.json")
+    reading = TablePlan((plan,), "left", ("no", "yes"), {"no": 0, "yes": 1}, ".", False, 0.001)
+    write_table_plan(reading, tmp_path / "columns.json")
     (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n2500,2\n')
     with pytest.raises(DataError, match=r'"1,250" is read as 1.25, .*the model reads numbers written like'):
         read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
@@ -230,7 +230,8 @@ def test_new_thousands_that_only_some_values_separate_are_refused(tmp_path):
 def test_ambiguous_numbers_of_another_separator_are_refused(tmp_path):
     rows = "".join(f"{i / 7:.2f};{'yes' if i % 3 else 'no'}\n".replace(".", ",") for i in range(60))
     (tmp_path / "eu.csv").write_text("x;left\n" + rows)
-    write_reading(reading_of(prepare(TableRequest(str(tmp_path / "eu.csv"), "left")), PLAN), tmp_path / "columns.json")
+    prepared_table = prepare(TableRequest(str(tmp_path / "eu.csv"), "left"))
+    write_table_plan(table_plan(prepared_table, PLAN), tmp_path / "columns.json")
     (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n')
     with pytest.raises(DataError, match=r'"1,250" is read as 1250.*and the model reads numbers written like .12,5.'):
         read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
