@@ -140,7 +140,7 @@ class FileColumn:
 
     def _numbers(self, mark: Mark, kind: str) -> tuple[Floats, Texts]:
         """Return (n_rows,) numbers and their texts in the file. ``kind`` says in words what is needed."""
-        texts = texts_of(self.table.frame.iloc[:, self.index])
+        texts = texts_of(self.table.frame.iloc[:, self.index])  # as in the file, with per-cent signs
         self.refuse(
             [text is None for text in texts], lambda _: "has no value", f"give every row {kind}, or remove such rows"
         )

@@ -100,11 +100,12 @@ class ReadNumbers:
 def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
     """Return (n,) the numbers in ``texts``, with NaN for a missing text and for one that is not written in ``form``."""
     plain = _without_sign(normalised(texts), form)
-    digits = _in_group(plain, form.mark, form.group) if form.group else None
-    text = pc.replace_substring(plain, form.group, "") if form.group else plain
-    is_number = pc.match_substring_regex(plain, _plain(form.mark))
-    if digits is not None:
-        is_number = pc.or_(digits, pc.and_(is_number, pc.invert(pc.match_substring_regex(plain, _long(form.mark)))))
+    text, is_number = plain, pc.match_substring_regex(plain, _plain(form.mark))
+    if form.group:
+        is_grouped = pc.match_substring_regex(plain, _grouped(form.mark, form.group))
+        is_long = pc.match_substring_regex(plain, _long(form.mark))
+        is_number = pc.or_(is_grouped, pc.and_(is_number, pc.invert(is_long)))
+        text = pc.replace_substring(plain, form.group, "")
     text = pc.replace_substring(text, ",", ".") if form.mark == "," else text
     if form.percent:  # the decimal point moves, so that 5.5% is .055 to the last bit
         is_number = pc.and_(is_number, pc.invert(pc.match_substring_regex(text, "[eE]")))
@@ -135,10 +136,6 @@ def _long(mark: str) -> str:
 
 def _grouped(mark: str, group: str) -> str:
     return rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{group}][0-9]{{3}})+(?:[{mark}][0-9]+)?$"
-
-
-def _in_group(texts: pa.Array, mark: str, group: str) -> pa.Array:
-    return pc.match_substring_regex(texts, _grouped(mark, group))
 
 
 def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:

@@ -200,11 +200,11 @@ def _read_openml(number: int) -> UserTable:
 
     table = fetch_openml_table(number)
     notes = [f"OpenML data set {number}, {table.name} version {table.version}"]
-    names, columns = columns_of(table.frame)
+    names, columns = _columns_of(table.frame)
     return UserTable(table.name, f"openml:{number}", names, columns, notes, declares_numbers=True, target=table.target)
 
 
-def columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
+def _columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Return the names and the columns of a frame, (n_rows, n_columns), of numbers and text."""
     columns = []
     for index in range(frame.shape[1]):

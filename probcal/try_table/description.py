@@ -30,14 +30,22 @@ _CROSS_VAL_FITS = 4
 """Three folds, and all rows."""
 _USUAL_WIDTH = 100
 """Number of columns, with one for each level. Fits of wider tables take longer in proportion."""
-
-
 _PER_CLASS_LEARNERS = ("boosting", "logistic")
 """They need about one more fit for every class."""
-
-
 _PER_COLUMN_LEARNERS = ("boosting", "nb")
 """Every column makes them slower, even with few rows."""
+_LONGEST_NAME = 24
+_LONGEST_REASON = 150
+_MOST_LISTED_COLUMNS = 40
+_MOST_CLASSES = 12
+_KIND_NAMES: dict[Kind, tuple[str, str]] = {
+    "number": ("number", "numbers"),
+    "category": ("category", "categories"),
+    "date": ("date", "dates"),
+    "group": ("group", "groups"),
+    "time": ("time", "times"),
+    "left out": ("left out", "left out"),
+}
 
 
 def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
@@ -68,20 +76,6 @@ def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
 def _fits(plan: Plan, method: str) -> int:
     cross_val = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
     return _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
-
-
-_LONGEST_NAME = 24
-_LONGEST_REASON = 150
-_MOST_LISTED_COLUMNS = 40
-_MOST_CLASSES = 12
-_KIND_NAMES: dict[Kind, tuple[str, str]] = {
-    "number": ("number", "numbers"),
-    "category": ("category", "categories"),
-    "date": ("date", "dates"),
-    "group": ("group", "groups"),
-    "time": ("time", "times"),
-    "left out": ("left out", "left out"),
-}
 
 
 def table_lines(prepared: PreparedTable) -> Iterator[str]:

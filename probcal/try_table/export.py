@@ -90,7 +90,7 @@ def write_export(
         (building / "predictions.csv").write_text(held_out_text(predictions, prepared), encoding="utf-8", newline="")
         if is_installed("matplotlib"):
             draw_reliability(predictions, f"{facts.name}, held-out rows", building / RELIABILITY)
-        building.chmod(0o755)
+        building.chmod(0o755)  # only its owner may read what mkdtemp makes
         if folder.exists():
             folder.rmdir()
         building.rename(folder)

@@ -47,6 +47,7 @@ from probcal.try_table.split_choice import (
 )
 
 _LONGEST_NAME = 80
+_MOST_NAMES = 10
 
 
 def card_names(names: Iterable[object]) -> list[str]:
@@ -79,9 +80,6 @@ def slug(text: str, default: str) -> str:
     """Return ``text`` as the name of a card and of a folder: small letters, digits, ``-`` and ``_``."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or default
-
-
-_MOST_NAMES = 10
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,10 @@ from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_pred
 _LEVEL = 0.05
 _FEWEST_SPLITS = 3
 """With fewer splits nothing is tested: two differences may be equal by chance."""
+_LONGEST_NAME = 12
+_WIDE_RATIO = 3
+"""An interval so many times as wide as that of the best says little."""
+_MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
@@ -155,12 +159,6 @@ def _mean(values: Sequence[float]) -> float:
     return statistics.fmean(finite) if finite else math.nan
 
 
-_LONGEST_NAME = 12
-_WIDE_RATIO = 3
-"""An interval so many times as wide as that of the best says little."""
-_MOST_NAMES = 3
-
-
 def ranking_table(methods: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table, best first. A rank ends in ``*`` if not significantly different from it."""
     measure, rivals = methods[0].measure, _top_rivals(methods)
@@ -263,9 +261,6 @@ def _seconds(value: float) -> str:
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-_DIRECT = "direct"
-
-
 def name_of(method: RankedMethod) -> str:
     """Return ``isotonic on forest``, or ``forest alone``."""
-    return f"{method.learner} alone" if method.method == _DIRECT else f"{method.method} on {method.learner}"
+    return f"{method.learner} alone" if method.method == "direct" else f"{method.method} on {method.learner}"

@@ -19,6 +19,8 @@ from probcal.errors import DataError
 from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows
 from probcal.try_table.split_choice import SplitChoice
 
+# Apart from split_choice, because predict.py imports that one, and would need a second more to import the runner.
+
 _ENOUGH_GROUPS = 50
 """If every class is in so many groups, each fold has groups of each class, so that nothing is drawn to find out."""
 

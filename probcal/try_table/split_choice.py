@@ -20,6 +20,15 @@ from probcal.try_table.column_types import TableColumn, as_categories
 
 _USUAL_FOLDS = (5, 4, 3, 2)
 _MOST_FOLDS = 100
+MOST_ROWS = 10_000
+MOST_NUMBERS = 4_000_000
+"""Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
+_SMALLEST_SAMPLE = 1_000
+"""Smallest sample for the widest table."""
+RARE_SHARE = 0.05
+"""A class with a smaller share of the rows keeps as many of them as the sample has room for."""
+_LARGEST_RARE_PART = 0.25
+"""Largest share of a sample that all rare classes together get."""
 
 
 @dataclass(frozen=True)
@@ -136,17 +145,6 @@ def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp]
                     f'--group: column "{column.name}" has {counted(n_groups, "different value")}, too few for '
                     f"{split.folds} folds; give fewer --splits, or another column"
                 )
-
-
-MOST_ROWS = 10_000
-MOST_NUMBERS = 4_000_000
-"""Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
-_SMALLEST_SAMPLE = 1_000
-"""Smallest sample for the widest table."""
-RARE_SHARE = 0.05
-"""A class with a smaller share of the rows keeps as many of them as the sample has room for."""
-_LARGEST_RARE_PART = 0.25
-"""Largest share of a sample that all rare classes together get."""
 
 
 def sample_size(n_rows: int, n_columns: int, limit: int | None) -> int:

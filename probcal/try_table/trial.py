@@ -35,6 +35,7 @@ from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.verdict import VerdictContext, verdict
 
 Printer = Callable[[str], None]
+_CARD_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     )
     choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
+    # All that can be refused is refused before the first file is written.
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
     plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else reasons)
@@ -138,9 +140,6 @@ def _refuse_other_table(path: Path, heading: str) -> None:
     if previous is not None and previous != heading:
         folder = path.parents[1]
         raise ProbcalError(f"{folder} holds the results of another table ({previous}); choose another folder with -o")
-
-
-_CARD_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
 
 
 @dataclass(frozen=True)
