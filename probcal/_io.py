@@ -166,11 +166,6 @@ def join_first(names: Iterable[str], most: int) -> str:
     return ", ".join(listed[:most] + ["…"] * (len(listed) > most))
 
 
-def counted(n: int, one: str = "row", several: str | None = None) -> str:
-    """Return the number ``n`` and its noun, such as "1 row" or "2,000 rows"."""
-    return f"{n:,} {one if n == 1 else several or one + 's'}"
-
-
 TERMINAL_WIDTH = 80
 """Letters in a line of a terminal."""
 
@@ -180,6 +175,11 @@ def wrap_line(line: str, hang: int = 2) -> list[str]:
     indent = " " * (len(line) - len(line.lstrip()) + hang)
     lines = wrap(line, TERMINAL_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return lines or [line]
+
+
+def counted(n: int, one: str = "row", several: str | None = None) -> str:
+    """Return the number ``n`` and its noun, such as "1 row" or "2,000 rows"."""
+    return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
 def _escaped(character: str) -> str:

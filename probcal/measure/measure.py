@@ -1,4 +1,4 @@
-"""Measurement of a file of predictions, as ``probcal measure`` runs it."""
+"""Measurement of a file of predictions, as ``probcal measure`` runs it, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
-from probcal.measure.cross_fitting import (
-    calibrate_all_rows,
-    cross_fit,
-    new_columns,
-    refuse_path,
-    write_calibrated,
-    write_file,
-)
+from probcal.measure.cross_fitting import calibrate_all_rows, cross_fit
+from probcal.measure.file_columns import Floats, texts_of
 from probcal.measure.maps import new_map
 from probcal.measure.measurement import default_draws, measure_sections
-from probcal.measure.prediction_file import PredictionsRequest, read_predictions
+from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines
 
 Printer = Callable[[str], None]
@@ -49,7 +44,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Pr
     calibrated, full_fit = None, None
     if options.map is not None:
         if options.output is not None:
-            new_columns(predictions, options.map)
+            _new_columns(predictions, options.map)
         calibrated = cross_fit(options.map, predictions, options.seed)
         full_fit = calibrate_all_rows(options.map, predictions)
     sections = measure_sections(predictions, calibrated, draws, options.seed)
@@ -57,7 +52,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Pr
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
-        write_file("--report", options.report, page(measurement, calibrated))
+        _write_file("--report", options.report, page(measurement, calibrated))
     if options.output is not None and options.map is not None and full_fit is not None:
         write_calibrated(options.output, predictions, options.map, full_fit)
     for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
@@ -73,8 +68,57 @@ def _refuse_options(options: MeasureOptions) -> None:
             raise ProbcalError("-o writes calibrated probabilities; name a map with --calibrate, such as beta")
         if options.output.suffix.lower() in _OTHER_FORMATS:
             raise ProbcalError(f"-o writes delimited text, but {options.output} has another suffix; name a .csv file")
-        refuse_path("-o", options.output, options.force)
+        _refuse_path("-o", options.output, options.force)
     if options.report is not None:
-        refuse_path("--report", options.report, options.force)
+        _refuse_path("--report", options.report, options.force)
     if options.report is not None and options.report == options.output:
         raise ProbcalError(f"-o and --report both name {options.report}; give two files")
+
+
+def _refuse_path(option: str, path: Path, force: bool) -> None:
+    """Raise ProbcalError unless ``path`` can be written. ``option`` names it in messages."""
+    if path.is_dir():
+        raise ProbcalError(f"{option}: {path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise ProbcalError(f"{option}: the folder {path.parent} does not exist; create it first, or choose another")
+    if path.exists() and not path.is_file():
+        raise ProbcalError(f"{option}: {path} is not a regular file; name another")
+    if path.exists() and not force:
+        raise ProbcalError(f"{option}: {path} already exists and is not overwritten; add --force or choose another")
+
+
+def _new_columns(predictions: FilePredictions, map: str) -> list[str]:
+    """Return the names of the calibrated columns: ``p_beta`` for column ``p`` and the map ``beta``.
+
+    Raises ProbcalError where the table has such a column already.
+    """
+    names = [f"{column}_{map}" for column in predictions.columns]
+    headers = {str(name).strip() for name in predictions.table.frame.columns}
+    if conflicts := [name for name in names if name in headers]:
+        raise ProbcalError(
+            f'-o: the table already has a column "{conflicts[0]}"; rename it, or leave it out of the table'
+        )
+    return names
+
+
+def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibrated: Floats) -> None:
+    """Write every row and column of the table and the ``calibrated`` probabilities, (n_rows, n_classes), to ``path``.
+
+    The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.
+    """
+    table, frame = predictions.table, predictions.table.frame
+    columns = [
+        list(texts_of(table.word_columns.get(index, frame.iloc[:, index]))) for index in range(frame.shape[1])
+    ]
+    p = calibrated[:, -len(predictions.columns) :]
+    columns += [[repr(float(value)).replace(".", predictions.mark) for value in column] for column in p.T]
+    header = [*(str(name) for name in frame.columns), *_new_columns(predictions, map)]
+    _write_file("-o", path, data_text([header, *zip(*columns, strict=True)], predictions.table.separator or ","))
+
+
+def _write_file(option: str, path: Path, text: str) -> None:
+    """Write ``text`` to ``path`` in one step. Raise ProbcalError where that fails."""
+    try:
+        write_atomic(path, text)
+    except OSError as error:
+        raise ProbcalError(f"{option}: cannot write {path}: {error.strerror or error}; choose another place") from None

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from probcal._io import printable
 from probcal.errors import is_installed
-from probcal.measure.column_reader import place_name
 from probcal.measure.measurement import MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.text import Measurement, description, findings, legend, table
@@ -54,7 +53,7 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [missing_pictures_note()])]
     return render(
         "measure.html",
-        title=f"Measured predictions: {place_name(predictions.table)}",
+        title=f"Measured predictions: {predictions.table.origin_name}",
         about=list(description(predictions)),
         findings=findings(measurement),
         legend=legends,

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.labels import in_order
-from probcal.measure.column_reader import MISSING_GROUP
 from probcal.measure.few_rows import RowSupport, row_support
+from probcal.measure.file_columns import MISSING_GROUP
 from probcal.measure.prediction_file import FilePredictions
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
@@ -197,23 +197,23 @@ def _section(
     values = [_values(y, stage, weight, quantities) for stage in stages]
     support = row_support(y, p, weight, predictions.classes)
     samples = np.full((len(stages), draws, len(quantities)), np.nan)
-    supported = [place for place, quantity in enumerate(quantities) if _has_interval(quantity, support)]
+    supported = [index for index, quantity in enumerate(quantities) if _has_interval(quantity, support)]
     if supported:
-        chosen = [quantities[place] for place in supported]
+        chosen = [quantities[index] for index in supported]
         samples[:, :, supported] = _bootstrap_values(y, stages, weight, chosen, draws, random)
     if not support.has_p_value:
-        for place, quantity in enumerate(quantities):
-            values[0][place] = math.nan if quantity.name in _P_VALUES else values[0][place]
+        for index, quantity in enumerate(quantities):
+            values[0][index] = math.nan if quantity.name in _P_VALUES else values[0][index]
     lines = []
-    for place, quantity in enumerate(quantities):
+    for index, quantity in enumerate(quantities):
         bounds = _bounds(quantity)
-        intervals = [_interval(values[stage][place], samples[stage, :, place], *bounds) for stage in range(len(stages))]
+        intervals = [_interval(values[stage][index], samples[stage, :, index], *bounds) for stage in range(len(stages))]
         if len(stages) == 1 or not quantity.has_calibration:
             lines.append(Line(quantity, intervals[0]))
             continue
         before, after = intervals
         with np.errstate(invalid="ignore"):
-            change = _interval(np.subtract(after.value, before.value), samples[1, :, place] - samples[0, :, place])
+            change = _interval(np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index])
         lines.append(Line(quantity, before, after, change))
     observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
     counts = np.bincount(y, minlength=len(predictions.classes)).tolist()

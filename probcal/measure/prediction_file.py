@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +13,28 @@ import numpy.typing as npt
 from probcal._io import counted
 from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
-from probcal.measure.column_reader import ROUNDING, ColumnReader
-from probcal.measure.file_columns import one_spelling, same_label, texts_of
-from probcal.measure.label_columns import class_of_columns, positive_of
+from probcal.measure.file_columns import ROUNDING, FileColumn, Floats, one_spelling, refuse_rows, same_label, texts_of
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
-
-Floats = npt.NDArray[np.float64]
+from probcal.reading.target import (
+    Target,
+    read_target,
+    read_word_labels,
+    refuse_rounded_labels,
+    refuse_unknown_labels,
+)
 
 _SUM = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
 _FEWEST_ROWS = 2
 """Fewest rows of a label in a table of a few rows."""
 _MOST_NAMES = 10
+_LABEL_PAIRS = (
+    ("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
+    ("neg", "pos"),
+)  # fmt: skip
+"""Pairs of labels of which everybody means the second by "the probability"."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class FilePredictions:
     p: Floats
     """(n_rows,) of the second class, or (n_rows, n_classes)."""
     weight: Floats
-    """(n_rows,), not negative. Only their ratios are those of the file (see ``scaled_weights``)."""
+    """(n_rows,), not negative. Only their ratios are those of the file (see ``FileColumn.weights``)."""
     has_weights: bool
     groups: dict[str, npt.NDArray[np.object_]]
     """Column -> group of each row, (n_rows,) of text."""
@@ -87,165 +95,207 @@ class FilePredictions:
         return dict(zip(self.classes, (sums / sums.sum()).tolist(), strict=True))
 
     def line(self, row: int) -> str:
-        """Return the place of a row, counted from 0, in words."""
+        """Return in words where a row, counted from 0, is in the file."""
         return f"line {self.table.lines[row]}" if self.table.lines is not None else f"row {row + 1}"
 
 
 def read_predictions(request: PredictionsRequest) -> FilePredictions:
     """Read the file of a request. Raise DataError with the line for what is no probability, label, weight or group."""
-    return _Reader(request, read_table(request.source)).read()
-
-
-class _Reader(ColumnReader):
-    """Find the columns of a request in one table, and read the target."""
-
-    def __init__(self, request: PredictionsRequest, table: UserTable) -> None:
-        super().__init__(table)
-        self.request = request
-
-    def read(self) -> FilePredictions:
-        request = self.request
-        target_place = self._place("--target", request.target)
-        places = self._probability_places()
-        weight_place = None if request.weight is None else self._place("--weight", request.weight)
-        groups = {name: self._place("--group", name) for name in request.groups}
-        if target_place in places:
-            raise DataError(f'column "{self.names[target_place]}" is given as --target and as --probability; give one')
-        numbers = [*places, *([] if weight_place is None else [weight_place])]
-        for place in numbers:
-            self.read_percent_signs(place)
-        marks = self._marks([*numbers, target_place], numbers)
-        target, about_words = self._target(target_place, marks)
-        classes, order = self._classes(target, [self.names[place] for place in places])
-        places = [places[index] for index in order]
-        p = np.column_stack([self.probabilities(place, marks[place]) for place in places])
-        notes = list(marks.notes({place: self.names[place] for place in numbers}))
-        matrix, about_sums = self._normalise(p)
-        y = _class_codes(target.labels, classes)
-        weight = np.ones(len(y)) if weight_place is None else self.weights(weight_place, marks[weight_place])
-        self._refuse_one_class(y, weight, classes, target.name, weight_place)
-        if left_out := int((weight == 0).sum()):
-            notes.append(f"left out: {counted(left_out)} of weight 0")
-        return FilePredictions(
-            table=self.table,
-            target=target.name,
-            columns=tuple(self.names[place] for place in places),
-            classes=classes,
-            y=y,
-            p=matrix,
-            weight=weight,
-            has_weights=weight_place is not None,
-            groups={name: self.groups(place) for name, place in groups.items()},
-            mark=marks[places[0]],
-            notes=[*about_words, *notes, *about_sums],
-        )
-
-    def _place(self, option: str, column: str | None) -> int:
-        """Return the place of the column that ``option`` names."""
-        listing = ", ".join(self.names[:_MOST_NAMES]) + (", …" if len(self.names) > _MOST_NAMES else "")
-        if column is None:
-            raise DataError(f"{self.source}: name a column with {option}; there are: {listing}")
-        places = [place for place, name in enumerate(self.names) if name == column.strip()]
-        if len(places) > 1:
-            raise DataError(f'{option}: {len(places)} columns of {self.source} are called "{column}"; rename one')
-        if not places:
-            hint = did_you_mean(column, self.names) or self.table.header_hint()
-            raise DataError(f'{option}: {self.source} has no column "{column}"{hint} (it has: {listing})')
-        return places[0]
-
-    def _probability_places(self) -> list[int]:
-        columns = self.request.probability
-        if not columns:
-            self._place("--probability", None)
-        places: list[int] = []
-        for column in columns:
-            if "*" in column and column not in self.names:
-                places += self._matching_places(column)
-            else:
-                places.append(self._place("--probability", column))
-        if repeats := [self.names[place] for place in places if places.count(place) > 1]:
-            raise DataError(f'--probability: column "{repeats[0]}" is given twice')
-        return places
-
-    def _matching_places(self, pattern: str) -> list[int]:
-        regex = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-        places = [place for place, name in enumerate(self.names) if regex.fullmatch(name)]
-        if not places:
-            listing, hint = ", ".join(self.names[:_MOST_NAMES]), self.table.header_hint()
-            raise DataError(f"--probability: no column of {self.source} matches {pattern}{hint} (it has: {listing})")
-        return places
-
-    def _marks(self, places: list[int], numbers: list[int]) -> Marks:
-        columns = {place: self.texts[place] for place in places if place in self.texts}
-        marks = decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
-        for place in set(numbers) & set(marks.undecided):
+    table = read_table(request.source)
+    target_column = _column(table, "--target", request.target)
+    columns = _probability_columns(table, request.probability)
+    weight_column = None if request.weight is None else _column(table, "--weight", request.weight)
+    group_columns = {name: _column(table, "--group", name) for name in request.groups}
+    if target_column.index in [column.index for column in columns]:
+        raise DataError(f'column "{target_column.name}" is given as --target and as --probability; give one')
+    number_columns = [*columns, *([] if weight_column is None else [weight_column])]
+    for column in number_columns:
+        column.replace_percent_signs()
+    marks = _marks(table, number_columns, target_column, request.decimal)
+    target, notes_on_words = _read_target(target_column, marks[target_column.index], request)
+    classes, order = _classes(target, table, [column.name for column in columns], request.positive)
+    columns = [columns[index] for index in order]
+    p = np.column_stack([column.probabilities(marks[column.index]) for column in columns])
+    notes = list(marks.notes({column.index: column.name for column in number_columns}))
+    p, notes_on_sums = _normalise(table, p)
+    code_of = {label: code for code, label in enumerate(classes)}
+    y = np.array([code_of.get(label, 0) for label in target.labels], dtype=np.int64)  # 0: every label but the positive
+    weight = np.ones(len(y))
+    if weight_column is not None:
+        weight = weight_column.weights(marks[weight_column.index])
+        if len(remaining := np.unique(y[weight > 0])) == 1:
             raise DataError(
-                f'{self.source}: column "{self.names[place]}" holds "{marks.undecided[place]}", which has another '
-                "value with a decimal comma than with a decimal point; say which with --decimal"
+                f'{table.origin_name}: without the rows of which "{weight_column.name}" is 0, column "{target.name}" '
+                f'holds only one class, "{classes[int(remaining[0])]}"; two are needed'
             )
-        return marks
+    if n_left_out := int((weight == 0).sum()):
+        notes.append(f"left out: {counted(n_left_out)} of weight 0")
+    return FilePredictions(
+        table=table,
+        target=target.name,
+        columns=tuple(column.name for column in columns),
+        classes=classes,
+        y=y,
+        p=p,
+        weight=weight,
+        has_weights=weight_column is not None,
+        groups={name: column.groups() for name, column in group_columns.items()},
+        mark=marks[columns[0].index],
+        notes=[*notes_on_words, *notes, *notes_on_sums],
+    )
 
-    def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
-        """Return the target, and what words such as NA are read as."""
-        name, words = self.names[place], self.table.word_columns.get(place)
-        positive, column = self.request.positive, self.column(place)
-        refuse_rounded_labels(name, column, self.source)
-        user_labels = [*self.request.label, *([positive] if positive else [])]
-        raw, notes = read_word_labels(name, column, words, user_labels)
-        raw = one_spelling(raw)
-        if positive is not None:
-            positive = same_label(positive, sorted(set(texts_of(raw)) - {None}))
-        target = read_target(name, raw, self.source, marks[place], positive, _FEWEST_ROWS)
-        refuse_unknown_labels(self.request.label, target, self.source)
-        advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
-        self.refuse_rows(~target.label_mask, name, lambda _: "has no value", advice)
-        return target, notes
 
-    def _classes(self, target: Target, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
-        """Return the labels in the order of the classes, and the order of ``columns`` that fits them."""
-        labels, positive = list(target.counts), self.request.positive and target.positive
-        source = f'{self.source}: column "{target.name}"'
-        if len(columns) == 1:
-            positive = positive or positive_of(labels, source, columns[0])
-            negatives = [label for label in labels if label != positive]
-            return (negatives[0] if len(negatives) == 1 else f"not {positive}", positive), [0]
-        column_labels = class_of_columns(columns, labels, source)
-        classes = in_order(column_labels)
-        if len(classes) == 2:
-            positive_label = positive or positive_of(labels, source, "", default=classes[1])
-            classes = [label for label in classes if label != positive_label] + [positive_label]
-        elif positive:
-            raise DataError("--positive is for two classes, or for one column of probabilities; leave it out")
-        return tuple(classes), [column_labels.index(label) for label in classes]
+def _column(table: UserTable, option: str, name: str | None) -> FileColumn:
+    """Return the column that ``option`` names."""
+    if name is None:
+        raise DataError(f"{table.origin_name}: name a column with {option}; there are: {_listing(table)}")
+    names = _names(table)
+    indices = [index for index, other in enumerate(names) if other == name.strip()]
+    if len(indices) > 1:
+        raise DataError(f'{option}: {len(indices)} columns of {table.origin_name} are called "{name}"; rename one')
+    if not indices:
+        hint = did_you_mean(name, names) or table.header_hint()
+        raise DataError(f'{option}: {table.origin_name} has no column "{name}"{hint} (it has: {_listing(table)})')
+    return FileColumn(table, indices[0])
 
-    def _refuse_one_class(
-        self, y: npt.NDArray[np.int64], weight: Floats, classes: Sequence[str], target: str, weight_place: int | None
-    ) -> None:
-        """Raise DataError where the rows of positive weight have one class only."""
-        if weight_place is None or len(left := np.unique(y[weight > 0])) > 1:
-            return
+
+def _names(table: UserTable) -> list[str]:
+    return [str(name).strip() for name in table.names]
+
+
+def _listing(table: UserTable) -> str:
+    names = _names(table)
+    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+
+
+def _probability_columns(table: UserTable, patterns: Sequence[str]) -> list[FileColumn]:
+    """Return the columns that ``--probability`` names. A name may hold a ``*``."""
+    names = _names(table)
+    columns: list[FileColumn] = []
+    if not patterns:
+        _column(table, "--probability", None)
+    for pattern in patterns:
+        if "*" not in pattern or pattern in names:
+            columns.append(_column(table, "--probability", pattern))
+            continue
+        regex = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+        matches = [FileColumn(table, index) for index, name in enumerate(names) if regex.fullmatch(name)]
+        if not matches:
+            hint = f"{table.header_hint()} (it has: {_listing(table)})"
+            raise DataError(f"--probability: no column of {table.origin_name} matches {pattern}{hint}")
+        columns += matches
+    indices = [column.index for column in columns]
+    if repeats := [column.name for column in columns if indices.count(column.index) > 1]:
+        raise DataError(f'--probability: column "{repeats[0]}" is given twice')
+    return columns
+
+
+def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn, decimal: Mark | None) -> Marks:
+    texts = {column.index: column.text for column in [*numbers, target] if column.text is not None}
+    marks = decimal_marks(texts, table.separator, decimal, [column.index for column in numbers])
+    for column in numbers:
+        if column.index in marks.undecided:
+            raise DataError(
+                f'{table.origin_name}: column "{column.name}" holds "{marks.undecided[column.index]}", which has '
+                "another value with a decimal comma than with a decimal point; say which with --decimal"
+            )
+    return marks
+
+
+def _read_target(column: FileColumn, mark: Mark, request: PredictionsRequest) -> tuple[Target, list[str]]:
+    """Return the target, and what words such as NA are read as."""
+    source, positive = column.table.origin_name, request.positive
+    refuse_rounded_labels(column.name, column.values, source)
+    user_labels = [*request.label, *([positive] if positive else [])]
+    words = column.table.word_columns.get(column.index)
+    raw, notes = read_word_labels(column.name, column.values, words, user_labels)
+    raw = one_spelling(raw)
+    if positive is not None:
+        positive = same_label(positive, sorted(set(texts_of(raw)) - {None}))
+    target = read_target(column.name, raw, source, mark, positive, _FEWEST_ROWS)
+    refuse_unknown_labels(request.label, target, source)
+    advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
+    column.refuse(~target.label_mask, lambda _: "has no value", advice)
+    return target, notes
+
+
+def _normalise(table: UserTable, p: Floats) -> tuple[Floats, list[str]]:
+    """Return the probabilities, (n_rows,) of one column or rows that sum to 1, and a note if they did not."""
+    if p.shape[1] == 1:
+        return p[:, 0], []
+    sums = p.sum(axis=1)
+    distance = np.abs(sums - 1)
+    refuse_rows(
+        table,
+        distance > _SUM,
+        lambda row: f"the probabilities have the sum {sums[row]:.4g}, not 1",
+        "give one --probability column for each class",
+    )
+    note = f"each row was divided by its sum, which is up to {distance.max():.1g} away from 1"
+    return p / sums[:, None], [note] if distance.max() > ROUNDING else []
+
+
+def _classes(
+    target: Target, table: UserTable, columns: Sequence[str], user_positive: str | None
+) -> tuple[tuple[str, ...], list[int]]:
+    """Return the labels in the order of the classes, and the order of ``columns`` that fits them."""
+    labels, positive = list(target.counts), user_positive and target.positive
+    source = f'{table.origin_name}: column "{target.name}"'
+    if len(columns) == 1:
+        positive = positive or _positive_of(labels, source, columns[0])
+        negatives = [label for label in labels if label != positive]
+        return (negatives[0] if len(negatives) == 1 else f"not {positive}", positive), [0]
+    column_labels = _labels_of_columns(columns, labels, source)
+    classes = in_order(column_labels)
+    if len(classes) == 2:
+        positive_label = positive or _positive_of(labels, source, "", default=classes[1])
+        classes = [label for label in classes if label != positive_label] + [positive_label]
+    elif positive:
+        raise DataError("--positive is for two classes, or for one column of probabilities; leave it out")
+    return tuple(classes), [column_labels.index(label) for label in classes]
+
+
+def _positive_of(labels: Sequence[str], source: str, column: str, default: str | None = None) -> str:
+    """Return the label whose probability a column holds: 1 beside 0 or -1, yes, true or positive.
+
+    ``source`` and ``column`` name the target and the probabilities in messages. Raises DataError where the labels do
+    not decide and there is no ``default``. Of other numbers, such as 1 and 2, either may be the positive one.
+    """
+    if len(labels) == 2:
+        spellings = {label.casefold(): label for label in labels}
+        for negative, positive in _LABEL_PAIRS:
+            if spellings.keys() == {negative, positive}:
+                return spellings[positive]
+    if default is not None:
+        return default
+    listing = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
+    if len(labels) > 2:
         raise DataError(
-            f'{self.source}: without the rows of which "{self.names[weight_place]}" is 0, column "{target}" holds '
-            f'only one class, "{classes[int(left[0])]}"; two are needed'
+            f"{source} holds {len(labels)} labels ({listing}); give a --probability column for each of them (such as "
+            "--probability 'p_*'), or --positive LABEL to take one against the rest"
         )
-
-    def _normalise(self, p: Floats) -> tuple[Floats, list[str]]:
-        """Return the probabilities with rows that sum to 1, and a note if they did not."""
-        if p.shape[1] == 1:
-            return p[:, 0], []
-        sums = p.sum(axis=1)
-        self.refuse_rows(
-            np.abs(sums - 1) > _SUM,
-            None,
-            lambda row: f"the probabilities have the sum {sums[row]:.4g}, not 1",
-            "give one --probability column for each class",
-        )
-        if np.abs(sums - 1).max() <= ROUNDING:
-            return p / sums[:, None], []
-        note = f"each row was divided by its sum, which is up to {np.abs(sums - 1).max():.1g} away from 1"
-        return p / sums[:, None], [note]
+    raise DataError(f'{source} holds {listing}; name the label whose probability "{column}" is with --positive')
 
 
-def _class_codes(labels: npt.NDArray[np.object_], classes: Sequence[str]) -> npt.NDArray[np.int64]:
-    number = {label: place for place, label in enumerate(classes)}
-    return np.array([number.get(label, 0) for label in labels], dtype=np.int64)  # 0: all others than the positive one
+def _labels_of_columns(columns: Sequence[str], labels: Sequence[str], source: str) -> list[str]:
+    """Return the label of each column. A column is named by its label, after and before what all names share.
+
+    ``p_cat``, ``p_dog`` belong to ``cat`` and ``dog``. Raises DataError if a label has no column.
+    """
+    max_prefix, max_suffix = _prefix_length(columns), _prefix_length([name[::-1] for name in columns])
+    shortest = min(map(len, columns))
+    for prefix in range(max_prefix + 1):
+        for suffix in range(min(max_suffix, shortest - prefix) + 1):
+            candidates = [name[prefix : len(name) - suffix] for name in columns]
+            if set(labels) <= set(candidates) and "" not in candidates:
+                return candidates
+    raise DataError(
+        f"{source} holds the labels {', '.join(labels[:10])}, and the columns {', '.join(columns[:10])} do not name "
+        "them; give one column for each label, named like p_LABEL"
+    )
+
+
+def _prefix_length(names: Sequence[str]) -> int:
+    """Return how many letters all ``names`` begin with."""
+    pairs = zip(min(names), max(names), strict=False)  # the first and the last in order share the least
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

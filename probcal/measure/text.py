@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, join_first, printable, wrap_line
-from probcal.measure.column_reader import place_name
 from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, BootstrapInterval, Line, MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
@@ -35,7 +34,7 @@ def description(predictions: FilePredictions) -> Iterator[str]:
     if predictions.has_weights:
         shares = predictions.shares()
         counts = [(label, f"{words}, {100 * shares[label]:.3g} % of the weight") for label, words in counts]
-    yield from wrap_line("; ".join([f"{place_name(table)}: {counted(predictions.n_rows)}", *table.notes]))
+    yield from wrap_line("; ".join([f"{table.origin_name}: {counted(predictions.n_rows)}", *table.notes]))
     columns = ", ".join(predictions.columns[:_MOST_CLASSES])
     if predictions.is_binary:
         label, words = counts[1]
@@ -70,7 +69,7 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
     text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
-    widths = [max(lengths) for lengths in ([len(row[place]) for row in text_rows] for place in range(len(header)))]
+    widths = [max(lengths) for lengths in ([len(row[index]) for row in text_rows] for index in range(len(header)))]
     widths[0] = max(len(row[0]) for row in text_rows[1:])
     is_long = len(text_rows[0][0]) > widths[0]
     if is_long:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from probcal.errors import DataError
 from probcal.reading.dates import MIXED_ZONES, ZERO_DATES, DateOrder, mixes_zones, parse_dates, typed_days
 from probcal.reading.levels import match_levels
 from probcal.reading.number_form import Floats, NumberForm, parse_numbers
-from probcal.reading.text_column import MISSING, TextColumn, is_text, text_of
+from probcal.reading.text_column import MISSING, TextColumn, is_text, one_array, text_of
 
 _MOST_SHOWN = 5
 
@@ -48,7 +48,7 @@ def plan_from(content: dict[str, Any]) -> ColumnPlan:
 
 def typed_numbers(column: pa.ChunkedArray) -> Floats:
     """Return (n_rows,) a column of numbers as float64, NaN where missing. A float32 .1 is .1, as it is in a text."""
-    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    array = one_array(column)
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     if pa.types.is_float32(array.type) or pa.types.is_decimal(array.type):
@@ -67,16 +67,10 @@ def is_date(kind: pa.DataType) -> bool:
 
 
 class NewColumn:
-    """Read a column of new rows by its plan. ``where`` returns the place of a row for a message."""
+    """Read a column of new rows by its plan. ``where`` says in words where a row is."""
 
     def __init__(self, plan: ColumnPlan, column: pa.ChunkedArray, where: Callable[[int], str]) -> None:
         self.plan, self._column, self._where = plan, column, where
-        self._text = TextColumn(column, MISSING | set(ZERO_DATES)) if is_text(column.type) else None
-
-    @property
-    def text(self) -> TextColumn | None:
-        """Return the column as text, None for a typed one."""
-        return self._text
 
     def read(self, native: bool, warnings: list[str]) -> pd.Series:
         """Return (n_rows,) float64 numbers, or categorical text.
@@ -84,20 +78,23 @@ class NewColumn:
         Levels that did not occur among the training rows give a warning. They are missing values where ``native``.
         Raises DataError for a value that is not written as in the training rows.
         """
-        plan, kind, column = self.plan, self.plan.kind, self._column
+        plan, column = self.plan, self._column
         if pa.types.is_null(column.type):
-            raise DataError(f'column "{self.plan.name}" holds values of a type that is not read, such as lists')
-        if kind == "indicator":
-            return self._indicator()
-        if kind == "category":
-            return self._category(native, warnings)
-        if self._text is not None:
-            return self._of_text(self._text)
+            raise DataError(f'column "{plan.name}" holds values of a type that is not read, such as lists')
+        if plan.kind == "category":
+            return self._read_category(native, warnings)
+        text = TextColumn(column, MISSING | set(ZERO_DATES)) if is_text(column.type) else None
+        if plan.kind == "indicator":
+            return pd.Series(np.zeros(len(column)) if text is None else words_mask(text, plan.words))
+        return pd.Series(self._read_typed() if text is None else text.spread(self._parse_text(text), np.nan))
+
+    def _read_typed(self) -> Floats:
+        plan, column = self.plan, self._column
         if column.null_count == len(column):
-            return pd.Series(np.full(len(column), np.nan))
-        if kind == "date" and is_date(column.type):
-            return pd.Series(typed_days(column))
-        if kind == "number" and is_number(column.type):
+            return np.full(len(column), np.nan)
+        if plan.kind == "date" and is_date(column.type):
+            return typed_days(column)
+        if plan.kind == "number" and is_number(column.type):
             values = typed_numbers(column)
             if plan.form.percent and (values > 1).any():
                 row = int(np.argmax(values > 1))
@@ -105,76 +102,67 @@ class NewColumn:
                     f'{self._where(row)}: column "{plan.name}" holds {values[row]:g}, and {self._expected()}; '
                     "write parts of 1, or texts with the sign"
                 )
-            return pd.Series(np.where(np.isfinite(values), values, np.nan))
-        if kind == "number" and pa.types.is_boolean(column.type) and self.plan.is_flag:
-            return pd.Series(typed_numbers(column.cast(pa.int8())))
-        raise DataError(
-            f'{self._where(0)}: column "{self.plan.name}" is of the type {column.type}, and {self._expected()}'
-        )
+            return np.where(np.isfinite(values), values, np.nan)
+        if plan.kind == "number" and pa.types.is_boolean(column.type) and plan.is_flag:
+            return typed_numbers(column.cast(pa.int8()))
+        raise DataError(f'{self._where(0)}: column "{plan.name}" is of the type {column.type}, and {self._expected()}')
 
-    def _of_text(self, text: TextColumn) -> pd.Series:
-        plan, levels = self.plan, text.distinct
+    def _parse_text(self, text: TextColumn) -> Floats:
+        """Return the number or day of each of ``text.distinct``, NaN for a missing one."""
+        plan, texts = self.plan, text.distinct
         if plan.kind == "date":
-            values = parse_dates(levels, plan.dates)
-            if mixes_zones(levels):
+            values = parse_dates(texts, plan.dates)
+            if mixes_zones(texts):
                 raise DataError(f'{self._where(0)}: column "{plan.name}": {MIXED_ZONES}; write such values alike')
         else:
-            values = parse_numbers(levels, plan.form)
+            values = parse_numbers(texts, plan.form)
             if plan.is_flag:
-                lower = pc.utf8_lower(levels)
+                lower = pc.utf8_lower(texts)
                 for word, value in (("true", 1.0), ("false", 0.0)):
                     values[np.asarray(pc.equal(lower, word).fill_null(False).to_numpy(zero_copy_only=False))] = value
-        present = np.asarray(levels.is_valid().to_numpy(zero_copy_only=False))
-        unread = np.isnan(values) & present
-        if unread.any():
-            texts = pc.unique(levels.filter(pa.array(unread))).to_pylist()
-            known = set(plan.words)
-            used = text.counts
-            self._refuse([" ".join(one.split()) for one in texts if " ".join(one.split()) in used], known, text)
-        return pd.Series(text.spread(values, np.nan))
-
-    def _refuse(self, texts: Sequence[str], known: set[str], text: TextColumn) -> None:
-        bad = [one for one in texts if one not in known]
-        if not bad:
-            return
-        rows = sum(text.counts[one] for one in bad)
-        row = min(text.first_row(one) for one in bad)
-        raise DataError(
-            f'{self._where(row)}: column "{self.plan.name}" holds {join_first(map(repr, bad), _MOST_SHOWN)} in '
-            f"{counted(rows)}, and {self._expected()}; write such values alike, or leave their fields empty"
-        )
+        is_unread = np.isnan(values) & np.asarray(texts.is_valid().to_numpy(zero_copy_only=False))
+        if not is_unread.any():
+            return values
+        unread = [" ".join(level.split()) for level in pc.unique(texts.filter(pa.array(is_unread))).to_pylist()]
+        # a level of a Parquet file may be in no row
+        if refused := [level for level in unread if level in text.counts and level not in plan.words]:
+            rows = sum(text.counts[level] for level in refused)
+            raise DataError(
+                f'{self._where(min(map(text.first_row, refused)))}: column "{plan.name}" holds '
+                f"{join_first(map(repr, refused), _MOST_SHOWN)} in {counted(rows)}, and {self._expected()}; write such "
+                "values alike, or leave their fields empty"
+            )
+        return values
 
     def _expected(self) -> str:
-        plan = self.plan
-        if plan.kind == "date":
-            return f"the model reads dates in the order {plan.dates}"
-        return f"the model reads numbers written like {plan.form.example!r}"
+        if self.plan.kind == "date":
+            return f"the model reads dates in the order {self.plan.dates}"
+        return f"the model reads numbers written like {self.plan.form.example!r}"
 
-    def _category(self, native: bool, warnings: list[str]) -> pd.Series:
-        text = text_of(self._column)
+    def _read_category(self, native: bool, warnings: list[str]) -> pd.Series:
+        plan, text = self.plan, text_of(self._column)
         codes, levels = text.encoded
-        found, clashes = match_levels(levels, self.plan.levels, is_number(self._column.type))
+        matched, clashes = match_levels(levels, plan.levels, is_number(self._column.type))
         if clashes:
-            level, known = clashes[0]
+            level, known_level = clashes[0]
             raise DataError(
-                f'{self._where(text.first_row(level))}: column "{self.plan.name}" holds {level!r} in '
-                f"{counted(text.counts[level])}, and the training rows have {known!r}; write it as there"
+                f'{self._where(text.first_row(level))}: column "{plan.name}" holds {level!r} in '
+                f"{counted(text.counts[level])}, and the training rows have {known_level!r}; write it as there"
             )
-        new_levels = [level for level in levels if level not in found]
+        new_levels = [level for level in levels if level not in matched]
         if new_levels:
             rows = sum(text.counts[level] for level in new_levels)
             warnings.append(
-                f'column "{self.plan.name}": {join_first(map(repr, new_levels), _MOST_SHOWN)} in {counted(rows)} did '
+                f'column "{plan.name}": {join_first(map(repr, new_levels), _MOST_SHOWN)} in {counted(rows)} did '
                 "not occur when the model was fitted"
             )
-        categories = [*self.plan.levels, *([] if native else new_levels)]
-        places = {level: place for place, level in enumerate(categories)}
-        new_codes = np.array([*(places.get(found.get(level, level), -1) for level in levels), -1])[codes]
+        categories = [*plan.levels, *([] if native else new_levels)]
+        code_of = {level: code for code, level in enumerate(categories)}
+        new_codes = np.array([*(code_of.get(matched.get(level, level), -1) for level in levels), -1])[codes]
         return pd.Series(pd.Categorical.from_codes(new_codes, categories=pd.Index(categories, dtype=object)))
 
-    def _indicator(self) -> pd.Series:
-        if self._text is None:
-            return pd.Series(np.zeros(len(self._column)))
-        codes, levels = self._text.encoded
-        is_word = np.array([*(float(level in self.plan.words) for level in levels), 0.0])
-        return pd.Series(is_word[codes])
+
+def words_mask(text: TextColumn, words: Collection[str]) -> Floats:
+    """Return (n_rows,) 1 where a row has one of ``words``, otherwise 0."""
+    codes, levels = text.encoded
+    return np.array([*(float(level in words) for level in levels), 0.0])[codes]

@@ -59,8 +59,7 @@ def parse_dates(texts: pa.Array, order: DateOrder) -> Floats:
     for pattern in _PATTERNS[order]:
         parts = pc.extract_regex(short, f"(?i)^{pattern}$")
         if parts.null_count < len(parts):
-            found = _days(parts)
-            days = np.where(np.isnan(days), found, days)
+            days = np.where(np.isnan(days), _days(parts), days)
     return days
 
 
@@ -71,7 +70,7 @@ def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> D
     they can be read in two ways.
     """
     days = {order: parse_dates(texts, order) for order in _PATTERNS}
-    dated = {order: int(rows[~np.isnan(found)].sum()) for order, found in days.items()}
+    dated = {order: int(rows[~np.isnan(parsed)].sum()) for order, parsed in days.items()}
     best = max(dated, key=lambda order: dated[order])
     if not dated[best] or dated[best] < share * rows.sum():
         return None
@@ -92,50 +91,49 @@ def mixes_zones(texts: pa.Array) -> bool:
 
 
 def _days(parts: pa.StructArray) -> Floats:
-    names = {parts.type.field(place).name for place in range(parts.type.num_fields)}
-
-    def numbers(name: str, default: float) -> Floats:
-        if name not in names:
-            return np.full(len(parts), default)
-        texts = pc.replace_substring(parts.field(name), ",", ".")
-        texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
-        return np.asarray(texts.cast(pa.float64()).fill_null(default).to_numpy(zero_copy_only=False))
-
-    present = np.asarray(parts.is_valid().to_numpy(zero_copy_only=False))
-    year, day = numbers("year", 0), numbers("day", 1)
-    month = 3 * numbers("quarter", 0) - 2 if "quarter" in names else numbers("month", 0)
-    if "name" in names:
+    month, day = _part(parts, "month", 0), _part(parts, "day", 1)
+    if _has_part(parts, "quarter"):
+        month = 3 * _part(parts, "quarter", 0) - 2
+    if _has_part(parts, "name"):
         short = pc.utf8_slice_codeunits(pc.utf8_lower(parts.field("name")), 0, 3)
-        places = pc.index_in(short, value_set=pa.array(_NAMES, short.type))
-        month = np.asarray(places.cast(pa.float64()).fill_null(-1).to_numpy(zero_copy_only=False)) + 1
-    hour, minute, second = numbers("hour", 0), numbers("minute", 0), numbers("second", 0)
-    is_sound = present & (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (hour <= 24) & (minute < 60)
+        indices = pc.index_in(short, value_set=pa.array(_NAMES, short.type))
+        month = np.asarray(indices.cast(pa.float64()).fill_null(-1).to_numpy(zero_copy_only=False)) + 1
+    year, hour, minute, second = (_part(parts, name, 0) for name in ("year", "hour", "minute", "second"))
+    is_sound = np.asarray(parts.is_valid().to_numpy(zero_copy_only=False))
+    is_sound = is_sound & (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (hour <= 24) & (minute < 60)
     is_sound &= (second < 61) & (60 * hour + minute + second / 60 <= 24 * 60)
     first = np.where(is_sound, (year - 1970) * 12 + month - 1, 0).astype(np.int64).astype("datetime64[M]")
     whole = first.astype("datetime64[D]") + np.where(is_sound, day - 1, 0).astype(np.int64)
     is_sound &= whole.astype("datetime64[M]") == first  # no 31 February
-    seconds = 3600 * hour + 60 * minute + second - _offsets(parts, names)
+    seconds = 3600 * hour + 60 * minute + second - _offsets(parts)
     days = whole.astype(np.int64) + seconds / 86_400
     return np.where(is_sound, days, np.nan)
 
 
-def _offsets(parts: pa.StructArray, names: set[str]) -> Floats | float:
+def _offsets(parts: pa.StructArray) -> Floats | float:
     """Return (n,) the seconds by which the zone of each time is ahead of UTC."""
-    if "zone" not in names:
+    if not _has_part(parts, "zone"):
         return 0.0
     digits = pc.replace_substring_regex(parts.field("zone"), "[^-+0-9]", "")
     fields = pc.extract_regex(digits, "^(?P<sign>[-+])(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})?$")
     if fields.null_count == len(fields):
         return 0.0
-
-    def number(name: str) -> Floats:
-        texts = fields.field(name)
-        texts = pc.if_else(pc.equal(texts, ""), pa.scalar("0", texts.type), texts)
-        return np.asarray(texts.cast(pa.float64()).fill_null(0).to_numpy(zero_copy_only=False))
-
     sign = np.where(np.asarray(pc.equal(fields.field("sign"), "-").fill_null(False).to_numpy(False)), -1, 1)
-    valid = np.asarray(fields.is_valid().to_numpy(zero_copy_only=False))
-    return np.where(valid, sign * (3600 * number("hour") + 60 * number("minute")), 0.0)
+    is_offset = np.asarray(fields.is_valid().to_numpy(zero_copy_only=False))
+    return np.where(is_offset, sign * (3600 * _part(fields, "hour", 0) + 60 * _part(fields, "minute", 0)), 0.0)
+
+
+def _has_part(parts: pa.StructArray, name: str) -> bool:
+    return bool(parts.type.get_field_index(name) >= 0)
+
+
+def _part(parts: pa.StructArray, name: str, default: float) -> Floats:
+    """Return (n,) the numbers of one part of the dates, ``default`` where a date or the pattern has none."""
+    if not _has_part(parts, name):
+        return np.full(len(parts), default)
+    texts = pc.replace_substring(parts.field(name), ",", ".")
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    return np.asarray(texts.cast(pa.float64()).fill_null(default).to_numpy(zero_copy_only=False))
 
 
 def typed_days(column: pa.ChunkedArray) -> Floats:

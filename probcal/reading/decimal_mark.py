@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from probcal._io import join_first
-from probcal.reading.number_form import OTHER_MARK, Mark, ReadNumbers, normalised, parse_numbers
-from probcal.reading.number_form import read_numbers as _read_numbers
+from probcal.reading.number_form import OTHER_MARK, Mark, ReadNumbers, normalised, parse_numbers, read_numbers
 from probcal.reading.text_column import TEXT, TextColumn
 
 _AMBIGUOUS = "[1-9][0-9]{0,2}[.,][0-9]{3}"
@@ -48,29 +47,29 @@ class MarkDoubt(NamedTuple):
 
 @dataclass(frozen=True)
 class Marks:
-    """Hold the decimal marks of a table: ``column_marks`` by the place of a column, ``file_mark`` for all others."""
+    """Hold the decimal marks of a table: ``column_marks`` by the index of a column, ``file_mark`` for all others."""
 
     file_mark: Mark
     column_marks: Mapping[int, Mark] = field(default_factory=dict)
     doubts: Mapping[int, MarkDoubt] = field(default_factory=dict)
-    """Place of a doubtful column -> how it is read, and why."""
+    """Index of a doubtful column -> how it is read, and why."""
     uneven: Collection[int] = ()
-    """Places of columns whose mark is doubtful, because thousands are separated in some of their values or in none."""
+    """Indices of columns whose mark is doubtful, because thousands are separated in some of their values or in none."""
     undecided: Mapping[int, str] = field(default_factory=dict)
-    """Place of a column that nothing decides -> a text of it that can be read both ways."""
+    """Index of a column that nothing decides -> a text of it that can be read both ways."""
 
-    def __getitem__(self, place: int) -> Mark:
-        return self.column_marks.get(place, self.file_mark)
+    def __getitem__(self, index: int) -> Mark:
+        return self.column_marks.get(index, self.file_mark)
 
     def notes(self, names: Mapping[int, str]) -> Iterator[str]:
         """Yield how the doubtful columns among ``names`` are read, one line for each kind."""
         groups: dict[str, list[int]] = {}
-        for place, doubt in self.doubts.items():
-            if place in names:
-                groups.setdefault(doubt.kind, []).append(place)
-        for places in groups.values():
-            column_names = join_first((f'"{names[place]}"' for place in places), _MOST_NAMES)
-            yield f"column{'s' * (len(places) > 1)} {column_names}: {self.doubts[places[0]].description}"
+        for index, doubt in self.doubts.items():
+            if index in names:
+                groups.setdefault(doubt.kind, []).append(index)
+        for indices in groups.values():
+            column_names = join_first((f'"{names[index]}"' for index in indices), _MOST_NAMES)
+            yield f"column{'s' * (len(indices) > 1)} {column_names}: {self.doubts[indices[0]].description}"
 
 
 def decimal_marks(
@@ -79,62 +78,58 @@ def decimal_marks(
     decimal: Mark | None = None,
     numbers: Collection[int] = (),
 ) -> Marks:
-    """Return the decimal mark of each of ``columns`` of text, by their places.
+    """Return the decimal mark of each of ``columns`` of text, by their index.
 
     What the values of the columns force counts first, then the ``separator`` of the fields. A column differs from the
     file only where its own values force that. Where nothing decides, ``undecided`` names the columns. ``decimal`` is
-    the mark of the file that the user names. ``numbers`` holds the places of columns that the user declares as numbers.
+    the mark of the file that the user names. ``numbers`` are the indices of columns that the user declares as numbers.
     """
-    all_clues = {place: evidence(column, place in numbers) for place, column in columns.items()}
-    clues = {place: clue for place, clue in all_clues.items() if clue is not None}
-    forced = {place: clue.forced_mark for place, clue in clues.items() if clue.forced_mark}
-    ambiguous = {place: clue for place, clue in clues.items() if not clue.forced_mark}
+    all_clues = {index: _evidence(column, index in numbers) for index, column in columns.items()}
+    clues = {index: clue for index, clue in all_clues.items() if clue is not None}
+    forced = {index: clue.forced_mark for index, clue in clues.items() if clue.forced_mark}
+    ambiguous = {index: clue for index, clue in clues.items() if not clue.forced_mark}
     mark, reason = decimal or _majority(forced.values()), "like the other columns of the file"
     if mark is None:
         mark, reason = _MARK_OF_SEPARATOR.get(separator), f"because '{separator}' separates the fields"
     if mark is None:
-        return Marks(".", forced, undecided={place: clue.example for place, clue in ambiguous.items()})
+        return Marks(".", forced, undecided={index: clue.example for index, clue in ambiguous.items()})
+    # Thousands that only some values separate are weak evidence. They need another column or the separator beside them.
     firm = {decimal, _MARK_OF_SEPARATOR.get(separator)}
     firm |= {clue.forced_mark for clue in clues.values() if not clue.plain_thousands}
-    uneven = {place for place in forced if clues[place].plain_thousands and forced[place] not in firm}
+    uneven = {index for index in forced if clues[index].plain_thousands and forced[index] not in firm}
     doubts = {
-        place: _forced_doubt(clues[place], own_mark, decimal) for place, own_mark in forced.items() if own_mark != mark
+        index: _forced_doubt(clues[index], own_mark, decimal) for index, own_mark in forced.items() if own_mark != mark
     }
-    doubts |= {place: _uneven_doubt(clues[place], forced[place]) for place in uneven if not decimal}
+    doubts |= {index: _uneven_doubt(clues[index], forced[index]) for index in uneven if not decimal}
     if not decimal and (uneven or set(forced.values()) != {mark}):
-        doubts |= {place: _ambiguous_doubt(clue, mark, reason) for place, clue in ambiguous.items()}
+        doubts |= {index: _ambiguous_doubt(clue, mark, reason) for index, clue in ambiguous.items()}
     return Marks(mark, forced, doubts, uneven)
 
 
-def read_numbers(texts: TextColumn, mark: Mark) -> ReadNumbers | None:
-    """Return the numbers of a column that the user declares as numbers, with the decimal ``mark``."""
-    return _read_numbers(texts, mark, asked=True)
-
-
-def evidence(column: TextColumn, asked: bool = False) -> Evidence | None:
+def _evidence(column: TextColumn, is_declared: bool) -> Evidence | None:
     """Return the evidence of a column, or None where its texts are no numbers or have no mark.
 
-    With ``asked``, the column holds numbers, even with many words among them.
+    With ``is_declared``, the column holds numbers, even with many words among them.
     """
     if column.point_numbers is not None:
         return _point_evidence(column.distinct.slice(0, _FIRST)) or _point_evidence(column.distinct)
     texts = normalised(pa.array(list(column.counts), TEXT))
-    if _first(texts, "[.,]") is None:
+    if _first_match(texts, "[.,]") is None:
         return None
-    found = {mark: _read_numbers(column, mark, asked) for mark in OTHER_MARK}
-    lost = {mark: _lost_rows(column, read) for mark, read in found.items()}
-    if found["."] is None and found[","] is None:
+    numbers = {mark: read_numbers(column, mark, is_declared) for mark in OTHER_MARK}
+    lost = {mark: _lost_rows(column, read) for mark, read in numbers.items()}
+    if numbers["."] is None and numbers[","] is None:
         return None
     best: Mark = "," if lost[","] < lost["."] else "."
-    read = found[best]
+    read = numbers[best]
     assert read is not None
     if lost["."] != lost[","]:
-        other = found[OTHER_MARK[best]]
+        other = numbers[OTHER_MARK[best]]
         refused = set(column.counts) if other is None else set(other.words)
         marked_texts = [text for text in column.counts if text in refused - set(read.words)]
         example = next((text for text in marked_texts if "." in text or "," in text), marked_texts[0])
         return _uneven_evidence(column, read, best) or Evidence(best, example, {})
-    example = _first(texts, f"(?:^|[^0-9.,]){_AMBIGUOUS}(?:$|[^0-9.,])") or ""
+    example = _first_match(texts, f"(?:^|[^0-9.,]){_AMBIGUOUS}(?:$|[^0-9.,])") or ""
     readings = _readings(example, read)
     return Evidence(None, example, readings) if example and len(set(readings.values())) > 1 else None
 
@@ -158,7 +153,7 @@ def _point_evidence(texts: pa.Array) -> Evidence | None:
     marked = texts.filter(pc.match_substring(texts, ".").fill_null(False))
     if not len(marked):
         return None
-    forcing = _first(marked, f"^[-+]?{_AMBIGUOUS}$", is_match=False)
+    forcing = _first_match(marked, f"^[-+]?{_AMBIGUOUS}$", is_match=False)
     if forcing is None and len(texts) == _FIRST:
         return None  # perhaps a later one decides
     if forcing is not None:
@@ -172,10 +167,10 @@ def _lost_rows(column: TextColumn, read: ReadNumbers | None) -> int:
     return sum(column.counts[word] for word in words)
 
 
-def _first(texts: pa.Array, pattern: str, is_match: bool = True) -> str | None:
+def _first_match(texts: pa.Array, pattern: str, is_match: bool = True) -> str | None:
     matches = pc.match_substring_regex(texts, pattern).fill_null(not is_match)
-    found = texts.filter(matches if is_match else pc.invert(matches)).drop_null()
-    return str(found[0].as_py()) if len(found) else None
+    matching = texts.filter(matches if is_match else pc.invert(matches)).drop_null()
+    return str(matching[0].as_py()) if len(matching) else None
 
 
 def _readings(example: str, read: ReadNumbers | None = None) -> dict[Mark, float]:
@@ -183,7 +178,7 @@ def _readings(example: str, read: ReadNumbers | None = None) -> dict[Mark, float
     column = TextColumn(pa.array([example], TEXT))
     readings: dict[Mark, float] = {}
     for mark in OTHER_MARK:
-        if (numbers := _read_numbers(column, mark)) is not None:
+        if (numbers := read_numbers(column, mark)) is not None:
             readings[mark] = float(parse_numbers(pa.array([example], TEXT), numbers.form)[0])
     return readings
 

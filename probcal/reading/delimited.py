@@ -90,7 +90,7 @@ def _read_fast(text: str, delimiter: str, width: int) -> pa.Table | None:
     content = text.encode("utf-8", "replace")
     if not _has_plain_quotes(content, delimiter):
         return None
-    names = [f"f{place}" for place in range(width)]
+    names = [f"f{index}" for index in range(width)]
     try:
         return pa.csv.read_csv(
             pa.BufferReader(content),
@@ -107,12 +107,12 @@ def _has_plain_quotes(content: bytes, delimiter: str) -> bool:
     if b'"' not in content:
         return True
     codes = np.frombuffer(content.replace(b'""', b""), dtype=np.uint8)
-    places = np.flatnonzero(codes == ord('"'))
-    if len(places) % 2 or not delimiter.isascii():
+    positions = np.flatnonzero(codes == ord('"'))
+    if len(positions) % 2 or not delimiter.isascii():
         return False
     ends = np.array([ord(delimiter), *_NEWLINES], dtype=np.uint8)
     padded = np.concatenate([ends[-1:], codes, ends[-1:]])
-    return bool(np.isin(padded[places[0::2]], ends).all() and np.isin(padded[places[1::2] + 2], ends).all())
+    return bool(np.isin(padded[positions[0::2]], ends).all() and np.isin(padded[positions[1::2] + 2], ends).all())
 
 
 def _simple_lines(text: str, lines_before: int, n_lines: int) -> npt.NDArray[Any] | None:
@@ -130,9 +130,9 @@ def _read_exactly(records: Iterator[tuple[int, list[str]]], width: int) -> tuple
     chunks: list[list[pa.Array]] = [[] for _ in range(width)]
     while batch := list(islice(records, 20_000)):
         lines += [line for line, _ in batch]
-        for place, values in enumerate(zip(*(record for _, record in batch), strict=True)):
+        for index, values in enumerate(zip(*(record for _, record in batch), strict=True)):
             texts = [value.encode("utf-8", "replace") for value in values]
-            chunks[place].append(pa.array(texts, pa.large_binary()).cast(TEXT))
+            chunks[index].append(pa.array(texts, pa.large_binary()).cast(TEXT))
     return [pa.chunked_array(parts, TEXT) for parts in chunks], np.array(lines)
 
 

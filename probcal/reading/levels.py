@@ -41,17 +41,17 @@ def match_levels(
     loose = _by_key(known, loose_key)
     aliases = _boolean_aliases(known)
     has_words = any(not _PLAIN.fullmatch(level) for level in known)
-    found, clashes = {}, []
+    matched, clashes = {}, []
     for level in levels:
         key = aliases.get(_key(level), _key(level))
         candidates = [level] if level in set(known) else exact.get(key) or values.get(_value(level)) or []
         if len(candidates) == 1:
-            found[level] = candidates[0]
+            matched[level] = candidates[0]
         elif near := candidates or loose.get(loose_key(level), []):
             clashes.append((level, near[0]))
         elif known and ({*map(_key, known)} <= {*_BOOLEANS} or (key in _BOOLEANS and not has_words)):
             clashes.append((level, known[0]))  # there is no third boolean, and numbers have none
-    return found, clashes
+    return matched, clashes
 
 
 def _by_key(known: Sequence[str], key: Callable[[str], str]) -> dict[str, list[str]]:

@@ -29,7 +29,7 @@ _DIGITS = r"[0-9][0-9., ']*|[.,][0-9]+"
 _BEFORE = re.compile(rf"[-+]?({_CURRENCY}) ?[-+]?(?:{_DIGITS})")
 _AFTER = re.compile(rf"[0-9.,] ?({_CURRENCY})$")
 _ANY_FORM = rf"^[-+]? ?(?:{_CURRENCY})? ?[-+]?[0-9., ']*[0-9][0-9., ']*(?:[eE][-+]?[0-9]+)? ?(?:{_CURRENCY}|%)?$"
-_CODE = r"^[-+]?0[0-9]+$"
+CODE = r"^[-+]?0[0-9]+$"
 """Whole numbers with a leading 0 are codes, such as postal codes."""
 _GROUPS = {",": "commas", ".": "points", " ": "blanks", "'": "apostrophes"}
 LARGEST_EXACT = 2.0**53
@@ -100,11 +100,12 @@ class ReadNumbers:
 def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
     """Return (n,) the numbers in ``texts``, with NaN for a missing text and for one that is not written in ``form``."""
     plain = _without_sign(normalised(texts), form)
-    digits = _in_group(plain, form.mark, form.group) if form.group else None
-    text = pc.replace_substring(plain, form.group, "") if form.group else plain
-    is_number = pc.match_substring_regex(plain, _plain(form.mark))
-    if digits is not None:
-        is_number = pc.or_(digits, pc.and_(is_number, pc.invert(pc.match_substring_regex(plain, _long(form.mark)))))
+    text, is_number = plain, pc.match_substring_regex(plain, _plain(form.mark))
+    if form.group:
+        is_grouped = pc.match_substring_regex(plain, _grouped(form.mark, form.group))
+        is_long = pc.match_substring_regex(plain, _long(form.mark))
+        is_number = pc.or_(is_grouped, pc.and_(is_number, pc.invert(is_long)))
+        text = pc.replace_substring(plain, form.group, "")
     text = pc.replace_substring(text, ",", ".") if form.mark == "," else text
     if form.percent:  # the decimal point moves, so that 5.5% is .055 to the last bit
         is_number = pc.and_(is_number, pc.invert(pc.match_substring_regex(text, "[eE]")))
@@ -137,10 +138,6 @@ def _grouped(mark: str, group: str) -> str:
     return rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{group}][0-9]{{3}})+(?:[{mark}][0-9]+)?$"
 
 
-def _in_group(texts: pa.Array, mark: str, group: str) -> pa.Array:
-    return pc.match_substring_regex(texts, _grouped(mark, group))
-
-
 def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:
     """Return ``texts`` without the currency or per-cent sign of ``form``, and null for a text without it."""
     if form.percent:
@@ -155,11 +152,11 @@ def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:
     return pc.if_else(pc.match_substring_regex(texts, pattern), bare, pa.scalar(None, TEXT))
 
 
-def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNumbers | None:
+def read_numbers(column: TextColumn, mark: Mark, is_declared: bool = False) -> ReadNumbers | None:
     """Return the numbers of ``column.distinct`` if they are written alike with this decimal ``mark``, or None.
 
-    Up to three other texts in 5 % of the rows are ``words``. With ``asked``, the user says that it holds numbers. Then
-    there may be any words, and whole numbers may begin with a 0.
+    Up to three other texts in 5 % of the rows are ``words``. With ``is_declared``, the user says that it holds numbers.
+    Then there may be any words, and whole numbers may begin with a 0.
     """
     values = column.point_numbers
     if values is not None and (mark == "." or not _holds(column.distinct, ".")):
@@ -173,9 +170,9 @@ def read_numbers(column: TextColumn, mark: Mark, asked: bool = False) -> ReadNum
     level_values = parse_numbers(levels, form)
     is_word = np.isnan(level_values)
     words = [text for text, word in zip(counts, is_word, strict=True) if word]
-    if len(words) == len(counts) or not (asked or _are_words(words, int(rows[is_word].sum()), int(rows.sum()))):
+    if len(words) == len(counts) or not (is_declared or _are_words(words, int(rows[is_word].sum()), int(rows.sum()))):
         return None
-    if not asked and pc.any(pc.match_substring_regex(levels, _CODE)).as_py():
+    if not is_declared and pc.any(pc.match_substring_regex(levels, CODE)).as_py():
         return None
     description = form.describe(has_marks=_holds(levels, mark))
     return ReadNumbers(form, parse_numbers(column.distinct, form), words, description)
@@ -227,7 +224,7 @@ def _sign_of(text: str, mark: Mark) -> NumberForm | None:
 def plain_values(texts: Sequence[str], mark: Mark) -> Floats:
     """Return (n,) the values of ``texts`` without currency or per-cent sign, NaN where one is no number."""
     column = TextColumn(pa.array(texts, TEXT), ())
-    read = read_numbers(column, mark, asked=True)
+    read = read_numbers(column, mark, is_declared=True)
     if read is None or read.form.currency or read.form.percent:
         return np.full(len(texts), np.nan)
     return read.values

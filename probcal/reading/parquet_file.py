@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from probcal.data.sources.formats import largest_data
 from probcal.errors import DataError
-from probcal.reading.text_column import is_text
+from probcal.reading.text_column import is_text, one_array
 
 _BATCH = 4096
 """Number of rows that are decoded at once. A few bytes can stand for many long texts."""
@@ -99,11 +99,9 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
     column = pa.chunked_array(parts)
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), pa.bool_())
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
     if pa.types.is_dictionary(column.type) and not is_text(column.type):
-        column = column.cast(column.type.value_type)
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        column = column.unify_dictionaries().cast(column.type.value_type)
+    return one_array(column)
 
 
 def _too_large(path: Path) -> DataError:

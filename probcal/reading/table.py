@@ -33,7 +33,7 @@ class UserTable:
 
     name: str
     """Its name without endings."""
-    place: str
+    origin: str
     """Its full path, ``openml:ID`` or ``standard input``."""
     names: Sequence[str]
     """The names of its columns. Two may be the same."""
@@ -56,10 +56,15 @@ class UserTable:
         """Return the number of rows."""
         return len(self.columns[0])
 
+    @property
+    def origin_name(self) -> str:
+        """Return the name of the file without its folder, ``openml:ID`` or ``standard input``, for messages."""
+        return Path(self.origin).name
+
     @cached_property
     def texts(self) -> Mapping[int, TextColumn]:
-        """Return the columns of text by their places."""
-        return {place: TextColumn(column) for place, column in enumerate(self.columns) if is_text(column.type)}
+        """Return the columns of text by their index."""
+        return {index: TextColumn(column) for index, column in enumerate(self.columns) if is_text(column.type)}
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -80,19 +85,18 @@ class UserTable:
 
     @cached_property
     def word_columns(self) -> Mapping[int, pd.Series]:
-        """Return place -> column with words such as NA, which are missing values in ``frame``."""
+        """Return index -> column with words such as NA, which are missing values in ``frame``."""
         return {
-            place: column.with_words(column.words).categories() for place, column in self.texts.items() if column.words
+            index: column.with_words(column.words).categories() for index, column in self.texts.items() if column.words
         }
 
     def missing_words(self, target: int) -> list[str]:
-        """Return the words that are missing values in any column except the one at the place ``target``."""
-        return sorted({word for place, column in self.texts.items() if place != target for word in column.words})
+        """Return the words that are missing values in any column except the one with the index ``target``."""
+        return sorted({word for index, column in self.texts.items() if index != target for word in column.words})
 
     def where(self, row: int) -> str:
-        """Return the place of a row, counted from 0, for a message: file and line, or the number of the row."""
-        name = self.place if self.place.startswith("openml:") else Path(self.place).name
-        return f"{name}, row {row + 1}" if self.lines is None else f"{name}:{self.lines[row]}"
+        """Return where a row, counted from 0, stands, for a message: file and line, or the number of the row."""
+        return f"{self.origin_name}, row {row + 1}" if self.lines is None else f"{self.origin_name}:{self.lines[row]}"
 
     def header_hint(self) -> str:
         """Return a hint for messages about a missing column, empty unless the names of delimited text hold a number."""
@@ -103,9 +107,9 @@ class UserTable:
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
         try:
-            return self.digest is not None and hash_files([Path(self.place)])[Path(self.place)] != self.digest
+            return self.digest is not None and hash_files([Path(self.origin)])[Path(self.origin)] != self.digest
         except DataError:
-            return Path(self.place).is_file()
+            return Path(self.origin).is_file()
 
 
 def read_table(source: str) -> UserTable:
@@ -117,11 +121,11 @@ def read_table(source: str) -> UserTable:
     if (match := _OPENML.fullmatch(source)) and not Path(source).exists():
         return _read_openml(int(match[1]))
     if source == STANDARD_INPUT:
-        path, place, content, digest = Path("standard input"), "standard input", _read_standard_input(), None
+        path, origin, content, digest = Path("standard input"), "standard input", _read_standard_input(), None
     else:
         path = Path(source)
         _refuse_missing_file(path, source)
-        place = str(path.resolve())
+        origin = str(path.resolve())
         content, digest = read_unpacked(path)
     stem = Path(path.stem) if path.suffix in OPENERS else path
     name = "stdin" if source == STANDARD_INPUT else stem.stem
@@ -129,18 +133,18 @@ def read_table(source: str) -> UserTable:
         raise DataError(f"{path}: is empty")
     if content.startswith(b"PAR1"):
         names, columns = read_parquet_columns(content, path)
-        table = UserTable(name, place, names, columns, ["a Parquet file"], digest=digest)
+        table = UserTable(name, origin, names, columns, ["a Parquet file"], digest=digest)
     elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):
-        table = _read_arff(content, path, name, place, digest)
+        table = _read_arff(content, path, name, origin, digest)
     else:
         names, columns, notes, separator, lines = read_delimited_text(content, path)
-        table = UserTable(name, place, names, columns, notes, separator=separator, digest=digest, lines=lines)
+        table = UserTable(name, origin, names, columns, notes, separator=separator, digest=digest, lines=lines)
     if not table.columns or not table.n_rows:
         raise DataError(f"{path}: has 0 rows")
     return table
 
 
-def _read_arff(content: bytes, path: Path, name: str, place: str, digest: str | None) -> UserTable:
+def _read_arff(content: bytes, path: Path, name: str, origin: str, digest: str | None) -> UserTable:
     arff = parse_arff(content, path)
     columns = []
     for kind, values in zip(arff.kinds, arff.columns, strict=True):
@@ -149,7 +153,7 @@ def _read_arff(content: bytes, path: Path, name: str, place: str, digest: str | 
     notes = ["an ARFF file"]
     if arff.has_weights:
         notes.append("the weights of its rows in braces are not used")
-    return UserTable(name, place, arff.names, columns, notes, declares_numbers=True, digest=digest, lines=arff.lines)
+    return UserTable(name, origin, arff.names, columns, notes, declares_numbers=True, digest=digest, lines=arff.lines)
 
 
 def _typed_arff(kind: str, text: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -197,15 +201,15 @@ def _read_openml(number: int) -> UserTable:
 
     table = fetch_openml_table(number)
     notes = [f"OpenML data set {number}, {table.name} version {table.version}"]
-    names, columns = columns_of(table.frame)
+    names, columns = _columns_of(table.frame)
     return UserTable(table.name, f"openml:{number}", names, columns, notes, declares_numbers=True, target=table.target)
 
 
-def columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
+def _columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Return the names and the columns of a frame, (n_rows, n_columns), of numbers and text."""
     columns = []
-    for place in range(frame.shape[1]):
-        values = frame.iloc[:, place]
+    for index in range(frame.shape[1]):
+        values = frame.iloc[:, index]
         is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         if not is_number and not pd.api.types.is_datetime64_any_dtype(values):
             values = values.astype(object).where(values.notna(), None)
@@ -216,4 +220,4 @@ def columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
 
 def _is_number(text: str) -> bool:
     column = TextColumn(pa.array([text], TEXT), MISSING)
-    return any(read_numbers(column, mark, asked=True) is not None for mark in OTHER_MARK)
+    return any(read_numbers(column, mark, is_declared=True) is not None for mark in OTHER_MARK)

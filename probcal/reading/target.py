@@ -113,15 +113,9 @@ def read_word_labels(
 ) -> tuple[pd.Series, list[str]]:
     """Return the target column with those words, such as NA, that are labels, and notes on what each word is read as.
 
-    The word None beside other words is a label. So is every word where there would be only one label without it, and
-    every word that the user said is one.
-
-    Parameters
-    ----------
-    name : name of the target.
-    column : the target without the words, (n_rows,).
-    raw : the target with them, or None where there are none.
-    user_labels : labels that the command line names.
+    ``column``, (n_rows,), is the target without the words, and ``raw`` with them, None where there are none. The word
+    None beside other words is a label. So is every word where there would be only one label without it, and every one
+    of ``user_labels``, which the command line names.
     """
     if raw is None:
         return column, []

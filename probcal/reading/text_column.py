@@ -31,25 +31,25 @@ class TextColumn:
     """Hold a column of text. ``words`` are its texts that mean a missing value."""
 
     def __init__(self, column: pa.ChunkedArray | pa.Array, missing: Iterable[str] = MISSING) -> None:
-        values, self._codes = _one_array(column), None
+        values, self._codes = one_array(column), None
         if pa.types.is_dictionary(values.type):
             self._codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
             values = values.dictionary
         missing_words = set(missing) | {""}
         self._texts = pc.utf8_trim_whitespace(values.cast(TEXT)) if _has_blanks(values) else values.cast(TEXT)
         is_word = pc.is_in(self._texts, value_set=pa.array(sorted(missing_words), TEXT))
-        found = pc.unique(self._texts.filter(is_word)).to_pylist() if pc.any(is_word).as_py() else []
-        self.words = sorted({word for word in found if word})
-        self._values = pc.if_else(is_word, pa.scalar(None, TEXT), self._texts) if found else self._texts
+        words = pc.unique(self._texts.filter(is_word)).to_pylist() if pc.any(is_word).as_py() else []
+        self.words = sorted({word for word in words if word})
+        self._values = pc.if_else(is_word, pa.scalar(None, TEXT), self._texts) if words else self._texts
 
     def __len__(self) -> int:
         return len(self._values) if self._codes is None else len(self._codes)
 
     def with_words(self, words: Iterable[str]) -> TextColumn:
         """Return the column in which the given ``words`` are ordinary texts."""
-        kept = TextColumn(self._texts, MISSING - set(words))
-        kept._codes = self._codes
-        return kept
+        column = TextColumn(self._texts, MISSING - set(words))
+        column._codes = self._codes
+        return column
 
     @property
     def distinct(self) -> pa.Array:
@@ -89,18 +89,18 @@ class TextColumn:
         encoded = self._values.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         levels = [" ".join(text.split()) for text in encoded.dictionary.to_pylist()]
-        places: dict[str, int] = {}
-        level_codes = [places.setdefault(level, len(places)) if level else -1 for level in levels]
+        code_of: dict[str, int] = {}
+        level_codes = [code_of.setdefault(level, len(code_of)) if level else -1 for level in levels]
         codes = np.array([*level_codes, -1], dtype=np.int64)[codes]
         if self._codes is not None:
             codes = np.append(codes, -1)[self._codes]
-            used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(places)))
-            if len(used) < len(places):
-                new_codes = np.full(len(places) + 1, -1)
+            used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(code_of)))
+            if len(used) < len(code_of):
+                new_codes = np.full(len(code_of) + 1, -1)
                 new_codes[used] = np.arange(len(used))
-                names = list(places)
-                return new_codes[codes], [names[place] for place in used]
-        return codes, list(places)
+                names = list(code_of)
+                return new_codes[codes], [names[code] for code in used]
+        return codes, list(code_of)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -132,7 +132,7 @@ def text_of(column: pa.ChunkedArray) -> TextColumn:
     """Return a column of any type as text: 1.0 as ``1``, True as ``true``, a decimal 1.250 as ``1.25``."""
     if is_text(column.type):
         return TextColumn(column)
-    encoded = _one_array(column).dictionary_encode()
+    encoded = one_array(column).dictionary_encode()
     if pa.types.is_dictionary(encoded.type) and pa.types.is_dictionary(encoded.type.value_type):
         encoded = encoded.cast(encoded.type.value_type)
     texts = pa.array([None if value is None else _typed_text(value) for value in _values(encoded.dictionary)], TEXT)
@@ -164,7 +164,8 @@ def _typed_text(value: Any) -> str | None:
     return as_text(value)
 
 
-def _one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return the chunks of a column as one array."""
     if isinstance(column, pa.Array):
         return column
     if pa.types.is_dictionary(column.type):

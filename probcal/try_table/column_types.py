@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from probcal._io import counted, join_first, shortened
 from probcal.data.dataset import as_text
 from probcal.errors import DataError
-from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers
+from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers, words_mask
 from probcal.reading.dates import (
     AMBIGUOUS,
     MIXED_ZONES,
@@ -28,9 +30,17 @@ from probcal.reading.dates import (
     typed_days,
 )
 from probcal.reading.levels import same_spelling
-from probcal.reading.number_form import LARGEST_EXACT, Mark, NumberForm, in_another_form, read_numbers
+from probcal.reading.number_form import (
+    CODE,
+    LARGEST_EXACT,
+    Mark,
+    NumberForm,
+    in_another_form,
+    normalised,
+    parse_numbers,
+    read_numbers,
+)
 from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
-from probcal.try_table.doubtful_text import doubt_of, refuse_other_numbers
 
 Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
@@ -49,13 +59,19 @@ _MOST_WORDS_SHOWN = 50
 _MOST_WORDS = 3
 """Largest number of different texts among dates that count as missing."""
 _DATE_SHARE = 0.95
+_LIKE_NUMBER = r"^[<>~≈≤≥=(]*\s*[-+]?\s*(?:[A-Z]{3}|[A-Z]{1,2}\$|(?:Rs|kr|Fr)\.?|\p{Sc}|%)?\s*[-+]?[.,]?[0-9]"
+"""The beginning of a number, perhaps with a sign, a currency or a limit before it."""
+_SHORT_DATE = re.compile(r"[0-9]{1,2}[-/. ](?:[0-9]{1,2}|[A-Za-z]{3,9}\.?)[-/. ][0-9]{2}(?![0-9])")
+_LIMIT = ("<", ">", "~", "≈", "≤", "≥")
+_FEWEST_NUMBERS = 5
+_MOST_WORDS_NAMED = 10
 
 
 @dataclass(frozen=True)
 class TableColumn:
     """Describe one column of the table.
 
-    ``values`` has shape (n_rows,): float64 or categorical text, None if left out.
+    ``values`` has shape (n_rows,): float64 or categorical text. It is empty for a column that is left out.
     """
 
     name: str
@@ -63,7 +79,7 @@ class TableColumn:
     about: str
     """Its values in words, or why it is left out."""
     missing: int
-    values: pd.Series | None = None
+    values: pd.Series = field(default_factory=lambda: pd.Series(dtype=float))
     plan: ColumnPlan | None = None
     """How it was read, for new rows."""
     doubt: str = ""
@@ -88,7 +104,7 @@ class ColumnChoices:
 class FileFacts:
     """Hold what a file says about its columns: the decimal ``mark``, and a text with which it is ``undecided``.
 
-    With ``declared``, text stays text, whatever it looks like. ``where`` returns the place of a row for a message.
+    With ``declared``, text stays text, whatever it looks like. ``where`` says in words where a row is.
     """
 
     mark: Mark = "."
@@ -127,29 +143,29 @@ def infer_column(
 
 
 def _infer_text_column(name: str, text: TextColumn, choices: ColumnChoices, facts: FileFacts) -> TableColumn:
-    asked = name in choices.number
-    if asked and facts.undecided:
+    is_declared = name in choices.number
+    if is_declared and facts.undecided:
         raise DataError(
             f'--number: column "{name}" holds "{facts.undecided}", which has another value with a decimal comma than '
             "with a decimal point; say which with --decimal"
         )
-    read = None if facts.undecided else read_numbers(text, facts.mark, asked)
-    if asked and read is not None:
-        refuse_other_numbers(name, read.words, text, facts.where)
+    read = None if facts.undecided else read_numbers(text, facts.mark, is_declared)
+    if is_declared and read is not None:
+        _refuse_other_numbers(name, read.words, text, facts.where)
     if read is not None:
         plan = ColumnPlan(name, "number", read.form, words=tuple(read.words))
         return _number_column(name, text.spread(read.values, np.nan), choices, plan, read.description)
     dates = _infer_dates(name, text)
-    if dates is not None and (dates.kind != "left out" or not asked):
+    if dates is not None and (dates.kind != "left out" or not is_declared):
         return dates
-    if asked:
+    if is_declared:
         first = next(iter(text.counts))
         raise DataError(
             f'{facts.where(text.first_row(first))}: --number: column "{name}" holds {shortened(first, 40)!r}, and no '
             "number that reads in exactly one way; write plain numbers, or leave out --number"
         )
     column = _limited_category(name, text, declared=False)
-    return replace(column, doubt=doubt_of(name, text, column.kind == "left out", facts.undecided))
+    return replace(column, doubt=_doubt(name, text, column.kind == "left out", facts.undecided))
 
 
 def _infer_dates(name: str, text: TextColumn) -> TableColumn | None:
@@ -188,14 +204,13 @@ def indicator(column: TableColumn, raw: pa.ChunkedArray, names: Collection[str])
     ``names`` are those of all other columns.
     """
     plan = column.plan
-    if plan is None or not plan.words or column.values is None:
+    if plan is None or not plan.words:
         return None
     name = shortened(f"{column.name} is {' or '.join(plan.words)}", 70)
     while name in names:
         name += "'"
     own_plan = ColumnPlan(name, "indicator", words=plan.words, source=column.name)
-    codes, levels = TextColumn(raw).encoded
-    values = pd.Series(np.array([*(float(level in plan.words) for level in levels), 0.0])[codes])
+    values = pd.Series(words_mask(TextColumn(raw), plan.words))
     return TableColumn(name, "number", f"1 in {counted(int(values.sum()))}, 0 in all others", 0, values, own_plan)
 
 
@@ -229,10 +244,10 @@ def _category_column(name: str, text: TextColumn) -> TableColumn:
 def as_categories(text: TextColumn) -> pd.Series:
     """Return categorical text in which levels are spelt as in every format: True as ``true``, 1.0 as ``1``."""
     codes, levels = text.encoded
-    places: dict[str, int] = {}
-    level_codes = [places.setdefault(level, len(places)) for level in same_spelling(levels)]
+    code_of: dict[str, int] = {}
+    level_codes = [code_of.setdefault(level, len(code_of)) for level in same_spelling(levels)]
     values = np.array([*level_codes, -1], dtype=np.int64)[codes]
-    return pd.Series(pd.Categorical.from_codes(values, categories=pd.Index(list(places), dtype=object)))
+    return pd.Series(pd.Categorical.from_codes(values, categories=pd.Index(list(code_of), dtype=object)))
 
 
 def _number_column(
@@ -293,3 +308,65 @@ def _values_text(values: list[str]) -> str:
 def _number_text(number: float) -> str:
     is_whole = float(number).is_integer() or abs(number) >= 1e4
     return f"{number:,.0f}" if is_whole and abs(number) < 1e12 else f"{number:.4g}"
+
+
+def _doubt(name: str, text: TextColumn, left_out: bool, undecided: str = "") -> str:
+    """Return why a column of text is no number, with two of its values and the option that helps, or an empty text.
+
+    ``undecided`` is a value that has two readings. The text is empty where few values look like numbers.
+    """
+    treatment = "is left out" if left_out else "is a category"
+    if undecided:
+        other = next((level for level in text.counts if level != undecided), undecided)
+        return (
+            f'"{name}" holds {undecided!r} and {other!r}, and nothing says whether the mark is a decimal mark or '
+            f"groups thousands, so it {treatment}; --decimal . or --decimal , says which"
+        )
+    levels = list(text.counts)
+    texts = normalised(pa.array(levels, TEXT))
+    like_number = pc.match_substring_regex(texts, _LIKE_NUMBER).fill_null(False).to_pylist()
+    codes = pc.match_substring_regex(texts, CODE).fill_null(False).to_pylist()
+    alike = [level for level, is_like in zip(levels, like_number, strict=True) if is_like]
+    rows, n_rows = sum(text.counts[level] for level in alike), sum(text.counts.values())
+    if 2 * rows <= n_rows or any(codes):
+        return ""
+    words = [level for level, is_like in zip(levels, like_number, strict=True) if not is_like]
+    values = parse_numbers(pa.array(levels, TEXT), NumberForm())
+    plain = [level for level, value in zip(levels, values.tolist(), strict=True) if not math.isnan(value)]
+    if words and len(plain) == len(alike) >= _FEWEST_NUMBERS and len(words) <= _MOST_WORDS_NAMED:
+        return (
+            f'"{name}" holds numbers such as {plain[0]!r} and {join_first(map(repr, words), 5)}, and {treatment}; '
+            f'--number "{name}" reads the numbers and takes all else as missing'
+        )
+    first, second = alike[0], words[0] if words else _of_another_shape(alike)
+    if _SHORT_DATE.match(first[:30]):
+        fault, advice = "dates with years of two digits", "write years of four digits"
+    else:
+        fault, advice = "not plain numbers written alike", "write plain numbers"
+    remedy = f'--category "{name}" keeps the texts' if left_out else f'--drop "{name}" leaves it out'
+    return (
+        f'"{name}" holds {shortened(first, 20)!r} and {shortened(second, 20)!r}, which are {fault}, and {treatment}; '
+        f"{advice}, or {remedy}"
+    )
+
+
+def _of_another_shape(levels: Sequence[str]) -> str:
+    """Return the first text that is written in another way than the first one, or else the second text."""
+
+    def shape(level: str) -> str:
+        return re.sub("[0-9]+", "0", level[:50])
+
+    return next((level for level in levels if shape(level) != shape(levels[0])), levels[min(1, len(levels) - 1)])
+
+
+def _refuse_other_numbers(name: str, words: Sequence[str], text: TextColumn, where: Callable[[int], str]) -> None:
+    """Raise DataError for a text with digits between the numbers that the user asked for, unless it is a limit.
+
+    ``where`` says in words where a row is.
+    """
+    for word in words:
+        if any(letter.isdigit() for letter in word) and not word.startswith(_LIMIT):
+            raise DataError(
+                f'{where(text.first_row(word))}: --number: column "{name}" holds {shortened(word, 40)!r}, which is not '
+                "written like its other numbers; write plain numbers, leave the field empty, or leave out --number"
+            )

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from probcal._io import counted, join_first
 from probcal.data.dataset import as_text
 from probcal.reading.number_form import LARGEST_EXACT
 from probcal.try_table.column_types import TableColumn
 
-_FEW_ROWS = 20
-_MOST_VALUES = 20
-"""Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
 _MISSING_CODE = re.compile(r"-9|-?9{2,}(\.9+)?")
 """Numbers that surveys and laboratories write for a missing value."""
 _REFUSED_CODE = re.compile(r"9+[678]")
@@ -49,7 +45,7 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
                 f'whose last digits are rounded; if they are ids, --drop "{column.name}" leaves them out, or '
                 f'--category "{column.name}" keeps all digits'
             )
-        if column.kind == "date" and column.values is not None and (far := int((column.values >= _LAST_YEAR).sum())):
+        if column.kind == "date" and (far := int((column.values >= _LAST_YEAR).sum())):
             yield (
                 f"{_names_text([column.name])} is in the year 9999 in {counted(far)}, and read as a date; if it stands "
                 "for an open end, make those fields empty"
@@ -72,32 +68,20 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield f"labels that differ only in capitals are read as different classes: {_names_text(group)}"
 
 
-def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
-    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
-    if column.values is None or len(labels) < _FEW_ROWS:
-        return False
-    codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
-    if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
-        return False
-    return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
-
-
 def _count_rounded(column: TableColumn) -> int:
     """Return the number of rows with a number in ``_ROUNDED``, of either sign."""
-    assert column.values is not None
     sizes = np.abs(column.values.to_numpy(np.float64))
     return int(((sizes > _ROUNDED[0]) & (sizes < _ROUNDED[1])).sum())
 
 
 def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
     """Return the numbers of ``column`` that look like missing values, each with how many rows have it."""
-    assert column.values is not None
     present = column.values.dropna().to_numpy(np.float64)
     numbers, rows = np.unique(present, return_counts=True)
     is_code, is_refusal = np.zeros((2, len(numbers)), dtype=bool)
-    for place in np.flatnonzero(rows >= _FEWEST_CODE_ROWS):
-        text = as_text(numbers[place])
-        is_code[place], is_refusal[place] = bool(_MISSING_CODE.fullmatch(text)), bool(_REFUSED_CODE.fullmatch(text))
+    for index in np.flatnonzero(rows >= _FEWEST_CODE_ROWS):
+        text = as_text(numbers[index])
+        is_code[index], is_refusal[index] = bool(_MISSING_CODE.fullmatch(text)), bool(_REFUSED_CODE.fullmatch(text))
     plain_numbers = numbers[~is_code & ~is_refusal]
     if not len(plain_numbers):
         return []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 from textwrap import wrap
 
 from probcal._io import TERMINAL_WIDTH, counted, join_first, printable, shortened, wrap_line
@@ -32,14 +30,22 @@ _CROSS_VAL_FITS = 4
 """Three folds, and all rows."""
 _USUAL_WIDTH = 100
 """Number of columns, with one for each level. Fits of wider tables take longer in proportion."""
-
-
 _PER_CLASS_LEARNERS = ("boosting", "logistic")
 """They need about one more fit for every class."""
-
-
 _PER_COLUMN_LEARNERS = ("boosting", "nb")
 """Every column makes them slower, even with few rows."""
+_LONGEST_NAME = 24
+_LONGEST_REASON = 150
+_MOST_LISTED_COLUMNS = 40
+_MOST_CLASSES = 12
+_KIND_NAMES: dict[Kind, tuple[str, str]] = {
+    "number": ("number", "numbers"),
+    "category": ("category", "categories"),
+    "date": ("date", "dates"),
+    "group": ("group", "groups"),
+    "time": ("time", "times"),
+    "left out": ("left out", "left out"),
+}
 
 
 def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
@@ -72,26 +78,11 @@ def _fits(plan: Plan, method: str) -> int:
     return _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
 
 
-_LONGEST_NAME = 24
-_LONGEST_REASON = 150
-_MOST_LISTED_COLUMNS = 40
-_MOST_CLASSES = 12
-_KIND_NAMES: dict[Kind, tuple[str, str]] = {
-    "number": ("number", "numbers"),
-    "category": ("category", "categories"),
-    "date": ("date", "dates"),
-    "group": ("group", "groups"),
-    "time": ("time", "times"),
-    "left out": ("left out", "left out"),
-}
-
-
 def table_lines(prepared: PreparedTable) -> Iterator[str]:
     """Yield the description of the table, its target and the types of its columns."""
     table = prepared.table
-    rows, width = table.n_rows, len(table.names)
-    name = table.place if table.place.startswith("openml:") else Path(table.place).name
-    yield from wrap_line(printable("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
+    size = f"{table.origin_name}: {counted(table.n_rows)}, {counted(len(table.names), 'column')}"
+    yield from wrap_line(printable("; ".join([size, *table.notes])))
     yield ""
     yield from _target_lines(prepared)
     yield ""
@@ -133,7 +124,7 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
 
 
 def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
-    counts = replace(prepared.target, counts=prepared.counts).class_counts
+    counts = prepared.table_class_counts
     parts = (
         f'all {rows:,} rows of "{name}"' if rows == counts[name] else f'{rows:,} of {counts[name]:,} rows of "{name}"'
         for name, rows in prepared.enriched_classes.items()

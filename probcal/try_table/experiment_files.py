@@ -24,6 +24,11 @@ from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import SplitChoice
 
+METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]
+_MOST_LISTED_COLUMNS = 150
+"""A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
+_KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
+
 
 class _TextDumper(yaml.SafeDumper):
     """Write text that any reader of YAML takes for text: between quotation marks, unless it is one plain word."""
@@ -43,9 +48,6 @@ _TextDumper.add_representer(str, _represent_text)
 def yaml_text(content: Mapping[str, Any]) -> str:
     """Return ``content`` as YAML. It may hold text, numbers, true and false, lists and mappings."""
     return yaml.dump(content, Dumper=_TextDumper, sort_keys=False, allow_unicode=True, width=1000)
-
-
-METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,6 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
         "metrics": METRICS,
     }
     return f"# {heading}\n{yaml_text({name: value for name, value in content.items() if value or name == 'seed'})}"
-
-
-_MOST_LISTED_COLUMNS = 150
-"""A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
-_KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
 
 
 def rows_text(prepared: PreparedTable) -> str:
@@ -149,7 +146,6 @@ def _kinds(prepared: PreparedTable) -> dict[str, str]:
 
 
 def _texts(column: TableColumn, prepared: PreparedTable) -> list[str]:
-    assert column.values is not None
     values = column.values.iloc[prepared.rows]
     if column.kind in ("category", "group"):
         return [*values.astype(object).where(values.notna(), "")]

@@ -5,26 +5,34 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import joblib
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from probcal.config.columns import ExperimentColumn
-from probcal.data.card_split import Split
+from probcal._io import data_text, printable
+from probcal.data.dataset import Dataset, as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.reading.column_plan import ColumnPlan
-from probcal.runner.nested_rows import calibration_cv
+from probcal.runner.nested_rows import split_rows
+from probcal.store.folder import Store
 from probcal.try_table import choices
-from probcal.try_table.held_out import HeldOutPredictions, draw_reliability, held_out_text
-from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
-from probcal.try_table.new_rows import TableReading, write_reading
+from probcal.try_table.measures import MeasureScale
+from probcal.try_table.model_card import RELIABILITY, CardFacts, card_text
+from probcal.try_table.new_rows import TablePlan, probability_names, write_table_plan
 from probcal.try_table.pipeline_code import PipelinePlan
-from probcal.try_table.preparation import PreparedTable
+from probcal.try_table.preparation import PreparedTable, card_names
+from probcal.try_table.traps import is_group_name
 
+_ID_REASONS = ("an id", "a running number", "a different value in every row")
+"""How the reason begins for which a column of ids is left out."""
+_MOST_RESAMPLED_ROWS = 20_000_000
+"""Number of rows in all resamples of a diagram, which takes some seconds."""
 PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv{advice}"""
 
 import sys
@@ -55,28 +63,9 @@ def refuse_export(folder: Path) -> None:
         raise ProbcalError(f"--export: {folder} cannot be made, because {parent} is not a folder to write to")
 
 
-def classes_of(prepared: PreparedTable) -> list[str]:
-    """Return the name of each class, in the order of the class numbers. The second of two is the positive one."""
-    names = list(prepared.target.class_counts)
-    return names if prepared.target.positive is None else names[::-1]
-
-
-def pipeline_plan(column: ExperimentColumn, prepared: PreparedTable, split: Split, seed: int) -> PipelinePlan:
-    """Return the pipeline of a column of the experiment. A bound in it is that of the whole table.
-
-    Its method calibrates on rows as in the experiment, which has this ``split``.
-    """
-    method = column.method
-    if "clip" in method.params:
-        eps = full_bound(prepared)
-        method = replace(method, params={**method.params, "clip": (eps, 1 - eps)})
-    cv = calibration_cv(method, split) if split.nested else None
-    return PipelinePlan(column.learner, method, seed, cv)
-
-
 def full_bound(prepared: PreparedTable) -> float:
     """Return the bound of probabilities for all labelled rows."""
-    return choices.bound(replace(prepared.target, counts=prepared.counts).class_counts.values())
+    return choices.bound(prepared.table_class_counts.values())
 
 
 def write_export(
@@ -90,19 +79,18 @@ def write_export(
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        model = plan.fit(*training_rows(prepared), group_values(prepared))
+        model = plan.fit(*_training_rows(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
-        write_reading(replace(reading_of(prepared, plan), model=digest), building / "columns.json")
+        write_table_plan(replace(table_plan(prepared, plan), model=digest), building / "columns.json")
         advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
         (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
-        (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
-        text = held_out_text(predictions, prepared, classes_of(prepared))
-        (building / "predictions.csv").write_text(text, encoding="utf-8", newline="")
+        (building / "model-card.md").write_text(card_text(prepared, facts), encoding="utf-8")
+        (building / "predictions.csv").write_text(held_out_text(predictions, prepared), encoding="utf-8", newline="")
         if is_installed("matplotlib"):
             draw_reliability(predictions, f"{facts.name}, held-out rows", building / RELIABILITY)
-        building.chmod(0o755)
+        building.chmod(0o755)  # only its owner may read what mkdtemp makes
         if folder.exists():
             folder.rmdir()
         building.rename(folder)
@@ -110,42 +98,123 @@ def write_export(
         shutil.rmtree(building, ignore_errors=True)
 
 
-def training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the input columns of all labelled rows, and their class numbers, (n_rows,)."""
-    X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
-    places = {name: place for place, name in enumerate(classes_of(prepared))}
-    y = np.array([places[label] for label in prepared.target.classes[prepared.target.label_mask]])
-    return X, y
-
-
-def group_values(prepared: PreparedTable) -> np.ndarray | None:
-    """Return the group or the time of each labelled row, (n_rows,), or None without such a column."""
-    for column in prepared.columns:
-        if column.kind in ("group", "time"):
-            assert column.values is not None
-            return np.asarray(column.values.cat.codes if column.kind == "group" else column.values)
-    return None
-
-
-def reading_of(prepared: PreparedTable, plan: PipelinePlan) -> TableReading:
+def table_plan(prepared: PreparedTable, plan: PipelinePlan) -> TablePlan:
     """Return how the table was read, for new rows."""
-    target = prepared.target
-    places = {name: place for place, name in enumerate(classes_of(prepared))}
-    labels = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
-    return TableReading(
+    target, names = prepared.target, prepared.class_names
+    split_column = prepared.split_column
+    class_of = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
+    return TablePlan(
         inputs=tuple(column.plan for column in prepared.inputs if column.plan is not None),
         target=target.name,
-        classes=tuple(places),
-        labels={label: places[name] for label, name in labels.items()},
+        classes=tuple(names),
+        labels={label: names.index(class_name) for label, class_name in class_of.items()},
         target_mark=prepared.target_mark,
         native=plan.is_native,
         bound=full_bound(prepared),
-        groups=_groups(prepared) if plan.is_nested else None,
+        groups=split_column.plan or ColumnPlan(split_column.name, "category")
+        if split_column is not None and plan.is_nested
+        else None,
     )
 
 
+def _training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
+    """Return the inputs of all labelled rows, their class numbers, and their group or time where they have one."""
+    X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
+    code_of = {name: code for code, name in enumerate(prepared.class_names)}
+    y = np.array([code_of[name] for name in prepared.target.classes[prepared.target.label_mask]])
+    split_column = prepared.split_column
+    if split_column is None:
+        return X, y, None
+    return X, y, np.asarray(split_column.values.cat.codes if split_column.kind == "group" else split_column.values)
 
-def _groups(prepared: PreparedTable) -> ColumnPlan:
-    """Return how the column of groups or of time was read."""
-    [column] = [column for column in prepared.columns if column.kind in ("group", "time")]
-    return ColumnPlan(column.name, "category") if column.plan is None else column.plan
+
+@dataclass(frozen=True)
+class HeldOutPredictions:
+    """Hold predictions of rows that did not train: class numbers ``y`` (n,), and ``p`` (n, n_classes).
+
+    ``rows`` are the numbers of these rows in the table, (n,), counted from 0. ``weights`` are (n,), or None if all are
+    1.
+    """
+
+    rows: npt.NDArray[np.intp]
+    y: npt.NDArray[Any]
+    p: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64] | None
+
+
+def held_out_predictions(
+    store: Store, ids: list[str], prepared: PreparedTable, dataset: Dataset, scale: MeasureScale, seed: int
+) -> HeldOutPredictions:
+    """Return the predictions of the cells ``ids``, one for each split: for each test row the mean over its splits."""
+    card, results = dataset.card, store.results()
+    labels = dataset.y if dataset.strata is None else dataset.strata
+    total, times = np.zeros((len(dataset.y), int(dataset.y.max()) + 1)), np.zeros(len(dataset.y))
+    for number, cell in enumerate(ids):
+        _, test = split_rows(card.split, card.seeding_name, dataset.X, labels, number, seed)
+        _, p = store.predictions(results[cell])
+        total[test] += scale.clip(scale.reweight(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
+        times[test] += 1
+    test_rows = np.flatnonzero(times)
+    table_rows = np.flatnonzero(prepared.target.label_mask)[prepared.rows[test_rows]]
+    y = dataset.y[test_rows]
+    return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], scale.row_weights(y))
+
+
+def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable) -> str:
+    """Return the predictions as CSV, with row and line of the file, columns of ids, and the label.
+
+    A column ``weight`` follows if rare classes have more rows in the sample than in the table.
+    """
+    table, target, classes = prepared.table, prepared.target, prepared.class_names
+    frame = table.frame.set_axis(card_names(table.names), axis=1)
+    ids = [
+        column.name
+        for column in prepared.columns
+        if column.kind == "group" or column.about.startswith(_ID_REASONS) or is_group_name(column.name)
+    ]
+    lines = None if table.lines is None else table.lines[predictions.rows]
+    header = ["row", *(["line"] if lines is not None else []), *ids, target.name, *probability_names(classes)]
+    header += [] if predictions.weights is None else ["weight"]
+    probabilities = predictions.p[:, 1:] if len(classes) == 2 else predictions.p
+    texts = {
+        name: [as_text(value) for value in frame[name].iloc[predictions.rows].astype(object).fillna("")] for name in ids
+    }
+    rows = [
+        [
+            str(row + 1),
+            *([] if lines is None else [str(lines[index])]),
+            *(texts[name][index] for name in ids),
+            str(target.labels[row]),
+            *(f"{p:.6g}" for p in probabilities[index]),
+            *([] if predictions.weights is None else [f"{predictions.weights[index]:.6g}"]),
+        ]
+        for index, row in enumerate(predictions.rows)
+    ]
+    return data_text([header, *rows])
+
+
+def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) -> None:
+    """Write the diagram as SVG to ``path``. It needs matplotlib.
+
+    With several classes it shows the likeliest class of each row.
+    """
+    from probcal.plots.reliability import ReliabilityDisplay
+    from probcal.reporting.drawing import COLOURS, drawing_style, titled_figure
+
+    p, y = predictions.p, predictions.y
+    multiclass = p.shape[1] > 2
+    if multiclass:
+        top_class = p.argmax(axis=1)
+        p_binary, y_binary = p[np.arange(len(y)), top_class], (y == top_class).astype(int)
+    else:
+        p_binary, y_binary = p[:, 1], (y == 1).astype(int)
+    with drawing_style():
+        figure = titled_figure(printable(title, 60), 4.2, 4.2)
+        axes = figure.add_subplot()
+        ReliabilityDisplay.from_predictions(
+            y_binary, p_binary, sample_weight=predictions.weights, bands="confidence",
+            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(y))), ax=axes, color=COLOURS[0],
+        )  # fmt: skip
+        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if multiclass else ""))
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(path, metadata={"Date": None, "Creator": None})

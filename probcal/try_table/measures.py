@@ -13,6 +13,7 @@ import numpy.typing as npt
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
 from probcal.metrics.registry import NAMED, Prediction, cost_name, find_metric
+from probcal.try_table.new_rows import clip_probabilities
 
 Floats = npt.NDArray[np.float64]
 
@@ -129,9 +130,8 @@ class MeasureScale:
     class_weights: tuple[float, ...] | None = None
 
     def clip(self, p: Floats) -> Floats:
-        """Return (n, n_classes) the predictions within the bound, each row divided by its sum."""
-        clipped = np.clip(p, self.bound, 1 - self.bound)
-        return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
+        """Return (n, n_classes) the predictions within the bound, each row divided by its sum, as predict.py does."""
+        return clip_probabilities(p, self.bound)
 
     def reweight(self, p: Floats) -> Floats:
         """Return (n, n_classes) the predictions for the shares of the classes in the table instead of the sample."""
@@ -160,12 +160,7 @@ def measure_predictions(
 
     The log loss is that of the bounded predictions. The others need no bound.
 
-    Parameters
-    ----------
-    y : class numbers, (n,).
-    p : predicted probabilities, (n,) of class 1 or (n, n_classes).
-    scale : the bound, and the weights of the classes.
-    measures : the measures.
+    ``y`` are (n,) class numbers, and ``p`` are (n,) probabilities of class 1, or (n, n_classes).
 
     Raises ProbcalError if the metric of a plugin raises anything.
     """

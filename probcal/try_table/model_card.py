@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -49,8 +49,12 @@ class CardFacts:
     """What wrong decisions cost, where the user said so."""
 
 
-def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
-    """Yield the lines of the model card."""
+def card_text(prepared: PreparedTable, facts: CardFacts) -> str:
+    """Return the model card as Markdown."""
+    return "\n".join(_lines(prepared, facts)) + "\n"
+
+
+def _lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     target = prepared.target
     yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")
     outcome = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
@@ -58,7 +62,7 @@ def card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     if facts.costs:
         yield from ("", f"To keep the cost low, {facts.costs.advice}: FP / (FP + FN).")
     yield from ("", "## Data", "")
-    yield f"- Table: `{printable(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
+    yield f"- Table: `{printable(prepared.table.origin)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
     yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
     yield from (f"- {printable(note)}" for note in prepared.notes)
@@ -110,8 +114,3 @@ def _cells(measure: Measure, values: Sequence[float], baseline: Sequence[float],
 
 def _cell(text: str) -> str:
     return printable(text).replace("|", "\\|")
-
-
-def card_text(lines: Iterable[str]) -> str:
-    """Return the lines of a card as text."""
-    return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ VERSION = 3
 
 
 @dataclass(frozen=True)
-class TableReading:
+class TablePlan:
     """Hold how the table was read: its input columns, its target and what the classes mean."""
 
     inputs: tuple[ColumnPlan, ...]
@@ -59,21 +59,21 @@ class NewRows:
     warnings: list[str]
 
 
-def write_reading(reading: TableReading, path: Path) -> None:
-    """Write ``reading`` as JSON."""
-    content = {"version": VERSION, **asdict(reading)}
+def write_table_plan(plan: TablePlan, path: Path) -> None:
+    """Write ``plan`` as JSON."""
+    content = {"version": VERSION, **asdict(plan)}
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load_reading(path: Path) -> TableReading:
-    """Return what ``write_reading`` wrote. Raise DataError for another file."""
+def load_table_plan(path: Path) -> TablePlan:
+    """Return what ``write_table_plan`` wrote. Raise DataError for another file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("version") != VERSION:
             raise DataError(f"{path}: is of another version of probcal; export the model again")
         inputs, groups = tuple(map(plan_from, content.pop("inputs"))), content.pop("groups")
         content |= {"groups": groups and plan_from(groups)}
-        return TableReading(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
+        return TablePlan(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
 
@@ -83,20 +83,23 @@ def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
 
     Raises DataError for a table that cannot be read, or that lacks an input column.
     """
-    reading = load_reading(Path(columns))
+    return _read_inputs(source, load_table_plan(Path(columns)))
+
+
+def _read_inputs(source: str | Path, plan: TablePlan) -> NewRows:
     table = read_table(str(source))
     names = card_names(table.names)
-    needed = list(dict.fromkeys(plan.source or plan.name for plan in reading.inputs))
+    needed = list(dict.fromkeys(column.source or column.name for column in plan.inputs))
     if missing := [name for name in needed if name not in names]:
         hint = did_you_mean(missing[0], names)
         missing_names = join_first((f'"{name}"' for name in missing), 5)
         raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
     new_columns = [
-        NewColumn(plan, table.columns[names.index(plan.source or plan.name)], table.where)
-        for plan in _plans_in_dialect(table, names, reading.inputs)
+        NewColumn(column, table.columns[names.index(column.source or column.name)], table.where)
+        for column in _plans_in_dialect(table, names, plan.inputs)
     ]
-    X = pd.DataFrame({column.plan.name: column.read(reading.native, warnings) for column in new_columns})
+    X = pd.DataFrame({column.plan.name: column.read(plan.native, warnings) for column in new_columns})
     return NewRows(X, table, warnings)
 
 
@@ -106,20 +109,20 @@ def _plans_in_dialect(table: UserTable, names: list[str], plans: Sequence[Column
     Raises DataError for numbers such as 1,250 that the model and the separator of this table read differently.
     """
     numbers = {names.index(plan.name): plan for plan in plans if plan.kind == "number"}
-    texts = {place: table.texts[place] for place in numbers if place in table.texts}
+    texts = {index: table.texts[index] for index in numbers if index in table.texts}
     marks = decimal_marks(texts, table.separator, numbers=texts)
     forms = {}
-    for place in texts:
-        plan = numbers[place]
-        is_forced = place in marks.column_marks and place not in marks.uneven
-        if place in marks.doubts and marks[place] != plan.form.mark and not is_forced:
-            reading, _, _ = marks.doubts[place].description.partition(";")
+    for index in texts:
+        plan = numbers[index]
+        is_forced = index in marks.column_marks and index not in marks.uneven
+        if index in marks.doubts and marks[index] != plan.form.mark and not is_forced:
+            reading, _, _ = marks.doubts[index].description.partition(";")
             raise DataError(
-                f'{table.place}: column "{plan.name}": {reading}, and the model '
+                f'{table.origin}: column "{plan.name}": {reading}, and the model '
                 f"reads numbers written like {plan.form.example!r}; write the numbers of this table so"
             )
-        if place not in marks.undecided:
-            forms[plan.name] = plan.form.with_mark(marks[place])
+        if index not in marks.undecided:
+            forms[plan.name] = plan.form.with_mark(marks[index])
     return [replace(plan, form=forms.get(plan.name, plan.form)) for plan in plans]
 
 
@@ -128,7 +131,7 @@ def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.Data
 
     Raises DataError as ``read_new_rows`` does, and for a table without the target.
     """
-    X, y, _ = _labelled_rows(source, columns)
+    X, y, _ = _read_labelled(source, load_table_plan(Path(columns)))
     return X, y[y >= 0]
 
 
@@ -139,32 +142,31 @@ def read_grouped_rows(
 
     Raises DataError as ``read_labelled_rows`` does, and for a table without the column of groups or time.
     """
-    X, y, table = _labelled_rows(source, columns)
-    column, names = load_reading(Path(columns)).groups, card_names(table.names)
+    plan = load_table_plan(Path(columns))
+    X, y, table = _read_labelled(source, plan)
+    column, names = plan.groups, card_names(table.names)
     if column is None or column.name not in names:
         raise DataError(f'{source}: has no column "{column.name if column else ""}" of groups or time')
     raw = table.columns[names.index(column.name)].filter(pa.array(y >= 0))
     if column.kind == "category":
-        groups = group_column(column.name, raw).values
-        assert groups is not None
-        return X, y[y >= 0], groups.cat.codes.to_numpy()
+        return X, y[y >= 0], group_column(column.name, raw).values.cat.codes.to_numpy()
     times = NewColumn(column, raw, table.where).read(False, []).to_numpy()
     if n_missing := int(np.isnan(times).sum()):
         raise DataError(f'{source}: column "{column.name}" has no time in {counted(n_missing)}')
     return X, y[y >= 0], times
 
 
-def _labelled_rows(
-    source: str | Path, columns: str | Path
+def _read_labelled(
+    source: str | Path, plan: TablePlan
 ) -> tuple[pd.DataFrame, npt.NDArray[np.int64], UserTable]:
     """Return the input columns of the rows that have a label, the class number or -1 of every row, and the table."""
-    reading, rows = load_reading(Path(columns)), read_new_rows(source, columns)
+    rows = _read_inputs(source, plan)
     names = card_names(rows.table.names)
-    if reading.target not in names:
-        raise DataError(f'{source}: has no target "{reading.target}"')
-    text = text_of(rows.table.columns[names.index(reading.target)])
+    if plan.target not in names:
+        raise DataError(f'{source}: has no target "{plan.target}"')
+    text = text_of(rows.table.columns[names.index(plan.target)])
     codes, levels = text.with_words(text.words).encoded
-    classes = [reading.labels.get(label_named(level, reading.labels, reading.target_mark), -1) for level in levels]
+    classes = [plan.labels.get(label_named(level, plan.labels, plan.target_mark), -1) for level in levels]
     y = np.array([*classes, -1], dtype=np.int64)[codes]
     return rows.X[y >= 0].reset_index(drop=True), y, rows.table
 
@@ -191,35 +193,34 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
     """
     import joblib
 
-    columns, file = folder / "columns.json", folder / "model.joblib"
-    reading = load_reading(columns)
-    rows = read_new_rows(source, columns)
+    plan, file = load_table_plan(folder / "columns.json"), folder / "model.joblib"
+    rows = _read_inputs(source, plan)
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
-    if digest != reading.model:
+    if digest != plan.model:
         rows.warnings.append(f"{file} is not the file that was exported; the model card describes another one")
     try:
         model = joblib.load(file)
     except ModuleNotFoundError as error:
         raise DataError(f"{file}: needs the module {error.name}; install the package that has it") from None
-    p = clip_probabilities(model.predict_proba(rows.X), reading.bound)
-    probabilities = p[:, 1:] if len(reading.classes) == 2 else p
+    p = clip_probabilities(model.predict_proba(rows.X), plan.bound)
+    probabilities = p[:, 1:] if len(plan.classes) == 2 else p
     header = list(rows.table.names)
     frame = pd.DataFrame(dict(enumerate(map(_output_texts, rows.table.columns))))
-    if old_columns := _earlier_columns(header, reading):
-        names = join_first((f'"{header[place]}"' for place in old_columns), 5)
+    if old_columns := _earlier_columns(header, plan):
+        names = join_first((f'"{header[index]}"' for index in old_columns), 5)
         rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")
         frame = frame.drop(columns=old_columns)
-    kept_names = [header[place] for place in frame.columns]
-    number_name, *p_names = _added_names(kept_names, reading.classes)
+    table_names = [header[index] for index in frame.columns]
+    number_name, *p_names = _added_names(table_names, plan.classes)
     cells = frame.astype(object).where(frame.notna(), "")
     lines: Iterator[list[str]] = (
-        [str(place), *row, *(f"{value:.6g}" for value in row_p)]
-        for place, (row, row_p) in enumerate(zip(cells.to_numpy(), probabilities, strict=True), 1)
+        [str(number), *row, *(f"{value:.6g}" for value in row_p)]
+        for number, (row, row_p) in enumerate(zip(cells.to_numpy(), probabilities, strict=True), 1)
     )
-    return data_text([[number_name, *kept_names, *p_names], *lines]), rows.warnings
+    return data_text([[number_name, *table_names, *p_names], *lines]), rows.warnings
 
 
 def _output_texts(column: pa.ChunkedArray) -> pd.Series:
@@ -234,19 +235,19 @@ def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
     """Return the names of the row number and of the probabilities, none of which is in ``header``."""
     names = []
     for name in ("row", *probability_names(classes)):
-        places = (f"{name}.{place}" for place in count(1))
-        names.append(name if name not in header else next(candidate for candidate in places if candidate not in header))
+        candidates = chain([name], (f"{name}.{number}" for number in count(1)))
+        names.append(next(candidate for candidate in candidates if candidate not in header))
     return names
 
 
-def _earlier_columns(header: Sequence[str], reading: TableReading) -> list[int]:
-    """Return the places of the columns that ``with_probabilities`` added to this table before, or none.
+def _earlier_columns(header: Sequence[str], plan: TablePlan) -> list[int]:
+    """Return the indices of the columns that ``with_probabilities`` added to this table before, or none.
 
     An input of the model is never such a column, because its values are needed.
     """
-    end = len(header) - len(probability_names(reading.classes))
-    number_name, *p_names = _added_names(header[1:end], reading.classes)
-    places = [0, *range(end, len(header))]
-    inputs = {plan.source or plan.name for plan in reading.inputs}
-    is_match = end > 0 and [header[place] for place in places] == [number_name, *p_names]
-    return places if is_match and inputs <= set(card_names(header[1:end])) else []
+    end = len(header) - len(probability_names(plan.classes))
+    number_name, *p_names = _added_names(header[1:end], plan.classes)
+    indices = [0, *range(end, len(header))]
+    inputs = {column.source or column.name for column in plan.inputs}
+    is_match = end > 0 and [header[index] for index in indices] == [number_name, *p_names]
+    return indices if is_match and inputs <= set(card_names(header[1:end])) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -16,10 +16,12 @@ from sklearn.utils.validation import has_fit_parameter
 import probcal
 from probcal._io import printable
 from probcal.components.classes import import_class, parameter_names
+from probcal.config.columns import ExperimentColumn
 from probcal.config.entries import Component
+from probcal.data.card_split import Split
 from probcal.data.encode import ENCODERS
 from probcal.methods.calibration_splits import GroupHoldout
-from probcal.runner.nested_rows import cv_params
+from probcal.runner.nested_rows import calibration_cv, cv_params
 
 _DIRECT = "probcal.methods.direct.DirectClassifier"
 _WIDTH = 110
@@ -78,13 +80,9 @@ class PipelinePlan:
         return parts
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
-        """Return the fitted pipeline.
+        """Return the fitted pipeline. ``X`` is a frame of float64 and of categorical columns, ``y`` are class numbers.
 
-        Parameters
-        ----------
-        X : a frame of float64 and of categorical columns, (n_rows, n_columns).
-        y : class numbers, (n_rows,).
-        groups : group or time of each row, (n_rows,), where the rows have one.
+        ``groups``, (n_rows,), is the group or time of each row.
         """
         (path, params), *wrappers = self._parts()
         model = import_class(path)(**params)
@@ -151,6 +149,18 @@ class PipelinePlan:
                 "",
             ]
         )
+
+
+def pipeline_plan(column: ExperimentColumn, bound: float, split: Split, seed: int) -> PipelinePlan:
+    """Return the pipeline of a column of the experiment. A bound in it becomes the ``bound`` of the whole table.
+
+    Its method calibrates on rows as in the experiment, which has this ``split``.
+    """
+    method = column.method
+    if "clip" in method.params:
+        method = replace(method, params={**method.params, "clip": (bound, 1 - bound)})
+    cv = calibration_cv(method, split) if split.nested else None
+    return PipelinePlan(column.learner, method, seed, cv)
 
 
 def _literal(value: object) -> str:

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -48,23 +47,24 @@ from probcal.try_table.split_choice import (
 )
 
 _LONGEST_NAME = 80
+_MOST_NAMES = 10
 
 
 def card_names(names: Iterable[object]) -> list[str]:
     """Return ``names`` in their order, each unique.
 
-    A repeated name gets its place appended, an empty one is named by it.
+    A repeated name gets its position appended, an empty one is named by it.
 
     A card reads ``a1..a3`` as three columns and ``*`` as all others, so both are changed.
     """
     unique_names: list[str] = []
     name_set: set[str] = set()
-    for place, name in enumerate(names, 1):
+    for position, name in enumerate(names, 1):
         clean = clean_name(str(name))
         if not clean or clean == "*":
-            clean = f"column {place}"
+            clean = f"column {position}"
         while clean in name_set:
-            clean = f"{clean} ({place})"
+            clean = f"{clean} ({position})"
         name_set.add(clean)
         unique_names.append(clean)
     return unique_names
@@ -80,9 +80,6 @@ def slug(text: str, default: str) -> str:
     """Return ``text`` as the name of a card and of a folder: small letters, digits, ``-`` and ``_``."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or default
-
-
-_MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -140,12 +137,28 @@ class PreparedTable:
     @property
     def inputs(self) -> list[TableColumn]:
         """Return the columns to learn from."""
-        return [column for column in self.stored_columns if column.kind not in ("group", "time")]
+        return [column for column in self.stored_columns if column is not self.split_column]
+
+    @property
+    def split_column(self) -> TableColumn | None:
+        """Return the column of groups or of time, by which rows are split."""
+        return next((column for column in self.columns if column.kind in ("group", "time")), None)
 
     @property
     def stored_columns(self) -> list[TableColumn]:
         """Return the columns to learn from and the one by which rows are split."""
-        return [column for column in self.columns if column.values is not None]
+        return [column for column in self.columns if column.kind != "left out"]
+
+    @property
+    def class_names(self) -> list[str]:
+        """Return the name of each class, in the order of the class numbers. The second of two is the positive one."""
+        names = list(self.target.class_counts)
+        return names if self.target.positive is None else names[::-1]
+
+    @property
+    def table_class_counts(self) -> dict[str, int]:
+        """Return the rows of each class in the whole table."""
+        return replace(self.target, counts=self.counts).class_counts
 
     @property
     def class_weights(self) -> tuple[float, ...] | None:
@@ -155,9 +168,8 @@ class PreparedTable:
         """
         if not self.enriched_classes:
             return None
-        counts, table_counts = self.target.class_counts, replace(self.target, counts=self.counts).class_counts
-        names = list(counts) if self.target.positive is None else [*list(counts)[1:], self.target.positive]
-        return tuple(table_counts[name] / counts[name] for name in names)
+        counts, table_counts = self.target.class_counts, self.table_class_counts
+        return tuple(table_counts[name] / counts[name] for name in self.class_names)
 
     @property
     def most_levels(self) -> int:
@@ -175,14 +187,14 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     split = choose_splits(n_splits, request.group, request.time)
     table = read_table(request.source)
     names = card_names(table.names)
-    table_name = Path(table.place).name
-    place = _place_of_target(request.target or table.target, table, names, table_name)
-    target_name = names[place]
+    table_name = table.origin_name
+    target_index = _target_index(request.target or table.target, table, names, table_name)
+    target_name = names[target_index]
     user_labels = [word for word in (*request.label, request.positive) if word is not None]
-    if pa.types.is_floating(table.columns[place].type):
-        refuse_rounded_labels(target_name, table.columns[place].to_pandas(), table_name)
-    target_text = table.texts.get(place)
-    plain = text_of(table.columns[place]) if target_text is None else target_text
+    if pa.types.is_floating(table.columns[target_index].type):
+        refuse_rounded_labels(target_name, table.columns[target_index].to_pandas(), table_name)
+    target_text = table.texts.get(target_index)
+    plain = text_of(table.columns[target_index]) if target_text is None else target_text
     labels, words = read_word_labels(
         target_name,
         plain.categories(),
@@ -191,13 +203,13 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     )
     levels = list(labels.cat.categories)
     labels = respelt(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
-    if missing := table.missing_words(target=place):
+    if missing := table.missing_words(target_index):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, table_name)
-    marks = _marks(table, request, names, place, choices, labels)
-    target_mark = marks[place] if place in table.texts else "."
+    marks = _marks(table, request, names, target_index, choices, labels)
+    target_mark = marks[target_index] if target_index in table.texts else "."
     target = read_target(target_name, labels, table_name, target_mark, request.positive)
-    columns = _columns(table, names, target, choices, marks, split)
+    columns = _infer_columns(table, names, target, choices, marks, split)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))
     notes += [*words, *_notes(table, target, columns)]
@@ -211,19 +223,19 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     return _sample_rows(prepared, request, table_name)
 
 
-def _columns(
+def _infer_columns(
     table: UserTable, names: list[str], target: Target, choices: ColumnChoices, marks: Marks, split: SplitChoice
 ) -> list[TableColumn]:
     """Return the columns of the labelled rows, and after them the indicators of texts between numbers."""
     labelled = pa.array(target.label_mask)
     rows = np.flatnonzero(target.label_mask)
     columns, indicators = [], []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name == target.name:
             continue
-        raw = table.columns[place] if len(rows) == table.n_rows else table.columns[place].filter(labelled)
+        raw = table.columns[index] if len(rows) == table.n_rows else table.columns[index].filter(labelled)
         facts = FileFacts(
-            marks[place], marks.undecided.get(place, ""), table.declares_numbers, lambda row: table.where(rows[row])
+            marks[index], marks.undecided.get(index, ""), table.declares_numbers, lambda row: table.where(rows[row])
         )
         if name == split.column and split.kind == "group_k_fold":
             columns.append(group_column(name, raw))
@@ -253,18 +265,18 @@ def _sample_rows(prepared: PreparedTable, request: TableRequest, table_name: str
     return result
 
 
-def _place_of_target(target: str | None, table: UserTable, names: list[str], table_name: str) -> int:
+def _target_index(target: str | None, table: UserTable, names: list[str], table_name: str) -> int:
     raw = list(table.names)
     if target is None:
         raise DataError(
             f"{table_name}: no target is given; name it with --target; there are: {join_first(names, _MOST_NAMES)}"
         )
     for spellings in (raw, [name.strip() for name in raw], names):
-        places = [place for place, name in enumerate(spellings) if name in (target, clean_name(target))]
-        if len(places) == 1:
-            return places[0]
-        if places:
-            raise DataError(f'{table_name}: {len(places)} columns are called "{target}"; give the target another name')
+        indices = [index for index, name in enumerate(spellings) if name in (target, clean_name(target))]
+        if len(indices) == 1:
+            return indices[0]
+        if indices:
+            raise DataError(f'{table_name}: {len(indices)} columns are called "{target}"; give the target another name')
     hint = did_you_mean(target, names) or table.header_hint()
     raise DataError(f'{table_name}: there is no column "{target}"{hint} (it has: {join_first(names, _MOST_NAMES)})')
 
@@ -294,14 +306,14 @@ def _marks(
 ) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the ``labels`` among them."""
     texts = {
-        place: column
-        for place, column in table.texts.items()
-        if names[place] not in (*choices.category, *choices.drop)
-        and (not table.declares_numbers or names[place] in choices.number)
+        index: column
+        for index, column in table.texts.items()
+        if names[index] not in (*choices.category, *choices.drop)
+        and (not table.declares_numbers or names[index] in choices.number)
     }
     if target in table.texts:
         texts[target] = TextColumn(pa.array(labels.astype(object).where(labels.notna(), None), pa.large_string()), ())
-    numbers = [place for place, name in enumerate(names) if name in choices.number]
+    numbers = [index for index, name in enumerate(names) if name in choices.number]
     return decimal_marks(texts, table.separator, request.decimal, numbers)
 
 
@@ -325,4 +337,4 @@ def _exclusion_text(columns: Sequence[TableColumn]) -> str:
 
 
 def _width(column: TableColumn) -> int:
-    return len(column.values.cat.categories) if column.kind == "category" and column.values is not None else 1
+    return len(column.values.cat.categories) if column.kind == "category" else 1

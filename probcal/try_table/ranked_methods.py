@@ -18,6 +18,10 @@ from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_pred
 _LEVEL = 0.05
 _FEWEST_SPLITS = 3
 """With fewer splits nothing is tested: two differences may be equal by chance."""
+_LONGEST_NAME = 12
+_WIDE_RATIO = 3
+"""An interval so many times as wide as that of the best says little."""
+_MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
@@ -155,22 +159,16 @@ def _mean(values: Sequence[float]) -> float:
     return statistics.fmean(finite) if finite else math.nan
 
 
-_LONGEST_NAME = 12
-_WIDE_RATIO = 3
-"""An interval so many times as wide as that of the best says little."""
-_MOST_NAMES = 3
-
-
 def ranking_table(methods: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the table, best first. A place ends in ``*`` if not significantly different from it."""
+    """Return header and rows of the table, best first. A rank ends in ``*`` if not significantly different from it."""
     measure, rivals = methods[0].measure, _top_rivals(methods)
     measures = table_measures(measure)[1:]
     has_infinite = any(method.infinite for method in methods)
     header = ["", "learner", "method", measure.header, "95 % interval", *(entry.header for entry in measures)]
     header += ["inf"] * has_infinite + ["s"]
     rows = [
-        [f"{place}{'*' * (method in rivals)}", *_row(method, measures, has_infinite)]
-        for place, method in enumerate(methods, 1)
+        [f"{rank}{'*' * (method in rivals)}", *_row(method, measures, has_infinite)]
+        for rank, method in enumerate(methods, 1)
     ]
     return header, rows
 
@@ -225,9 +223,9 @@ def ranked_lines(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]
 
 
 def _terminal_row(row: list[str]) -> list[str]:
-    place, learner, method, *numbers = row
+    rank, learner, method, *numbers = row
     names = [shortened(learner, _LONGEST_NAME), shortened(method, _LONGEST_NAME)]
-    return [place if place.endswith("*") else f"{place} ", *names, *numbers]
+    return [rank if rank.endswith("*") else f"{rank} ", *names, *numbers]
 
 
 def _top_rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
@@ -237,8 +235,10 @@ def _top_rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
 def _aligned_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        places = enumerate(zip(row, widths, strict=True))
-        cells = (text.ljust(width) if place in (1, 2) else text.rjust(width) for place, (text, width) in places)
+        cells = (
+            text.ljust(width) if index in (1, 2) else text.rjust(width)  # the names of learner and method
+            for index, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
         yield "  ".join(cells).rstrip()
 
 
@@ -261,9 +261,6 @@ def _seconds(value: float) -> str:
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-_DIRECT = "direct"
-
-
 def name_of(method: RankedMethod) -> str:
     """Return ``isotonic on forest``, or ``forest alone``."""
-    return f"{method.learner} alone" if method.method == _DIRECT else f"{method.method} on {method.learner}"
+    return f"{method.learner} alone" if method.method == "direct" else f"{method.method} on {method.learner}"

@@ -19,6 +19,8 @@ from probcal.errors import DataError
 from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows
 from probcal.try_table.split_choice import SplitChoice
 
+# Apart from split_choice, because predict.py imports that one, and would need a second more to import the runner.
+
 _ENOUGH_GROUPS = 50
 """If every class is in so many groups, each fold has groups of each class, so that nothing is drawn to find out."""
 
@@ -28,13 +30,7 @@ def refuse_unusable_splits(
 ) -> None:
     """Raise DataError where a training part of ``split`` lacks a class, or cannot calibrate one of the ``methods``.
 
-    Parameters
-    ----------
-    dataset : the used rows, with the nested split on its card.
-    names : the class of each class number, (n_classes,).
-    methods : the methods of the trial.
-    split : the splits of the trial.
-    seed : seed of the trial.
+    ``dataset`` holds the used rows, with the nested split on its card. ``names``, (n_classes,), are the classes.
     """
     card_split = dataset.card.split
     if not card_split.nested:

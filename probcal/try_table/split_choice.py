@@ -20,6 +20,15 @@ from probcal.try_table.column_types import TableColumn, as_categories
 
 _USUAL_FOLDS = (5, 4, 3, 2)
 _MOST_FOLDS = 100
+MOST_ROWS = 10_000
+MOST_NUMBERS = 4_000_000
+"""Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
+_SMALLEST_SAMPLE = 1_000
+"""Smallest sample for the widest table."""
+RARE_SHARE = 0.05
+"""A class with a smaller share of the rows keeps as many of them as the sample has room for."""
+_LARGEST_RARE_PART = 0.25
+"""Largest share of a sample that all rare classes together get."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,7 @@ def group_column(name: str, raw: pa.ChunkedArray) -> TableColumn:
 
 def time_column(name: str, column: TableColumn) -> TableColumn:
     """Return the column of time, read as dates or numbers. Raise DataError where it is neither or has gaps."""
-    if column.kind not in ("date", "number") or column.values is None:
+    if column.kind not in ("date", "number"):
         raise DataError(f'--time: column "{name}" holds no dates and no numbers ({column.kind}: {column.about})')
     if column.missing:
         raise DataError(
@@ -129,24 +138,13 @@ def time_column(name: str, column: TableColumn) -> TableColumn:
 def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], split: SplitChoice) -> None:
     """Raise DataError where the used ``rows`` have fewer groups than there are folds."""
     for column in columns:
-        if column.kind == "group" and column.values is not None:
+        if column.kind == "group":
             n_groups = column.values.iloc[rows].nunique()
             if n_groups < split.folds:
                 raise DataError(
                     f'--group: column "{column.name}" has {counted(n_groups, "different value")}, too few for '
                     f"{split.folds} folds; give fewer --splits, or another column"
                 )
-
-
-MOST_ROWS = 10_000
-MOST_NUMBERS = 4_000_000
-"""Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
-_SMALLEST_SAMPLE = 1_000
-"""Smallest sample for the widest table."""
-RARE_SHARE = 0.05
-"""A class with a smaller share of the rows keeps as many of them as the sample has room for."""
-_LARGEST_RARE_PART = 0.25
-"""Largest share of a sample that all rare classes together get."""
 
 
 def sample_size(n_rows: int, n_columns: int, limit: int | None) -> int:
@@ -164,8 +162,8 @@ def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDA
     _, codes = np.unique(labels.astype(str), return_inverse=True)
     shuffled = np.random.default_rng(stream_seed(seed, "sample", n, size)).permutation(n)
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    places = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
-    return np.sort(order[places])
+    positions = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
+    return np.sort(order[positions])
 
 
 @dataclass(frozen=True)
@@ -180,14 +178,8 @@ class RowSample:
 def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, seed: int) -> RowSample:
     """Return a sample of ``size`` rows. A class of less than 5 % of the rows keeps all of them, if there is room.
 
-    The other rows are a stratified sample by label.
-
-    Parameters
-    ----------
-    classes : the class of each row, (n_rows,).
-    labels : the label of each row, (n_rows,). Several labels can be one class.
-    size : number of rows.
-    seed : seed of the draw.
+    The other rows are a stratified sample by label. ``classes`` and ``labels`` are (n_rows,). Several labels can be one
+    class.
     """
     n, classes = len(labels), classes.astype(str)
     names, counts = np.unique(classes, return_counts=True)

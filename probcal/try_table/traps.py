@@ -19,7 +19,6 @@ from probcal._io import join_first
 from probcal.data.dataset import Dataset
 from probcal.runner.nested_rows import split_rows
 from probcal.try_table.column_types import TableColumn
-from probcal.try_table.column_warnings import determines_label
 from probcal.try_table.preparation import PreparedTable
 
 NEAR_PERFECT = 0.995
@@ -34,6 +33,10 @@ _LARGEST_NUMBER = 3e38
 _FEWEST_ROWS = 10
 """Fewest rows of a class to judge a column by."""
 _MOST_NAMES = 4
+_FEWEST_TABLE_ROWS = 20
+"""In a smaller table, a column can follow the labels by chance."""
+_MOST_VALUES = 20
+"""Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
 _FEWEST_GROUPS = 10
 _ROWS_PER_GROUP = 2.0
 _GROUPS_PER_ROW = 0.02
@@ -71,21 +74,24 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
     """
     y, columns = dataset.y, prepared.inputs
     leaks: dict[str, str] = {}
-    missing_leaks = _missing_values(columns, prepared.rows, y)
-    for name, line in (*missing_leaks, *_copies_of_target(prepared), *_single_columns(columns, prepared.rows, y)):
+    for name, line in (
+        *_missing_value_leaks(columns, prepared.rows, y),
+        *_label_copy_leaks(prepared),
+        *_near_perfect_leaks(columns, prepared.rows, y),
+    ):
         leaks.setdefault(name, line)
     lines = list(leaks.values())
-    lines += _identifiers(columns)
-    if line := _copies(dataset, prepared, seed):
+    lines += _identifier_columns(columns)
+    if line := _copied_rows(dataset, prepared, seed):
         lines.append(line)
     if prepared.split.kind != "time_ordered":
-        lines += _times(columns, prepared.split.kind == "group_k_fold")
+        lines += _date_columns(columns, prepared.split.kind == "group_k_fold")
     if prepared.split.kind != "group_k_fold":
-        lines += _groups(prepared, raw)
+        lines += _group_columns(prepared, raw)
     return Traps(list(leaks), lines)
 
 
-def _copies_of_target(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
+def _label_copy_leaks(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
     labels = prepared.target.labels[prepared.target.label_mask]
     for column in prepared.inputs:
         if determines_label(column, labels):
@@ -96,11 +102,20 @@ def _copies_of_target(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
             )
 
 
-def _missing_values(
+def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
+    if column.values is None or len(labels) < _FEWEST_TABLE_ROWS:
+        return False
+    codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
+    if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
+        return False
+    return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
+
+
+def _missing_value_leaks(
     columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], y: npt.NDArray[Any]
 ) -> Iterator[tuple[str, str]]:
     for column in columns:
-        assert column.values is not None
         empty = column.values.iloc[rows].isna().to_numpy()
         if _FEWEST_ROWS <= empty.sum() <= len(empty) - _FEWEST_ROWS:
             auc = max(_auc(y, empty.astype(float)), _auc(y, 1.0 - empty))
@@ -112,25 +127,24 @@ def _missing_values(
                 )
 
 
-def _single_columns(
+def _near_perfect_leaks(
     columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], y: npt.NDArray[Any]
 ) -> Iterator[tuple[str, str]]:
     """Yield each column that predicts other rows nearly without an error, as a tree of this column alone does."""
     if np.bincount(y).min() < _FEWEST_ROWS:
         return
-    places = _sample_rows(y)
+    sample = _sample_rows(y)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     for column in columns[:_MOST_COLUMNS]:
-        assert column.values is not None
-        values = column.values.iloc[rows[places]]
+        values = column.values.iloc[rows[sample]]
         is_category = isinstance(values.dtype, pd.CategoricalDtype)
         numbers = np.where(values.isna(), -1, values.cat.codes) if is_category else values.to_numpy(np.float64)
         numbers = np.clip(numbers, -_LARGEST_NUMBER, _LARGEST_NUMBER)
         tree = DecisionTreeClassifier(min_samples_leaf=5, max_leaf_nodes=50, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            p = cross_val_predict(tree, numbers.reshape(-1, 1), y[places], cv=folds, method="predict_proba")
-        auc = _auc(y[places], p[:, 1] if p.shape[1] == 2 else p)
+            p = cross_val_predict(tree, numbers.reshape(-1, 1), y[sample], cv=folds, method="predict_proba")
+        auc = _auc(y[sample], p[:, 1] if p.shape[1] == 2 else p)
         if auc > NEAR_PERFECT:
             yield (
                 column.name,
@@ -140,7 +154,7 @@ def _single_columns(
 
 
 def _sample_rows(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return at most 2,000 places, and among them up to 500 of each class."""
+    """Return at most 2,000 row numbers, and among them up to 500 of each class."""
     random = np.random.default_rng(0)
     limit = max(_MOST_ROWS // (int(y.max()) + 1), _FEWEST_ROWS)
     parts = [random.permutation(np.flatnonzero(y == label))[:limit] for label in np.unique(y)]
@@ -157,9 +171,8 @@ def _auc(y: npt.NDArray[Any], score: npt.NDArray[np.float64]) -> float:
     return float(np.mean([max(auc := roc_auc_score(y == label, score), 1 - auc) for label in classes]))
 
 
-def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
+def _identifier_columns(columns: Sequence[TableColumn]) -> Iterator[str]:
     for column in columns:
-        assert column.values is not None
         if column.kind != "number" or not _ID_NAME.fullmatch(column.name):
             continue
         if (column.values.dropna() % 1 == 0).all():  # decimal numbers measure something
@@ -169,7 +182,7 @@ def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
             )
 
 
-def _copies(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
+def _copied_rows(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     """Return how many test rows of the first splits have an equal row among the training rows of their split.
 
     Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
@@ -185,7 +198,7 @@ def _copies(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     inputs = X.drop(columns=prepared.split.column) if prepared.split.column else X
     values = [pd.util.hash_array(labels)]
     values += [
-        pd.util.hash_pandas_object(inputs.iloc[:, place], index=False).to_numpy() for place in range(inputs.shape[1])
+        pd.util.hash_pandas_object(inputs.iloc[:, index], index=False).to_numpy() for index in range(inputs.shape[1])
     ]
     share = _share_of_equal_rows(values, splits)
     if share < _MOST_COPIES:
@@ -212,7 +225,7 @@ def _share_of_equal_rows(
     return n_equal / sum(len(test) for _, test in splits)
 
 
-def _times(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[str]:
+def _date_columns(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[str]:
     dates = [column.name for column in columns if column.kind == "date" or _has_dates_as_numbers(column)]
     if dates:
         split, suffix = ("in groups", " in place of --group") if has_groups else ("at random", "")
@@ -225,7 +238,6 @@ def _times(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[str]:
 
 def _has_dates_as_numbers(column: TableColumn) -> bool:
     """Return whether all numbers of a column are dates such as 19900330, or seconds since 1970 by size and name."""
-    assert column.values is not None
     values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
     if len(values) < _FEWEST_ROWS or not (values % 1 == 0).all():
         return False
@@ -242,7 +254,7 @@ def _are_within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) ->
     return bool(((values >= bounds[0]) & (values <= bounds[1])).all())
 
 
-def _groups(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
+def _group_columns(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
     n = len(raw)
     suffix = " in place of --time" if prepared.split.kind == "time_ordered" else ""
     for name, values in raw.items():

@@ -24,10 +24,10 @@ from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan, checked_experiment
-from probcal.try_table.export import classes_of, full_bound, pipeline_plan, refuse_export, write_export
-from probcal.try_table.held_out import held_out_predictions
+from probcal.try_table.export import full_bound, held_out_predictions, refuse_export, write_export
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
+from probcal.try_table.pipeline_code import pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, clean_name, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.split_check import refuse_unusable_splits
@@ -36,6 +36,7 @@ from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.verdict import VerdictContext, verdict
 
 Printer = Callable[[str], None]
+_CARD_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
 
 
 @dataclass(frozen=True)
@@ -84,15 +85,16 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     )
     choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
+    # All that can be refused is refused before the first file is written.
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
     plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else reasons)
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
-    heading = f"{clean_name(prepared.table.place)}, target {prepared.target.name}"
+    heading = f"{clean_name(prepared.table.origin)}, target {prepared.target.name}"
     used_methods = {column.method.name: column.method for column in checked_experiment(table_files, plan, name).columns}
-    class_names = np.array(classes_of(prepared))
+    class_names = np.array(prepared.class_names)
     refuse_unusable_splits(table_files.dataset, class_names, used_methods.values(), prepared.split, request.seed)
     if options.save:
         files.refuse_overwriting(options.save, card_name)
@@ -110,7 +112,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         return 0
     files.write(table_files, plan, path, title, heading)
     if options.save:
-        table_name = clean_name(Path(prepared.table.place).name)
+        table_name = clean_name(prepared.table.origin_name)
         origin = f"{table_name} as probcal try read it; probcal run {options.save.name}"
         paths = files.write(table_files, plan, options.save, title, origin)
         print_line(f"saved, with the rows: {paths[-1]}, {paths[0].parent}")
@@ -128,7 +130,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     if prepared.table.has_changed():
         command = f"{options.command} (with another file after --save)" if options.save else options.command
         progress(
-            f"warning: {prepared.table.place} changed during the run, so these results are those of its earlier "
+            f"warning: {prepared.table.origin} changed during the run, so these results are those of its earlier "
             f"content; to run its present content, type: {command}"
         )
     return code
@@ -139,9 +141,6 @@ def _refuse_other_table(path: Path, heading: str) -> None:
     if previous is not None and previous != heading:
         folder = path.parents[1]
         raise ProbcalError(f"{folder} holds the results of another table ({previous}); choose another folder with -o")
-
-
-_CARD_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
 
 
 @dataclass(frozen=True)
@@ -215,22 +214,22 @@ class TrialResult:
             for entry in self.experiment.columns
             if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
-        plan = pipeline_plan(column, self.prepared, self.dataset.card.split, self.experiment.seed)
+        bound = full_bound(self.prepared)
+        plan = pipeline_plan(column, bound, self.dataset.card.split, self.experiment.seed)
         ids = cell_ids(self._outline, best.learner, best.method)
         predictions = held_out_predictions(
             self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
         )
         note = self.prepared.split.note_on_calibration if plan.is_nested else None
         notes = [note] if note else []
-        place = self.prepared.table.place
+        origin = self.prepared.table.origin
         code_notes: list[str] = []
-        eps = full_bound(self.prepared)
-        if place == "standard input":
-            place = STANDARD_INPUT
+        if origin == "standard input":
+            origin = STANDARD_INPUT
             code_notes.append("the table came from standard input: python train.py < TABLE.csv")
         if "clip" not in plan.method.params:
             code_notes.append(
-                f"predict.py then keeps probabilities in {eps:.6g} to {1 - eps:.6g}, and divides each row by "
+                f"predict.py then keeps probabilities in {bound:.6g} to {1 - bound:.6g}, and divides each row by "
                 "its sum"
             )
         facts = CardFacts(
@@ -240,11 +239,11 @@ class TrialResult:
             values=self._values(best.learner, best.method, self._card_measures),
             baseline=self._values(choices.BASELINE, "direct", self._card_measures),
             test_share=self.prepared.split.test_share,
-            bound=eps,
+            bound=bound,
             costs=self.measure.costs,
             traps=self.traps.lines,
             notes=notes,
-            code=plan.code(place, None, [*notes, *code_notes]),
+            code=plan.code(origin, None, [*notes, *code_notes]),
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
         )
@@ -266,5 +265,5 @@ class TrialResult:
             yield from wrap_line(f"to keep the cost low, {self.measure.costs.advice}")
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
-        code = plan.code(place, folder, [*notes, *code_notes])
+        code = plan.code(origin, folder, [*notes, *code_notes])
         yield from (f"    {line}" if line else "" for line in code.rstrip().splitlines())

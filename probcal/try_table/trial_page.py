@@ -73,7 +73,7 @@ def _grid(findings: TrialFindings) -> Grid:
         name="The ranking",
         explanation=f"in the order of the mean {measure.header}, the best first.",
         header=header,
-        rows=[[Text(place.rstrip("*"), rest="*" * place.count("*")), *map(Text, cells)] for place, *cells in rows],
+        rows=[[Text(rank.rstrip("*"), rest="*" * rank.count("*")), *map(Text, cells)] for rank, *cells in rows],
         notes=[*legend(findings.methods, findings.bound), *failures(findings.methods)],
     )
 
@@ -90,9 +90,9 @@ def _chart_data(sections: ExperimentSections, methods: Sequence[RankedMethod]) -
         "datasets": [row.title for row in sections.outline.datasets],
         "columns": [{"label": name_of(method), "group": method.learner} for method in methods],
         "numbers": [
-            [place, 0, column, _mean(method, measure), None, method.splits - method.n_failed, 0, None, None,
+            [index, 0, column, _mean(method, measure), None, method.splits - method.n_failed, 0, None, None,
              method.interval if measure == method.measure else None]
-            for place, measure in enumerate(measures)
+            for index, measure in enumerate(measures)
             for column, method in enumerate(methods)
         ],
     }  # fmt: skip
@@ -104,9 +104,9 @@ def _mean(method: RankedMethod, measure: Measure) -> float | None:
 
 
 def _reliability_lines(sections: ExperimentSections, methods: Iterable[RankedMethod]) -> list[list[Any]]:
-    """Return the diagrams of the experiment, with the places of the ranking in place of those of its columns."""
-    places = {(method.learner, method.method): place for place, method in enumerate(methods)}
-    columns = [places[column.learner, column.method] for column in sections.outline.columns]
+    """Return the diagrams of the experiment, in the order of the ranking."""
+    rank_of = {(method.learner, method.method): rank for rank, method in enumerate(methods)}
+    columns = [rank_of[column.learner, column.method] for column in sections.outline.columns]
     return sorted(
         ([row, columns[column], *rest] for row, column, *rest in sections.reliable.lines), key=lambda line: line[1]
     )

@@ -43,3 +43,8 @@ def written(frame: pd.DataFrame | str, path: Path, **how: object) -> Path:
 
 def read(path: Path, *probability: str, target: str = "y", **more: object) -> FilePredictions:
     return read_predictions(PredictionsRequest(str(path), probability or ("p",), target, **more))
+
+
+def read_table(table: pd.DataFrame | str, folder: Path, *probability: str, **more: object) -> FilePredictions:
+    """Return what is read from a table that is written to ``a.csv`` in a folder."""
+    return read(written(table, folder / "a.csv"), *probability, **more)

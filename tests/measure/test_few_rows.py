@@ -13,19 +13,18 @@ from probcal.measure.few_rows import effective_rows, row_support
 from probcal.measure.measured_page import reliability_figure
 from probcal.measure.measurement import measure_sections
 from tests.commands import probcal
-from tests.measure.prediction_files import read, three_classes, two_classes, written
+from tests.measure.prediction_files import read_table, three_classes, two_classes, written
 
 
 def sections_of(tmp_path, frame, *columns, **more):
-    path = written(frame, tmp_path / "a.csv")
-    predictions = read(path, *columns, **more)
+    predictions = read_table(frame, tmp_path, *columns, **more)
     p = predictions.p if predictions.p.ndim == 2 else np.column_stack([1 - predictions.p, predictions.p])
     return predictions, measure_sections(predictions, p**1.1 / (p**1.1).sum(axis=1, keepdims=True), 20, 0)
 
 
 def with_interval(section):
-    intervals = [one for line in section.lines for one in (line.before, line.after, line.change) if one is not None]
-    return [one for one in intervals if not math.isnan(one.low)]
+    intervals = [stage for line in section.lines for stage in (line.before, line.after, line.change) if stage]
+    return [interval for interval in intervals if not math.isnan(interval.low)]
 
 
 @pytest.mark.parametrize("n", [1, 2, 19])
@@ -78,7 +77,7 @@ def test_effective_rows_are_those_of_equal_weight():
 def test_no_band_is_drawn_for_few_rows(tmp_path):
     frame = two_classes().assign(sex=["F"] + ["M"] * 199)
     predictions, [_, few, many] = sections_of(tmp_path, frame, groups=("sex",))
-    bands = [len(reliability_figure(predictions, one, None, None).axes[0].collections) for one in (few, many)]
+    bands = [len(reliability_figure(predictions, section, None, None).axes[0].collections) for section in (few, many)]
     assert bands[0] < bands[1]
 
 
@@ -103,3 +102,13 @@ def test_change_of_few_rows_is_not_called_insignificant(tmp_path, monkeypatch):
     written(two_classes(16), tmp_path / "a.csv")
     text = " ".join(probcal("measure", "a.csv", "-p", "p", "-t", "y", "-c", "sigmoid").stdout.split())
     assert "There are too few rows to test the change." in text and "significant" not in text
+
+
+def test_a_class_without_rows_is_named(tmp_path):
+    frame = three_classes()
+    frame.loc[frame.y == "cow", "y"] = "dog"
+    written(frame, tmp_path / "a.csv")
+    done = probcal("measure", tmp_path / "a.csv", "-p", "p_*", "-t", "y", "--draws", 20)
+    text = " ".join(done.stdout.split())
+    assert done.exit_code == 0 and "log loss (bits)" in text and "AUC \N{EN DASH}" in text
+    assert 'Where a class has no rows, the AUC has no value: all rows (no row of "cow").' in text

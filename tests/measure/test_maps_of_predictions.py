@@ -8,7 +8,7 @@ import pytest
 from probcal.errors import DataError, ProbcalError
 from probcal.measure import cross_fitting, maps
 from probcal.methods.registry import FAMILIES
-from tests.measure.prediction_files import read, three_classes, two_classes, written
+from tests.measure.prediction_files import read_table, three_classes, two_classes
 
 
 class Recorder:
@@ -28,21 +28,21 @@ class Recorder:
 
 def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
     frame = two_classes(100).assign(p=np.linspace(0.001, 0.999, 100))
-    predictions = read(written(frame, tmp_path / "a.csv"))
+    predictions = read_table(frame, tmp_path)
     seen = []
     monkeypatch.setattr(cross_fitting, "new_map", lambda name: Recorder(seen))
-    found = cross_fitting.cross_fit("recorder", predictions, 0)
-    np.testing.assert_allclose(found[:, 1], frame.p)
+    p = cross_fitting.cross_fit("recorder", predictions, 0)
+    np.testing.assert_allclose(p[:, 1], frame.p)
     assert len(seen) == 5
     assert all(len(train) == 80 and not train & test for train, test in seen)
     assert set().union(*(test for _, test in seen)) == set(predictions.p.tolist())
 
 
 def test_every_map_except_prior_has_a_name():
-    found = maps.map_paths()
-    assert set(found) >= {"sigmoid", "isotonic", "beta", "quadratic", "spline", "venn_abers", "temperature"}
-    every = {path for path, family in FAMILIES.items() if family == "maps"}
-    assert every - set(found.values()) == {"probcal.methods.calibrators.prior.PriorCalibrator"}
+    paths = maps.map_paths()
+    assert set(paths) >= {"sigmoid", "isotonic", "beta", "quadratic", "spline", "venn_abers", "temperature"}
+    map_classes = {path for path, family in FAMILIES.items() if family == "maps"}
+    assert map_classes - set(paths.values()) == {"probcal.methods.calibrators.prior.PriorCalibrator"}
 
 
 SLOW = {"venn_abers": pytest.mark.slow}  # numba compiles it
@@ -51,20 +51,17 @@ SLOW = {"venn_abers": pytest.mark.slow}  # numba compiles it
 @pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in maps.map_paths()])
 def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
     for frame, columns in ((two_classes(60), ("p",)), (three_classes(60), ("p_*",))):
-        predictions = read(written(frame, tmp_path / "a.csv"), *columns)
-        for found in (
-            cross_fitting.cross_fit(name, predictions, 0),
-            cross_fitting.calibrate_all_rows(name, predictions),
-        ):
-            np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
-            assert found.shape == (60, len(predictions.classes))
+        predictions = read_table(frame, tmp_path, *columns)
+        for p in (cross_fitting.cross_fit(name, predictions, 0), cross_fitting.calibrate_all_rows(name, predictions)):
+            np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
+            assert p.shape == (60, len(predictions.classes))
 
 
 def test_the_map_of_all_rows_equals_the_library(tmp_path):
     from probcal import BetaCalibrator
 
     frame = two_classes()
-    predictions = read(written(frame, tmp_path / "a.csv"), weight="w")
+    predictions = read_table(frame, tmp_path, weight="w")
     by_hand = BetaCalibrator().fit(frame.p, frame.y, sample_weight=frame.w).predict_proba(frame.p)
     np.testing.assert_array_equal(cross_fitting.calibrate_all_rows("beta", predictions), by_hand)
 
@@ -73,7 +70,7 @@ def test_classes_with_few_rows_are_rejected(tmp_path):
     frame = two_classes(60)
     frame["y"] = (frame.index < 4).astype(int)
     with pytest.raises(DataError, match='there are 4 of "1"; give more rows, or measure without --calibrate'):
-        cross_fitting.cross_fit("beta", read(written(frame, tmp_path / "a.csv")), 0)
+        cross_fitting.cross_fit("beta", read_table(frame, tmp_path), 0)
 
 
 def test_message_for_an_unknown_map_suggests_the_nearest():

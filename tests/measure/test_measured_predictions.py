@@ -21,7 +21,13 @@ from probcal.measure.measurement import (
     quantities,
 )
 from probcal.metrics import METRICS, all_metrics, binned_curve
-from tests.measure.prediction_files import read, three_classes, two_classes, written
+from tests.commands import probcal
+from tests.measure.prediction_files import read_table, three_classes, two_classes, written
+
+
+def measured(table, folder, *columns, draws=20, **more):
+    """Return the measured sections of a table that is written to a file."""
+    return measure_sections(read_table(table, folder, *columns, **more), None, draws, 0)
 
 
 def values(section):
@@ -30,62 +36,58 @@ def values(section):
 
 def test_two_classes_agree_with_scikit_learn(tmp_path):
     frame = two_classes()
-    [section] = measure_sections(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
-    found, weight = values(section), {"sample_weight": frame.w}
-    assert found["log_loss_nats"] == pytest.approx(log_loss(frame.y, frame.p, **weight), rel=1e-12)
-    assert found["log_loss_bits"] == pytest.approx(log_loss(frame.y, frame.p, **weight) / math.log(2), rel=1e-12)
-    assert found["brier"] == pytest.approx(brier_score_loss(frame.y, frame.p, **weight), rel=1e-12)
-    assert found["auc"] == pytest.approx(roc_auc_score(frame.y, frame.p, **weight), rel=1e-12)
-    assert found["base_rate"] == pytest.approx(np.average(frame.y, weights=frame.w))
-    assert found["mean_probability"] == pytest.approx(np.average(frame.p, weights=frame.w))
+    [section] = measured(frame, tmp_path, weight="w")
+    measures, weight = values(section), {"sample_weight": frame.w}
+    assert measures["log_loss_nats"] == pytest.approx(log_loss(frame.y, frame.p, **weight), rel=1e-12)
+    assert measures["log_loss_bits"] == pytest.approx(log_loss(frame.y, frame.p, **weight) / math.log(2), rel=1e-12)
+    assert measures["brier"] == pytest.approx(brier_score_loss(frame.y, frame.p, **weight), rel=1e-12)
+    assert measures["auc"] == pytest.approx(roc_auc_score(frame.y, frame.p, **weight), rel=1e-12)
+    assert measures["base_rate"] == pytest.approx(np.average(frame.y, weights=frame.w))
+    assert measures["mean_probability"] == pytest.approx(np.average(frame.p, weights=frame.w))
 
 
 def test_three_classes_agree_with_scikit_learn(tmp_path):
-    predictions = read(written(three_classes(), tmp_path / "a.csv"), "p_*")
+    predictions = read_table(three_classes(), tmp_path, "p_*")
     [section] = measure_sections(predictions, None, 20, 0)
-    found = values(section)
-    assert found["log_loss_nats"] == pytest.approx(log_loss(predictions.y, predictions.p), rel=1e-12)
+    measures = values(section)
+    assert measures["log_loss_nats"] == pytest.approx(log_loss(predictions.y, predictions.p), rel=1e-12)
     area = roc_auc_score(predictions.y, predictions.p, multi_class="ovr", average="macro")
-    assert found["auc"] == pytest.approx(area, rel=1e-12)
-    assert "base_rate" not in found
+    assert measures["auc"] == pytest.approx(area, rel=1e-12)
+    assert "base_rate" not in measures
 
 
 def test_every_metric_of_the_registry_is_a_line(tmp_path):
     frame = two_classes()
-    [section] = measure_sections(read(written(frame, tmp_path / "a.csv")), None, 20, 0)
-    known, found = all_metrics(frame.y, frame.p), values(section)
-    shown_otherwise = {"cxe": "log_loss_bits", "rms": "brier"}
+    [section] = measured(frame, tmp_path)
+    known, measures = all_metrics(frame.y, frame.p), values(section)
     for name in METRICS:
         if name in known and name != "rms":
-            assert found[shown_otherwise.get(name, name)] == pytest.approx(known[name])
-    assert not {"errors", "log10_loss", "l1"} & found.keys()
-
-
-def test_every_quantity_has_one_line():
-    names = [one.name for one in quantities(two_classes=True)]
-    assert len(names) == len(set(names))
-    assert "log_loss" not in names  # log_loss_bits and log_loss_nats replace it
+            assert measures["log_loss_bits" if name == "cxe" else name] == pytest.approx(known[name])
+    assert not {"errors", "log10_loss", "l1", "log_loss"} & measures.keys()
+    assert len(measures) == len(section.lines)
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_intervals(tmp_path):
-    predictions = read(written(two_classes(), tmp_path / "a.csv"))
+    predictions = read_table(two_classes(), tmp_path)
     first, again, other = (measure_sections(predictions, None, 30, seed)[0].lines for seed in (1, 1, 2))
     assert first[2].before == again[2].before != other[2].before
 
 
 def test_an_interval_contains_its_value_and_stays_within_the_bounds(tmp_path):
-    [section] = measure_sections(read(written(two_classes(40), tmp_path / "a.csv")), None, 50, 0)
+    [section] = measured(two_classes(40), tmp_path, draws=50)
     for line in section.lines:
-        one, metric = line.before, line.quantity.metric
-        assert math.isnan(one.low) or metric.least <= one.low <= one.value <= one.high <= metric.most
+        interval, metric = line.before, line.quantity.metric
+        assert math.isnan(interval.low) or (
+            metric.least <= interval.low <= interval.value <= interval.high <= metric.most
+        )
 
 
 def test_the_interval_of_a_small_error_ends_at_its_value(tmp_path):
     rng = np.random.default_rng(2)
     p = rng.random(400)
     frame = two_classes(400).assign(p=p, y=(rng.random(400) < p).astype(int))
-    [section] = measure_sections(read(written(frame, tmp_path / "a.csv")), None, 50, 0)
+    [section] = measured(frame, tmp_path, draws=50)
     for name in ("c_emp", "miscalibration"):
         error = section.line(name).before
         assert error.low < error.value / 5 and error.high == pytest.approx(error.value, rel=0.1)
@@ -93,7 +95,7 @@ def test_the_interval_of_a_small_error_ends_at_its_value(tmp_path):
 
 def test_the_basic_interval_of_c_emp_covers_the_true_error():
     """Check also that percentiles of the same draws rarely cover the error, because drawn rows have a larger error."""
-    [shown] = [one for one in quantities(True) if one.name == "c_emp"]
+    [shown] = [quantity for quantity in quantities(True) if quantity.name == "c_emp"]
 
     def sample(n, seed):
         random = np.random.default_rng(seed)
@@ -108,8 +110,8 @@ def test_the_basic_interval_of_c_emp_covers_the_true_error():
         weight = np.ones(len(y))
         drawn = _bootstrap_values(y, [p], weight, [shown], 60, np.random.default_rng(seed))[0, :, 0]
         [value] = _values(y, p, weight, [shown])
-        found = _interval(value, drawn, *_bounds(shown))
-        basic += found.low <= truth <= found.high
+        interval = _interval(value, drawn, *_bounds(shown))
+        basic += interval.low <= truth <= interval.high
         low, high = np.quantile(drawn, [0.025, 0.975])
         percentiles += low <= truth <= high
     assert basic >= 0.8 * samples > 0.2 * samples >= percentiles
@@ -117,18 +119,18 @@ def test_the_basic_interval_of_c_emp_covers_the_true_error():
 
 def test_a_group_is_measured_like_a_separate_file(tmp_path):
     frame = two_classes()
-    every, *groups = measure_sections(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
-    assert [one.name for one in groups] == ["sex = F", "sex = M"]
-    assert sum(len(one.rows) for one in groups) == len(every.rows) == 200
-    [alone] = measure_sections(read(written(frame[frame.sex == "M"], tmp_path / "m.csv")), None, 20, 0)
+    every, *groups = measured(frame, tmp_path, groups=("sex",))
+    assert [group.name for group in groups] == ["sex = F", "sex = M"]
+    assert sum(len(group.rows) for group in groups) == len(every.rows) == 200
+    [alone] = measured(frame[frame.sex == "M"], tmp_path)
     assert values(groups[1]) == values(alone)
 
 
 def test_a_row_of_weight_two_counts_as_two_rows(tmp_path):
     frame = two_classes(60)
     twice = frame.loc[frame.index.repeat(frame.w)]
-    [weighted] = measure_sections(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
-    [repeated] = measure_sections(read(written(twice, tmp_path / "b.csv")), None, 20, 0)
+    [weighted] = measured(frame, tmp_path, weight="w")
+    [repeated] = measured(twice, tmp_path)
     for name, value in values(weighted).items():
         if name != "c_emp_p":
             assert value == pytest.approx(values(repeated)[name]), name
@@ -138,7 +140,7 @@ def test_rows_of_weight_zero_are_ignored(tmp_path):
     frame = two_classes(60)
     frame.loc[:9, "w"] = 0
     frame.loc[0, ["p", "y"]] = [0, 1]
-    [section] = measure_sections(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    [section] = measured(frame, tmp_path, weight="w")
     assert (len(section.rows), section.impossible_rows) == (50, ())
 
 
@@ -146,7 +148,7 @@ def test_observed_labels_of_probability_zero_are_counted(tmp_path):
     frame = two_classes(30)
     frame.loc[4, ["p", "y"]] = [0, 1]
     frame.loc[7, ["p", "y"]] = [1, 0]
-    predictions = read(written(frame, tmp_path / "a.csv"))
+    predictions = read_table(frame, tmp_path)
     [section] = measure_sections(predictions, None, 20, 0)
     assert section.impossible_rows == (4, 7)
     assert predictions.line(4) == "line 6"
@@ -156,7 +158,7 @@ def test_observed_labels_of_probability_zero_are_counted(tmp_path):
 def test_a_group_of_one_class_has_no_auc(tmp_path):
     frame = two_classes(60)
     frame["sex"] = np.where(frame.y == 1, "F", "M")
-    _, group, _ = measure_sections(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
+    _, group, _ = measured(frame, tmp_path, groups=("sex",))
     assert math.isnan(group.line("auc").before.value) and math.isnan(group.line("auc").before.low)
 
 
@@ -172,7 +174,7 @@ def test_large_files_and_many_groups_get_fewer_draws():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_figure_equals_the_reliability_display(tmp_path, n_classes):
     frame = two_classes() if n_classes == 2 else three_classes().assign(w=1)
-    predictions = read(written(frame, tmp_path / "a.csv"), "p" if n_classes == 2 else "p_*", weight="w")
+    predictions = read_table(frame, tmp_path, "p" if n_classes == 2 else "p_*", weight="w")
     [section] = measure_sections(predictions, None, 20, 0)
     figure = reliability_figure(predictions, section, predictions.p, "beta")
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
@@ -189,19 +191,29 @@ def test_the_figure_equals_the_reliability_display(tmp_path, n_classes):
 def test_shares_measure_and_calibrate_like_whole_weights(tmp_path, map):
     frame = two_classes(100)
     share = frame.assign(w=frame.w / frame.w.sum())
-    found = []
-    for name, one in (("whole", frame), ("share", share)):
-        predictions = read(written(one, tmp_path / f"{name}.csv"), weight="w")
+    stages = []
+    for table in (frame, share):
+        predictions = read_table(table, tmp_path, weight="w")
         [section] = measure_sections(predictions, cross_fit(map, predictions, 0), 20, 0)
-        stages = [stage for line in section.lines for stage in (line.before, line.after) if stage]
-        found.append([stage.value for stage in stages])
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+        stages.append([stage.value for line in section.lines for stage in (line.before, line.after) if stage])
+    np.testing.assert_allclose(stages[1], stages[0], rtol=1e-9)
 
 
 def test_rows_of_weight_zero_do_not_move_the_folds_of_a_map(tmp_path):
     frame = two_classes(100)
     frame.loc[::4, "w"] = 0
     kept = frame.w > 0
-    whole = cross_fit("sigmoid", read(written(frame, tmp_path / "a.csv"), weight="w"), 0)
-    part = cross_fit("sigmoid", read(written(frame[kept], tmp_path / "b.csv"), weight="w"), 0)
+    whole = cross_fit("sigmoid", read_table(frame, tmp_path, weight="w"), 0)
+    part = cross_fit("sigmoid", read_table(frame[kept], tmp_path, weight="w"), 0)
     assert np.array_equal(whole[kept], part)
+
+
+def test_header_and_table_count_the_same_rows(tmp_path):
+    frame = two_classes(60).assign(w=[0, 0, 1, 3] * 15)
+    written(frame, tmp_path / "a.csv")
+    text = probcal("measure", tmp_path / "a.csv", "-p", "p", "-t", "y", "-w", "w", "--draws", 20).stdout
+    used = frame[frame.w > 0]
+    share = np.average(used.y, weights=used.w)
+    assert f"{used.y.sum()} rows ({100 * used.y.mean():.3g} %), {100 * share:.3g} % of the weight" in text
+    assert "note: left out: 30 rows of weight 0" in text
+    assert f"base rate         {share:.4f}" in text and "rows                  30\n" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,11 @@ import pytest
 
 from probcal.config.entries import Component
 from probcal.errors import DataError
-from probcal.reading.column_plan import ColumnPlan, NewColumn
+from probcal.reading.column_plan import NewColumn
 from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
-from probcal.try_table.export import reading_of
-from probcal.try_table.new_rows import TableReading, read_new_rows, with_probabilities, write_reading
+from probcal.try_table.export import table_plan
+from probcal.try_table.new_rows import TablePlan, read_new_rows, with_probabilities, write_table_plan
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
@@ -111,36 +112,33 @@ def prepared(frame, folder, kind):
     return prepare(TableRequest(str(write(frame, folder / kind, kind)), "left"))
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("money", "limits", "words")])
-@pytest.mark.parametrize("kind", FORMATS[1:])
+TYPED = [name for name in TABLES if name not in ("money", "limits", "words")]
+"""Tables that every format can hold. The others are texts that look like numbers, which ARFF declares as text."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [*product(TYPED, FORMATS[1:]), *product(("money", "limits", "words"), ["parquet"])]
+)
 def test_types_and_values_are_equal_in_every_format(tmp_path, name, kind):
     frame = frame_of(name)
     first, other = prepared(frame, tmp_path, "comma"), prepared(frame, tmp_path, kind)
-    assert [(one.name, one.kind, one.missing) for one in other.columns] == [
-        (one.name, one.kind, one.missing) for one in first.columns
-    ]
+    kinds, other_kinds = (
+        [(column.name, column.kind, column.missing) for column in table.columns] for table in (first, other)
+    )
+    assert kinds == other_kinds
     assert other.target.counts == first.target.counts
     for a, b in zip(first.inputs, other.inputs, strict=True):
         pd.testing.assert_series_equal(a.values.astype(object), b.values.astype(object), check_names=False)
-    cards = [table_files(one, "t").dataset for one in (first, other)]
-    assert cards[0].card.seed_name == cards[1].card.seed_name
-    assert cards[0].fingerprint() == cards[1].fingerprint()
+    datasets = [table_files(table, "t").dataset for table in (first, other)]
+    assert datasets[0].card.seed_name == datasets[1].card.seed_name
+    assert datasets[0].fingerprint() == datasets[1].fingerprint()
 
 
-@pytest.mark.parametrize("name", ["money", "limits", "words"])
-def test_written_numbers_are_equal_in_csv_and_parquet(tmp_path, name):
-    first, other = (prepared(frame_of(name), tmp_path, kind) for kind in ("comma", "parquet"))
-    assert [(one.name, one.kind, one.about) for one in first.columns] == [
-        (one.name, one.kind, one.about) for one in other.columns
-    ]
-    assert table_files(first, "t").dataset.fingerprint() == table_files(other, "t").dataset.fingerprint()
-
-
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("money", "limits", "words")])
+@pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("trained", FORMATS)
 def test_a_plan_reads_new_rows_of_every_format_alike(tmp_path, name, trained):
     frame = frame_of(name)
-    write_reading(reading_of(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
+    write_table_plan(table_plan(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
     frames = []
     for kind in FORMATS:
         new = read_new_rows(write(frame, tmp_path / f"new-{kind}", kind), tmp_path / "columns.json")
@@ -159,12 +157,24 @@ def test_a_model_gives_equal_probabilities_for_every_format(tmp_path, monkeypatc
     words = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--category", "zone", "--export", "m")
     result = probcal("try", path, *words)
     assert result.exit_code == 0, result.output
-    found = {}
+    probabilities = set()
     for kind in FORMATS:
         text, warnings = with_probabilities(str(write(frame, tmp_path / "new", kind)), tmp_path / "m")
         assert warnings == []
-        found[kind] = [line.rpartition(",")[2] for line in text.splitlines()]
-    assert len(set(map(tuple, found.values()))) == 1
+        probabilities.add(tuple(line.rpartition(",")[2] for line in text.splitlines()))
+    assert len(probabilities) == 1
+
+
+def plan_of(path, values, separator=","):
+    """Return the plan of a column ``x`` of these texts."""
+    rows = "".join(f"{values[i % len(values)]}{separator}{'yes' if i % 3 else 'no'}\n" for i in range(60))
+    path.write_text(f"x{separator}left\n{rows}")
+    return prepare(TableRequest(str(path), "left")).inputs[0].plan
+
+
+def new_values(plan, values):
+    """Return the values of a new column as its plan reads them."""
+    return NewColumn(plan, pa.chunked_array([values]), "row {}".format).read(False, []).tolist()
 
 
 @pytest.mark.parametrize(
@@ -179,73 +189,58 @@ def test_a_model_gives_equal_probabilities_for_every_format(tmp_path, monkeypatc
     ],
 )
 def test_model_of_decimal_commas_reads_typed_numbers(tmp_path, column):
-    rows = "".join(f"{i / 7:.3f};{'yes' if i % 3 else 'no'}\n".replace(".", ",") for i in range(60))
-    (tmp_path / "eu.csv").write_text("x;left\n" + rows)
-    [plan] = [one.plan for one in prepare(TableRequest(str(tmp_path / "eu.csv"), "left")).inputs]
+    plan = plan_of(tmp_path / "eu.csv", [f"{i / 7:.3f}".replace(".", ",") for i in range(60)], ";")
     pa.parquet.write_table(pa.table({"x": column}), tmp_path / "new.parquet")
-    table = read_table(str(tmp_path / "new.parquet"))
-    assert NewColumn(plan, table.columns[0], table.where).read(False, []).tolist() == [1.25, 0.5, 2.125]
+    assert new_values(plan, read_table(str(tmp_path / "new.parquet")).columns[0].chunk(0)) == [1.25, 0.5, 2.125]
 
 
-@pytest.mark.parametrize(("training", "new"), [("0\n1\n", [True, False]), ("True\nFalse\n", ["1", "0"])])
-def test_flags_are_numbers_and_booleans_alike(tmp_path, training, new):
-    rows = [f"{flag},{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60) for flag in [training.split()[i % 2]]]
-    (tmp_path / "t.csv").write_text("flag,x,left\n" + "\n".join(rows))
-    plan = prepare(TableRequest(str(tmp_path / "t.csv"), "left")).inputs[0].plan
-    column = NewColumn(plan, pa.chunked_array([new]), "row {}".format)
-    assert [str(value) for value in column.read(False, [])] in (["1.0", "0.0"], ["true", "false"])
+@pytest.mark.parametrize(
+    ("training", "new", "values"),
+    [(["0", "1"], [True, False], [1.0, 0.0]), (["True", "False"], ["1", "0"], ["true", "false"])],
+)
+def test_flags_are_numbers_and_booleans_alike(tmp_path, training, new, values):
+    assert new_values(plan_of(tmp_path / "t.csv", training), new) == values
 
 
-def plan_of(path, values):
-    """Return the plan of a column ``x`` of these texts."""
-    rows = "".join(f"{values[i % len(values)]},{'yes' if i % 3 else 'no'}\n" for i in range(60))
-    path.write_text("x,left\n" + rows)
-    return prepare(TableRequest(str(path), "left")).inputs[0].plan
+def test_parts_of_one_are_read_for_per_cent(tmp_path):
+    assert new_values(plan_of(tmp_path / "t.csv", ["10%", "5.5%", "80%"]), [0.1, 0.8]) == [0.1, 0.8]
 
 
-def test_per_cent_numbers_without_the_sign_are_refused(tmp_path):
-    plan = plan_of(tmp_path / "t.csv", ["10%", "5.5%", "80%"])
-    shares, per_cent = (NewColumn(plan, pa.chunked_array([new]), "row {}".format) for new in ([0.1, 0.8], [0.1, 80.0]))
-    assert shares.read(False, []).tolist() == [0.1, 0.8]
-    with pytest.raises(DataError, match=r"row 1: column \"x\" holds 80, .* written like '12.5%'"):
-        per_cent.read(False, [])
-
-
-def test_new_dates_of_which_some_have_a_zone_are_refused(tmp_path):
-    plan = plan_of(tmp_path / "t.csv", ["2026-01-01 10:00", "2026-01-02 10:00", "2026-01-20 10:00"])
-    new = pa.chunked_array([["2026-01-01 10:00", "2026-01-01 10:00+02:00"]])
-    with pytest.raises(DataError, match="some times have a time zone and others none"):
-        NewColumn(plan, new, "row {}".format).read(False, [])
+@pytest.mark.parametrize(
+    ("training", "new", "fault"),
+    [
+        (["10%", "5.5%", "80%"], [0.1, 80.0], r"row 1: column \"x\" holds 80, .* written like '12.5%'"),
+        (
+            ["2026-01-01 10:00", "2026-01-02 10:00", "2026-01-20 10:00"],
+            ["2026-01-01 10:00", "2026-01-01 10:00+02:00"],
+            "some times have a time zone and others none",
+        ),
+        (["a", "b"], pa.nulls(2), "holds values of a type that is not read"),
+        (["3", "4", "5"], [True, False], r"is of the type bool, and the model reads numbers written like '12\.5'"),
+    ],
+)
+def test_new_values_of_another_form_are_refused(tmp_path, training, new, fault):
+    plan = plan_of(tmp_path / "t.csv", training)
+    with pytest.raises(DataError, match=fault):
+        new_values(plan, new)
 
 
 def test_new_thousands_that_only_some_values_separate_are_refused(tmp_path):
     plan = plan_of(tmp_path / "t.csv", ["1250.5", "3.5", "2500"])
-    reading = TableReading((plan,), "left", ("no", "yes"), {"no": 0, "yes": 1}, ".", False, 0.001)
-    write_reading(reading, tmp_path / "columns.json")
+    table = TablePlan((plan,), "left", ("no", "yes"), {"no": 0, "yes": 1}, ".", False, 0.001)
+    write_table_plan(table, tmp_path / "columns.json")
     (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n2500,2\n')
     with pytest.raises(DataError, match=r'"1,250" is read as 1.25, .*the model reads numbers written like'):
         read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
 
 
 def test_ambiguous_numbers_of_another_separator_are_refused(tmp_path):
-    rows = "".join(f"{i / 7:.2f};{'yes' if i % 3 else 'no'}\n".replace(".", ",") for i in range(60))
-    (tmp_path / "eu.csv").write_text("x;left\n" + rows)
-    write_reading(reading_of(prepare(TableRequest(str(tmp_path / "eu.csv"), "left")), PLAN), tmp_path / "columns.json")
+    plan = plan_of(tmp_path / "eu.csv", [f"{i / 7:.2f}".replace(".", ",") for i in range(60)], ";")
+    table = TablePlan((plan,), "left", ("no", "yes"), {"no": 0, "yes": 1}, ".", False, 0.001)
+    write_table_plan(table, tmp_path / "columns.json")
     (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n')
     with pytest.raises(DataError, match=r'"1,250" is read as 1250.*and the model reads numbers written like .12,5.'):
         read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
     for text in ("x,z\n1.25,1\n", "x;z\n1,250;1\n", "x\tz\n1,250\t1\n", 'x,z\n"1,25",1\n'):
         (tmp_path / "new.csv").write_text(text)
         assert read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json").X["x"].tolist() == [1.25]
-
-
-def test_nested_values_in_place_of_a_column_are_refused():
-    column = NewColumn(ColumnPlan("n", "category", levels=("a", "b")), pa.chunked_array([pa.nulls(2)]), "row {}".format)
-    with pytest.raises(DataError, match="holds values of a type that is not read"):
-        column.read(False, [])
-
-
-def test_boolean_in_a_column_of_counts_is_refused():
-    column = NewColumn(ColumnPlan("n", "number"), pa.chunked_array([[True, False]]), "row {}".format)
-    with pytest.raises(DataError, match=r"is of the type bool, and the model reads numbers written like '12\.5'"):
-        column.read(False, [])

@@ -8,28 +8,18 @@ from probcal.reading.levels import match_levels
 
 
 @pytest.mark.parametrize(
-    ("known", "level"),
+    ("known", "levels"),
     [
-        (["true", "false"], "on"),
-        (["true", "false"], "-1"),
-        (["true", "false"], "2"),
-        (["true", "false"], "wahr"),
-        (["1", "2", "3"], "true"),
-        (["1", "2", "3"], "1,0"),
-        (["1", "2", "3"], "'1'"),
-        (["n-a", "Gold"], "n\u2013a"),
-        (["n-a", "Gold"], "n\u2010a"),
-        (["basic", "Gold"], "b\u00e1sic"),
-        (["basic", "Gold"], "basic\u200b"),
-        (["basic", "Gold"], '"basic"'),
-        (["basic", "Gold"], "\u201cbasic\u201d"),
-        (["basic", "Gold"], "basic."),
+        (["true", "false"], ["on", "-1", "2", "wahr"]),
+        (["1", "2", "3"], ["true", "1,0", "'1'"]),
+        (["n-a", "Gold"], ["n\u2013a", "n\u2010a"]),
+        (["basic", "Gold"], ["b\u00e1sic", "basic\u200b", '"basic"', "\u201cbasic\u201d", "basic."]),
     ],
 )
-def test_level_that_may_be_a_spelling_is_neither_known_nor_new(known, level):
-    found, doubtful = match_levels([level], known)
-    assert found == {}
-    assert [one for one, _ in doubtful] == [level]
+def test_level_that_may_be_a_spelling_is_neither_known_nor_new(known, levels):
+    matched, doubtful = match_levels(levels, known)
+    assert matched == {}
+    assert [level for level, _ in doubtful] == levels
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Test the type of a column, and why a column is left out."""
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
 from probcal.errors import DataError
-from probcal.reading.decimal_mark import decimal_marks, read_numbers
+from probcal.reading.decimal_mark import decimal_marks
 from probcal.reading.text_column import TextColumn
 from probcal.try_table.column_types import ColumnChoices, FileFacts, infer_column
 from tests.try_table.own_tables import customers, line_of, shown, written
@@ -14,16 +13,16 @@ from tests.try_table.own_tables import customers, line_of, shown, written
 NOTHING = ColumnChoices()
 
 
-def column(values, wishes=NOTHING, name="c", declared=False):
-    """Return the guessed column of these values as text, as in a CSV file."""
+def column(values, choices=NOTHING, name="c"):
+    """Return the inferred column of these values as text, as in a CSV file."""
     text = pa.chunked_array([[None if value is None else str(value) for value in values]], pa.large_string())
     marks = decimal_marks({0: TextColumn(text)})
-    return infer_column(name, text, wishes, FileFacts(marks[0], marks.undecided.get(0, ""), declared))
+    return infer_column(name, text, choices, FileFacts(marks[0], marks.undecided.get(0, "")))
 
 
 def kind_and_about(values, **more):
-    found = column(values, **more)
-    return found.kind, found.about
+    inferred = column(values, **more)
+    return inferred.kind, inferred.about
 
 
 @pytest.mark.parametrize(
@@ -38,6 +37,7 @@ def kind_and_about(values, **more):
         (["1,500", "2,250,000"] * 10, "number", "1,500 to 2,250,000; commas separate thousands"),
         (["10%", "5.5 %", "-2%"] * 10, "number", "-0.02 to 0.1; per cent as parts of 1"),
         (["$1,234.50", "-$5", "$20"] * 10, "number", "-5 to 1234; without $; commas separate thousands"),
+        (["1'250.5", "3"] * 10, "number", "3 to 1250; apostrophes separate thousands"),
         (["1 234,5 €", "20 €"] * 10, "number", "20 to 1234; without €; blanks separate thousands, decimal comma"),
         (["1.500,5", "-20,25", "900"] * 10, "number", "-20.25 to 1500; points separate thousands, decimal comma"),
         (["1.500.000", "2.000", "900"] * 10, "number", "900 to 1,500,000; points separate thousands"),
@@ -106,7 +106,7 @@ def test_options_override_the_guessed_type():
     ids = [f"user{i}" for i in range(60)]
     assert column(ids, ColumnChoices(category=["c"])).kind == "category"
     assert column(range(60), ColumnChoices(number=["c"])).kind == "number"
-    assert kind_and_about(["a", "b"] * 20, wishes=ColumnChoices(drop=["c"])) == ("left out", "by --drop")
+    assert kind_and_about(["a", "b"] * 20, choices=ColumnChoices(drop=["c"])) == ("left out", "by --drop")
     grades = column(["1", "2"] * 20, ColumnChoices(category=["c"]))
     assert list(grades.values.cat.categories) == ["1", "2"]
 
@@ -114,9 +114,9 @@ def test_options_override_the_guessed_type():
 def test_number_option_reads_words_as_missing():
     mixed = [*range(10), "low", "high"] * 5
     assert column(mixed).kind == "category"
-    found = column(mixed, ColumnChoices(number=["c"]))
+    declared = column(mixed, ColumnChoices(number=["c"]))
     about = "0 to 9; low, high read as missing, with an indicator"
-    assert (found.kind, found.missing, found.about) == ("number", 10, about)
+    assert (declared.kind, declared.missing, declared.about) == ("number", 10, about)
 
 
 @pytest.mark.parametrize(
@@ -126,124 +126,100 @@ def test_number_option_reads_words_as_missing():
         (["80-100K", "75K", "120K"], "row 0: --number: column \"c\" holds '80-100K'"),
         (["1", "10-20", "3"], "row 1: --number: column \"c\" holds '10-20'"),
         (["0.10", "0.2", "0.3", "10%"], "row 3: --number: column \"c\" holds '10%'"),
+        ([True, False], '--number: column "c" is of the type bool, not of numbers'),
     ],
 )
 def test_number_option_refuses_what_reads_in_no_single_way(values, fault):
-    with pytest.raises(DataError) as error:
-        column(values * 10, ColumnChoices(number=["c"]))
-    assert fault in str(error.value)
-
-
-def test_number_option_refuses_booleans():
-    with pytest.raises(DataError, match='--number: column "c" is of the type bool, not of numbers'):
-        infer_column("c", pa.chunked_array([[True, False]]), ColumnChoices(number=["c"]))
+    with pytest.raises(DataError) as refused:
+        infer_column("c", pa.chunked_array([values * 10]), ColumnChoices(number=["c"]))
+    assert fault in str(refused.value)
 
 
 def test_infinite_numbers_are_read_as_missing():
-    found = infer_column("c", pa.chunked_array([[1.0, np.inf, -np.inf, 2.0]]), NOTHING)
-    assert (found.missing, found.about) == (2, "1 to 2; 2 infinite values read as missing")
-    assert np.isnan(found.values.to_numpy()).sum() == 2
+    infinite = infer_column("c", pa.chunked_array([[1.0, np.inf, -np.inf, 2.0]]), NOTHING)
+    assert (infinite.missing, infinite.about) == (2, "1 to 2; 2 infinite values read as missing")
+    assert np.isnan(infinite.values.to_numpy()).sum() == 2
 
 
 def test_dates_are_days_with_fractions():
-    found = column(["1970-01-02 12:00", "1970-01-01 00:00"])
-    assert found.values.tolist() == [1.5, 0.0]
+    assert column(["1970-01-02 12:00", "1970-01-01 00:00"]).values.tolist() == [1.5, 0.0]
 
 
-def test_declared_text_stays_a_category():
-    assert column(["1", "2"] * 20, declared=True).kind == "category"
+def texts_shown(tmp_path, values, *options):
+    """Return what is printed of a table with the column ``v`` of these values."""
+    frame = customers(120).assign(v=[values[i % len(values)] for i in range(120)])
+    return shown(written(frame, tmp_path / "c.csv"), "left", *options)
 
 
-def test_too_large_number_is_read_as_a_word():
-    assert read_numbers(TextColumn(pa.array(["1e999", "1"])), ".").words == ["1e999"]
-
-
-def test_note_on_words_among_numbers_names_the_option(tmp_path):
-    frame = pd.DataFrame(
-        {"visits": [*range(1, 10), "unknown"] * 12, "codes": [*"123", "4+"] * 30, "left": ["no", "yes"] * 60}
-    )
-    text = " ".join(shown(written(frame, tmp_path / "c.csv")).split())
-    said = (
-        "note: \"visits\" holds numbers such as '1' and 'unknown', and is a category; --number \"visits\" reads the "
-        "numbers and takes all else as missing"
-    )
-    assert said in text
-    assert "\"codes\" holds '1' and '4+', which are not plain numbers written alike" in text
-    told = " ".join(shown(tmp_path / "c.csv", "left", "--number", "visits").split())
-    assert "\"visits\" holds 'unknown' between its numbers, which are missing values there with a column" in told
-    assert '"visits" holds' not in shown(tmp_path / "c.csv", "left", "--category", "visits")
+UNLIKE, SHORT_YEARS = "which are not plain numbers written alike", "which are dates with years of two digits"
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "first", "other", "fault"),
     [
-        ["10%", "0.10", "5.5%", "0.02563"],
-        ["2 days", "3", "5 days", "1"],
-        ["5'10\"", "180", "6'1\"", "175"],
-        ["1.2B", "350M", "980K", "2.5B"],
-        ["1.5kg", "20k", "4.0kg", "7k"],
-        ["80-100K", "75K", "120K"],
-        ["$5", "€7", "$9"],
-        ["$5", "7", "$9"],
-        ["14:30", "9:15"],
-        ["1 1/2", "2"],
-        ["1,250", "1300", "1.5"],
-        ["70.5 kg", "80 kg"],
-        ["5 km", "700 m"],
+        (["10%", "0.10", "5.5%", "0.02563"], "10%", "0.10", UNLIKE),
+        (["2 days", "3", "5 days", "1"], "2 days", "3", UNLIKE),
+        (["5'10\"", "180", "6'1\"", "175"], "5'10\"", "180", UNLIKE),
+        (["1.2B", "350M", "980K", "2.5B"], "1.2B", "350M", UNLIKE),
+        (["1.5kg", "20k", "4.0kg", "7k"], "1.5kg", "20k", UNLIKE),
+        (["80-100K", "75K", "120K"], "80-100K", "75K", UNLIKE),
+        (["$5", "€7", "$9"], "$5", "€7", UNLIKE),
+        (["$5", "7", "$9"], "$5", "7", UNLIKE),
+        (["14:30", "9:15"], "14:30", "9:15", UNLIKE),
+        (["1 1/2", "2"], "1 1/2", "2", UNLIKE),
+        (["1,250", "1300", "1.5"], "1,250", "1300", UNLIKE),
+        (["70.5 kg", "80 kg"], "70.5 kg", "80 kg", UNLIKE),
+        (["5 km", "700 m"], "5 km", "700 m", UNLIKE),
+        (["1", "2", "3", "4+"], "1", "4+", UNLIKE),
+        (["\u20135", "3", "4"], "3", "\u20135", UNLIKE),
+        (["inf", "1", "2"], "1", "inf", UNLIKE),
+        (["unknown", "2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-01", "unknown", UNLIKE),
+        (["0.5", "100.5", "5%"], "0.5", "5%", UNLIKE),
+        (["R$12", "R$13"], "R$12", "R$13", UNLIKE),
+        (["%5", "%7"], "%5", "%7", UNLIKE),
+        (["kr 12", "12 kr"], "kr 12", "12 kr", UNLIKE),
+        (["3/13/52", "3/14/55"], "3/13/52", "3/14/55", SHORT_YEARS),
+        (["13-Mar-52", "14-Mar-55"], "13-Mar-52", "14-Mar-55", SHORT_YEARS),
     ],
 )
-def test_text_of_other_forms_stays_text_with_a_note(tmp_path, values):
-    frame = pd.DataFrame({"v": [values[i % len(values)] for i in range(60)], "b": np.arange(60) / 7})
-    frame["left"] = np.where(np.arange(60) % 3, "yes", "no")
-    text = shown(written(frame, tmp_path / "c.csv"))
+def test_text_of_other_forms_stays_text_with_a_note(tmp_path, values, first, other, fault):
+    text = texts_shown(tmp_path, values)
     assert line_of("v", text).startswith("v category")
     said = " ".join(text.split())
-    assert f"note: \"v\" holds {values[0]!r} and '" in said
+    assert f'note: "v" holds {first!r} and {other!r}, {fault}, and is a category' in said
     assert '--drop "v" leaves it out' in said
 
 
 @pytest.mark.parametrize(
-    ("values", "fault"),
+    ("values", "fault", "remedy"),
     [
-        (["3/13/52", "3/14/55"], "which are dates with years of two digits, and is a category"),
-        (["13-Mar-52", "14-Mar-55"], "which are dates with years of two digits, and is a category"),
-        (["02/03/2026", "03/01/2026"], "where day and month can be exchanged in every date, and is left out"),
-        (["2026-01-01 10:00", "2026-01-01 10:00+02:00"], "where some times have a time zone and others none"),
+        (["02/03/2026", "03/01/2026"], "where day and month can be exchanged in every date", "write 2026-11-21"),
+        (["2026-01-01 10:00", "2026-01-01 10:00+02:00"], "where some times have a time zone", "write 2026-11-21"),
+        (
+            [f"{i}.5 kg" if i % 2 else f"{i} lb" for i in range(120)],
+            "which are not plain numbers written alike",
+            '--category "v" keeps the texts',
+        ),
     ],
 )
-def test_doubtful_dates_give_a_note(tmp_path, values, fault):
-    text = shown(written(customers(120).assign(at=values * 60), tmp_path / "c.csv"))
-    assert f"\"at\" holds {values[0]!r} and {values[1]!r}, {fault}" in " ".join(text.split())
+def test_doubtful_columns_are_left_out_with_a_note(tmp_path, values, fault, remedy):
+    text = texts_shown(tmp_path, values)
+    assert line_of("v", text).startswith("v left out")
+    said = " ".join(text.split())
+    assert f"\"v\" holds {values[0]!r} and {values[1]!r}, {fault}" in said and remedy in said
 
 
-@pytest.mark.parametrize(
-    ("values", "first", "odd"),
-    [
-        (["\u20135", "3", "4"], "3", "\u20135"),
-        (["inf", "1", "2"], "1", "inf"),
-        (["unknown", "2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-01", "unknown"),
-        (["0.5", "100.5", "5%"], "0.5", "5%"),
-        (["R$12", "R$13"], "R$12", "R$13"),
-        (["%5", "%7"], "%5", "%7"),
-        (["kr 12", "12 kr"], "kr 12", "12 kr"),
-    ],
-)
-def test_note_names_the_value_that_is_written_otherwise(tmp_path, values, first, odd):
-    text = " ".join(shown(written(customers(120).assign(v=values * (120 // len(values))), tmp_path / "c.csv")).split())
-    assert f'"v" holds {first!r} and {odd!r}, which are not plain numbers written alike' in text
-
-
-def test_many_texts_of_other_forms_are_left_out_with_a_note(tmp_path):
-    frame = customers(120).assign(spend=[f"{i}.5 kg" if i % 2 else f"{i} lb" for i in range(120)])
-    text = " ".join(shown(written(frame, tmp_path / "c.csv")).split())
-    assert "spend left out a different value in every row" in text
-    assert "\"spend\" holds '0 lb' and '1.5 kg', which are not plain numbers written alike, and is left out" in text
-    assert '--category "spend" keeps the texts' in text
+def test_note_on_words_among_numbers_names_the_option(tmp_path):
+    values = [*range(1, 10), "unknown"]
+    said = " ".join(texts_shown(tmp_path, values).split())
+    assert "note: \"v\" holds numbers such as '1' and 'unknown', and is a category; --number \"v\" reads" in said
+    said = " ".join(texts_shown(tmp_path, values, "--number", "v").split())
+    assert "\"v\" holds 'unknown' between its numbers, which are missing values there with a column" in said
+    assert '"v" holds' not in texts_shown(tmp_path, values, "--category", "v")
 
 
 def test_few_texts_between_numbers_get_an_indicator(tmp_path):
-    frame = customers(200)
-    frame["lab"] = ["<10" if i % 40 == 0 else "n.a." if i % 50 == 1 else f"{i * 7 % 101}.5" for i in range(200)]
-    text = shown(written(frame, tmp_path / "c.csv"))
-    assert line_of("lab", text).startswith("lab number 1.5 to 100.5; <10, n.a. read as missing, with")
-    assert line_of("lab is <10 or n.a.", text) == "lab is <10 or n.a. number 1 in 9 rows, 0 in all others"
+    values = ["<10" if i % 40 == 0 else "n.a." if i % 50 == 1 else f"{i * 7 % 101}.5" for i in range(120)]
+    text = texts_shown(tmp_path, values)
+    assert line_of("v", text).startswith("v number 1.5 to 100.5; <10, n.a. read as missing, with")
+    assert line_of("v is <10 or n.a.", text) == "v is <10 or n.a. number 1 in 6 rows, 0 in all others"

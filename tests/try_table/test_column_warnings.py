@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from probcal.try_table.column_types import ColumnChoices, infer_column
-from probcal.try_table.column_warnings import determines_label, warnings
+from probcal.try_table.column_warnings import warnings
+from probcal.try_table.traps import determines_label
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 

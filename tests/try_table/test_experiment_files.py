@@ -61,7 +61,7 @@ def test_any_text_is_read_back_except_for_blanks(rows, name):
 def test_any_number_is_read_back_exactly(numbers):
     raw = pa.chunked_array([pa.array(numbers, pa.float64(), from_pandas=True)])
     column = infer_column("n", raw, ColumnChoices())
-    if column.values is None:
+    if column.kind == "left out":
         return
     labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
     target = read_target("target", pd.Series(labels), "here")

@@ -6,7 +6,6 @@ import lzma
 import pandas as pd
 import pytest
 
-from probcal.reading.delimited import read_delimited_text
 from probcal.reading.table import read_table
 from tests.commands import refused
 from tests.try_table.own_tables import customers, line_of, shown, written
@@ -150,9 +149,3 @@ def test_values_are_those_of_the_file(tmp_path):
     frame = customers()
     read = read_table(str(written(frame, tmp_path / "c.csv"))).frame
     assert read["spend"].astype(float).tolist() == frame["spend"].tolist()
-
-
-def test_blanks_separate_fields_only_if_all_lines_agree(tmp_path):
-    notes = read_delimited_text(b"a b\n1  2\n3 4\n", tmp_path).notes
-    assert notes == ["separated by blanks"]
-    assert read_delimited_text(b"a\nsome words here\nand there\n", tmp_path).notes == ["one column"]
