@@ -210,7 +210,14 @@ def paper_figures(
     figure. ROC curves without a martingale beside them are of the kind ``roc``, all else is ``paper``.
     """
     if PAPER in kinds:
-        yield from _calibration_figures(outline, results, warn)
+        if effects := effects_of(outline, results):
+            if any(len(effect.errors) for effect in effects):
+                yield "calibration-error", error_figure(outline.title, effects)
+            if any(effect.ratios.size for effect in effects):
+                yield "loss-ratio", ratio_figure(outline.title, effects)
+            columns = [column for column in outline.columns if column.before_and_after]
+            for note in missing_cells(outline, results, columns, stages=True):
+                warn(note)
         sweeps = sweeps_of(own_outline, results)
         yield from iso_figures(own_outline, sweeps)
         for note in undrawn_columns(sweeps):
@@ -225,16 +232,3 @@ def paper_figures(
         yield "protection" if has_martingales else "roc", stored_curves_figure(outline.title, curve_panels)
         for note in missing_curves(outline, results):
             warn(note)
-
-
-def _calibration_figures(
-    outline: Outline, results: Results, warn: Callable[[str], None]
-) -> Iterator[tuple[str, Figure]]:
-    effects = effects_of(outline, results)
-    if any(len(effect.errors) for effect in effects):
-        yield "calibration-error", error_figure(outline.title, effects)
-    if any(effect.ratios.size for effect in effects):
-        yield "loss-ratio", ratio_figure(outline.title, effects)
-    columns = [column for column in outline.columns if column.before_and_after]
-    for note in missing_cells(outline, results, columns, stages=True) if effects else ():
-        warn(note)

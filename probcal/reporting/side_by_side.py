@@ -107,7 +107,16 @@ def _paper_experiment(name: str, store: Store, outline: Outline, published: Publ
     ]
     if not paper_columns:
         raise SideBySideError(f"{store.folder}: none of its columns has a counterpart in {published.short}")
-    _refuse_rivals(store, paper_columns, published_title)
+    rivals = [
+        f"{', '.join(column.label for column in group)} ({title})"
+        for title, group in group_by(paper_columns, published_title).items()
+        if len(group) > 1
+    ]
+    if rivals:
+        raise SideBySideError(
+            f"{store.folder} has more than one column for the same one of the paper: {'; '.join(rivals)}; "
+            "tables side by side have room for one; probcal audit compares variants"
+        )
     columns = [
         column.model_copy(update={"label": published_title(column), "group": column.paper_learner})
         for column in paper_columns
@@ -118,38 +127,17 @@ def _paper_experiment(name: str, store: Store, outline: Outline, published: Publ
     pairs = {(column.learner, column.method) for column in paper_columns}
     exceptions = [override for override in outline.exceptions if not pairs.isdisjoint(override.columns)]
     paper_outline = outline.model_copy(update={"columns": columns, "datasets": rows, "exceptions": exceptions})
-    return PaperExperiment(name, paper_outline, store.results(), _notes(outline, paper_outline, pairs))
-
-
-def _refuse_rivals(
-    store: Store, columns: Sequence[ResultColumn], published_title: Callable[[ResultColumn], str | None]
-) -> None:
-    """Raise SideBySideError if two of the columns have the same title in the paper."""
-    rivals = [
-        f"{', '.join(column.label for column in group)} ({title})"
-        for title, group in group_by(columns, published_title).items()
-        if len(group) > 1
-    ]
-    if rivals:
-        raise SideBySideError(
-            f"{store.folder} has more than one column for the same one of the paper: {'; '.join(rivals)}; "
-            "tables side by side have room for one; probcal audit compares variants"
-        )
-
-
-def _notes(outline: Outline, paper_outline: Outline, pairs: set[tuple[str, str]]) -> list[str]:
-    labels = {(column.learner, column.method): column.label for column in outline.columns}
     differences = [
-        f"{column.label} is {label}"
-        for column in paper_outline.columns
-        if (label := labels[column.learner, column.method]) != column.label
+        f"{column.label} is {own.label}"
+        for own, column in zip(paper_columns, columns, strict=True)
+        if own.label != column.label
     ]
-    rows = Counter(row.paper_dataset for row in paper_outline.datasets)
-    readings = [row for row in paper_outline.datasets if row.reading_of and rows[row.paper_dataset] == 1]
-    differences += [f"{row.title} is {row.name}" for row in readings]
-    omissions = [label for column, label in labels.items() if column not in pairs]
+    counts = Counter(row.paper_dataset for row in rows)
+    differences += [f"{row.title} is {row.name}" for row in rows if row.reading_of and counts[row.paper_dataset] == 1]
+    omissions = [column.label for column in outline.columns if (column.learner, column.method) not in pairs]
     notes = [f"here {', '.join(differences)}."] if differences else []
-    return notes + ([f"not shown, since the paper has no such column: {', '.join(omissions)}."] if omissions else [])
+    notes += [f"not shown, since the paper has no such column: {', '.join(omissions)}."] if omissions else []
+    return PaperExperiment(name, paper_outline, store.results(), notes)
 
 
 Entry = TypeVar("Entry", Text, str)
@@ -208,16 +196,17 @@ def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: st
 def _best_method_grid(number: int, experiments: list[PaperExperiment], published: PublishedPaper) -> Grid:
     metrics = rankable_metrics(metric for experiment in experiments for metric in experiment.outline.metrics)
 
-    def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
+    def entries_of(experiment: PaperExperiment, row: Row) -> list[Text]:
         own_metrics = rankable_metrics(experiment.outline.metrics)
         entries = [winner(experiment.outline, experiment.results, row, metric) for metric in own_metrics]
-        return [[Text(label, minor=True), *_align_entries(metrics, own_metrics, entries, Text())]]
+        return _align_entries(metrics, own_metrics, entries, Text())
+
+    def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
+        return [[Text(label, minor=True), *entries_of(experiment, row)]]
 
     def notes_of(experiment: PaperExperiment) -> list[str]:
-        outline, results = experiment.outline, experiment.results
-        own_metrics = rankable_metrics(outline.metrics)
-        entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in own_metrics]
-        return [*best_notes(outline, experiment.full_census, entries), *experiment.notes]
+        entries = [entry for row in experiment.outline.datasets for entry in entries_of(experiment, row)]
+        return [*best_notes(experiment.outline, experiment.full_census, entries), *experiment.notes]
 
     def published_lines(dataset: str) -> Lines:
         return minor_lines(PAPER, [published_winner(published, dataset, metric) for metric in metrics])

@@ -15,7 +15,6 @@ from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import resolve_metric
-from probcal.store.outline import Row
 from probcal.store.summary import census
 
 _MINUS = "\N{MINUS SIGN}"
@@ -180,16 +179,17 @@ def _listed_pairs(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _omission_notes(pairs: Sequence[Pair]) -> list[str]:
-    n = len(pairs)
-    text = f"{_MOST_PAIRS:,} of {n:,} pairs are listed, those with the smallest p. The format csv has all."
-    return [text] if n > _MOST_PAIRS else []
+    if len(pairs) <= _MOST_PAIRS:
+        return []
+    return [f"{_MOST_PAIRS:,} of {len(pairs):,} pairs are listed, those with the smallest p. The format csv has all."]
 
 
 def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
     for metric, all_pairs in comparison.pairs.items():
         pairs = _listed_pairs(all_pairs)
         tests_by_row = [{test.row.name: test for test in pair.tests} for pair in pairs]
-        datasets = _ordered_rows(comparison, {test.row.name: test.row for pair in pairs for test in pair.tests})
+        tested = {name for tests in tests_by_row for name in tests}
+        datasets = [row for row in comparison.experiment.outline.datasets if row.name in tested]
         names = [_pair_name(pair) for pair in pairs]
         entries = [[_test_text(tests.get(row.name)) for tests in tests_by_row] for row in datasets]
         header, titles = names, [row.title for row in datasets]
@@ -204,10 +204,6 @@ def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
         )
         name = f"{resolve_metric(metric).long}, {resolve_metric(metric).good_end}"
         yield Grid(0, name, explanation, ["", *header], rows, _omission_notes(all_pairs))
-
-
-def _ordered_rows(comparison: Comparison, rows: dict[str, Row]) -> list[Row]:
-    return [row for row in comparison.experiment.outline.datasets if row.name in rows]
 
 
 def _test_text(test: PairedTest | None) -> Text:
@@ -230,17 +226,19 @@ def _best_grids(comparison: Comparison) -> Iterator[Grid]:
         return
     places = {(place.row.name, place.metric): place for place in comparison.places}
     rows = []
-    for row in _ordered_rows(comparison, {place.row.name: place.row for place in comparison.places}):
+    for row in comparison.experiment.outline.datasets:
+        row_places = [places.get((row.name, metric)) for metric in metrics]
+        if not any(row_places):
+            continue
         texts = [Text(row.title)]
-        for metric in metrics:
-            place = places.get((row.name, metric))
+        for place in row_places:
             if place is None:
                 texts.append(Text(NOT_RUN))
                 continue
-            shares = {label: share for label, share in place.shares.items() if share >= _SMALL_SHARE}
             best_text = ", ".join(
                 f"{label} {share:.2f}".replace(" 0.", " .") if place.has_draws else f"{label} (?)"
-                for label, share in shares.items()
+                for label, share in place.shares.items()
+                if share >= _SMALL_SHARE
             )
             texts.append(Text(best_text, f" [{place.published_winner}]" if place.published_winner else ""))
         rows.append(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, replace
+from itertools import chain
 from typing import Any
 
 from probcal._io import Field, counted, csv_number, csv_text
@@ -14,7 +15,6 @@ from probcal.reporting.comparison.leaderboard import (
     KINDS,
     Estimate,
     Leaderboard,
-    LeaderboardEntry,
     baseline_method,
     default_metrics,
     leaderboards,
@@ -126,47 +126,6 @@ def board_grid(board: Leaderboard) -> Grid:
         ]
         for entry in board.standings
     ]
-    name = f"{resolve_metric(board.metric).long}, {resolve_metric(board.metric).good_end}"
-    return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, _notes(board))
-
-
-def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
-    """Return a table with a column for each group."""
-    groups = [{entry.method: entry for entry in board.standings} for board in boards]
-    methods = list(dict.fromkeys(method for entries in groups for method in entries))
-    order = {
-        method: -sum(entries[method].elo.value for entries in groups if method in entries)
-        / sum(method in entries for entries in groups)
-        for method in methods
-    }
-    rows = [
-        [
-            Text(method),
-            *(_entry_text(entries.get(method), board) for entries, board in zip(groups, boards, strict=True)),
-        ]
-        for method in sorted(methods, key=lambda name: (order[name], name))
-    ]
-    rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
-    metric = resolve_metric(boards[0].metric)
-    name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
-    small_groups = [board.group for board in boards if board.n_tables < _FEWEST_TABLES]
-    notes = (
-        [f"Fewer than {_FEWEST_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
-    )
-    return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
-
-
-def _entry_text(entry: LeaderboardEntry | None, board: Leaderboard) -> Text:
-    if entry is None:
-        return Text(NOT_RUN)
-    return Text(
-        _text(entry.elo.value),
-        f" ({_percent_text(entry.better.value)})",
-        bold=entry.elo.value == board.standings[0].elo.value,
-    )
-
-
-def _notes(board: Leaderboard) -> list[str]:
     notes = [
         f"{counted(board.n_tables, 'table')}, {counted(board.n_pairs, 'pair')} of table and learner. A table "
         "counts once, whatever its number of learners."
@@ -179,7 +138,37 @@ def _notes(board: Leaderboard) -> list[str]:
             f" are closer than Nemenyi's critical difference, {board.critical_difference:.2f}, are not significantly"
             " different."
         )
-    return notes
+    name = f"{resolve_metric(board.metric).long}, {resolve_metric(board.metric).good_end}"
+    return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, notes)
+
+
+def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
+    """Return a table with a column for each group."""
+    groups = [{entry.method: entry for entry in board.standings} for board in boards]
+    methods = list(dict.fromkeys(method for entries in groups for method in entries))
+    order = {
+        method: -sum(entries[method].elo.value for entries in groups if method in entries)
+        / sum(method in entries for entries in groups)
+        for method in methods
+    }
+    rows = []
+    for method in sorted(methods, key=lambda name: (order[name], name)):
+        rows.append([Text(method)])
+        for entries, board in zip(groups, boards, strict=True):
+            if entry := entries.get(method):
+                is_first = entry.elo.value == board.standings[0].elo.value
+                share = _percent_text(entry.better.value)
+                rows[-1].append(Text(_text(entry.elo.value), f" ({share})", bold=is_first))
+            else:
+                rows[-1].append(Text(NOT_RUN))
+    rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
+    metric = resolve_metric(boards[0].metric)
+    name = f"{metric.long}, {metric.good_end}, by {boards[0].kind}"
+    small_groups = [board.group for board in boards if board.n_tables < _FEWEST_TABLES]
+    notes = (
+        [f"Fewer than {_FEWEST_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
+    )
+    return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
 
 
 def _text(number: float, form: str = ".0f") -> str:
@@ -230,36 +219,31 @@ def page_boards(outline: Outline, results: Results, first: int) -> list[Board]:
     return boards
 
 
+_ESTIMATES = ("elo", "rank", "better", "win_rate")
+
+
 def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> str:
     """Return the leaderboards as markdown, json or csv."""
+    if format == "markdown":
+        return "\n".join(markdown(experiment.title, leaderboard_grids(experiment)) for experiment in experiments)
+    all_boards = [(experiment.name, [*chain.from_iterable(experiment.boards)]) for experiment in experiments]
     if format == "json":
-        return json_of([_json_boards(experiment) for experiment in experiments])
-    if format == "csv":
-        return _csv_text(experiments)
-    return "\n".join(markdown(experiment.title, leaderboard_grids(experiment)) for experiment in experiments)
-
-
-_ESTIMATES = ("elo", "rank", "better", "win_rate")
-_PLAIN_COLUMNS = ("seconds", "efficient", "like_best", "n_tables")
-
-
-def _csv_text(experiments: Sequence[ExperimentBoards]) -> str:
-    estimates = [column for name in _ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
-    rows: list[list[Field]] = [["experiment", "metric", "by", "group", "method", *estimates, *_PLAIN_COLUMNS]]
-    for experiment in experiments:
-        for board in (board for boards in experiment.boards for board in boards):
+        return json_of(
+            [
+                {"experiment": name, "leaderboards": [_without_nan(asdict(board)) for board in boards]}
+                for name, boards in all_boards
+            ]
+        )
+    columns = [f"{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")]
+    columns += ["seconds", "efficient", "like_best", "n_tables"]
+    rows: list[list[Field]] = [["experiment", "metric", "by", "group", "method", *columns]]
+    for name, boards in all_boards:
+        for board in boards:
             for entry in board.standings:
                 numbers = [csv_number(number) for name in _ESTIMATES for number in astuple(getattr(entry, name))]
                 flags = (csv_number(entry.seconds), int(entry.efficient), int(entry.like_best), entry.n_tables)
-                rows.append([experiment.name, board.metric, board.kind, board.group, entry.method, *numbers, *flags])
+                rows.append([name, board.metric, board.kind, board.group, entry.method, *numbers, *flags])
     return csv_text(rows)
-
-
-def _json_boards(experiment: ExperimentBoards) -> dict[str, Any]:
-    return {
-        "experiment": experiment.name,
-        "leaderboards": [_without_nan(asdict(board)) for boards in experiment.boards for board in boards],
-    }
 
 
 def _without_nan(value: Any) -> Any:
