@@ -5,6 +5,7 @@ Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,17 @@ from probcal._learner_output import learner_probabilities, learner_scores, norma
 from probcal._validation import fit_weights, row_weights, take_rows
 
 
+def renamed_attribute(old: str, new: str) -> property:
+    """Return a property that warns of its ``old`` name and returns the attribute ``new``."""
+
+    def get(owner: Any) -> Any:
+        value = getattr(owner, new)
+        warnings.warn(f"{old} is now called {new}; version 1.0 removes {old}", FutureWarning, stacklevel=2)
+        return value
+
+    return property(get, doc=f"Return ``{new}``, of which this is the earlier name.")
+
+
 class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Turn a base learner into a classifier that predicts class probabilities.
 
@@ -28,7 +40,7 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     estimator: Any
     classes_: np.ndarray
-    hands_weights_on = True
+    forwards_sample_weight = True
     """Whether ``fit`` passes the row weights to the learner."""
 
     def predict(self, X: Any) -> np.ndarray:
@@ -101,7 +113,7 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             It holds the method itself and, if the method passes row weights on, the learner.
         """
         router = MetadataRouter(owner=self).add_self_request(self)
-        if self.hands_weights_on:
+        if self.forwards_sample_weight:
             router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 

@@ -50,7 +50,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
         Names of the columns of X. Only set if all names are strings.
     """
 
-    hands_weights_on = False
+    forwards_sample_weight = False
 
     def __init__(
         self,

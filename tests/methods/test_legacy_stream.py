@@ -18,7 +18,7 @@ from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
 from probcal.learners.kernel_svm import LogisticSVC
 from probcal.learners.legacy import LegacyForestClassifier, LegacyGaussianNB, LegacyLogisticRegression
-from probcal.methods._repetition import Repetition, RepetitionFits
+from probcal.methods._shared_fits import Repetition, RepetitionFits
 from probcal.methods.legacy_stream import ORDERS, LegacyStreamClassifier
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.losses import clipped_log_loss

@@ -11,8 +11,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from probcal.learners.kernel_svm import LogisticSVC
-from probcal.methods._fitting import fit_or_shared
-from probcal.methods._shared_scores import SharedScores
+from probcal.methods._shared_fits import SharedScores, fit_or_shared
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = np.arange(60) % 2

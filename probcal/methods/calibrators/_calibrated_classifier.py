@@ -25,7 +25,7 @@ from probcal.methods.calibrators._calibration_rows import (
     label_text,
 )
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores, fitted, joined, own_maps_are_better
+from probcal.methods.calibrators._fold_maps import FoldScores, fitted, joined, prefers_fold_maps
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
 Ensemble = Literal["auto"] | bool
@@ -178,18 +178,18 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             X, labels, weights = take_rows(X, counted), labels[counted], weights[counted]
         random = np.random.default_rng(drawn_seed(self.random_state))
         of_learner = self._weights_for_learner(weights)
-        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, cut, random)
-        read_as = scores[0][1]
+        self.estimators_, rows, scores = self._held_out_scores(X, labels, of_learner, cut, random)
+        score_kind = scores[0][1]
         parts = [
             FoldScores(of_part, labels[some], None if weights is None else weights[some])
             for some, (of_part, _) in zip(rows, scores, strict=True)
         ]
         self._require_every_class(joined(parts))
-        if len(parts) > 1 and not self._has_map_for_each_fold(parts, read_as, drawn_seed(random)):
+        if len(parts) > 1 and not self._has_map_for_each_fold(parts, score_kind, drawn_seed(random)):
             parts = [joined(parts)]
         for part in parts:
             self._require_every_class(part)
-        maps = [fitted(self._calibrator(read_as), part) for part in parts]
+        maps = [fitted(self._calibrator(score_kind), part) for part in parts]
         self.calibrators_ = maps if len(maps) == len(self.estimators_) else maps * len(self.estimators_)
         return self
 
@@ -296,8 +296,8 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         self._calibrator("probability").check_parameters()
 
     @abstractmethod
-    def _calibrator(self, read_as: Input) -> Calibrator:
-        """Return an unfitted calibrator with the parameter ``input=read_as``."""
+    def _calibrator(self, score_kind: Input) -> Calibrator:
+        """Return an unfitted calibrator with the parameter ``input=score_kind``."""
 
     def _learner(self) -> Any:
         """Return the learner to copy and fit."""
@@ -322,7 +322,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             wanted = "decision_function"
         return class_scores(learner, X, wanted, self.classes_), "score"
 
-    def _scored_rows(
+    def _held_out_scores(
         self,
         X: Any,
         labels: np.ndarray,
@@ -373,9 +373,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         if isinstance(self.cv, list | tuple):
             raise ValueError("cv holds the rows of each fold, so groups would change nothing; give one of the two")
 
-    def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
+    def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         if self.ensemble == "auto":
-            return own_maps_are_better(partial(self._calibrator, read_as), parts, seed)
+            return prefers_fold_maps(partial(self._calibrator, score_kind), parts, seed)
         return bool(self.ensemble)
 
     def _require_every_class(self, part: FoldScores) -> None:

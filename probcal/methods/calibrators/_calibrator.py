@@ -110,7 +110,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             require_weight_of_each_class(self.classes_, labels, weights)
             matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
         if self.is_scale_free and self.input == "score":
-            self._exponent = _exponent_of(matrix)
+            self._exponent = _binary_exponent(matrix)
             matrix = np.ldexp(matrix, -self._exponent)
         self.smallest_ = smallest_probability(len(labels), weights)
         with _threads().limit(limits=1, user_api="blas"):
@@ -280,7 +280,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def _exponent_of(scores: np.ndarray) -> int:
+def _binary_exponent(scores: np.ndarray) -> int:
     """Return the binary exponent of the largest absolute score, or 0 where squares and cubes of scores are no risk."""
     exponent = int(np.frexp(np.abs(scores).max(initial=0.0))[1])
     return exponent if abs(exponent) > _ORDINARY else 0

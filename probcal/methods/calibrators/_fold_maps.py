@@ -22,7 +22,7 @@ class FoldScores(NamedTuple):
     weights: np.ndarray | None
 
 
-def own_maps_are_better(make: Callable[[], Calibrator], folds: Sequence[FoldScores], seed: int) -> bool:
+def prefers_fold_maps(make: Callable[[], Calibrator], folds: Sequence[FoldScores], seed: int) -> bool:
     """Return whether a map of each fold predicts its rows better than one map of all folds.
 
     A random half of each fold fits the maps, the other half judges them by log loss, and then the other way round. The

@@ -255,8 +255,8 @@ class BetaCalibrationClassifier(CalibratedMethod):
         self.parameters = parameters
         self.targets = targets
 
-    def _calibrator(self, read_as: Input) -> BetaCalibrator:
-        return BetaCalibrator(read_as, parameters=self.parameters, targets=self.targets)
+    def _calibrator(self, score_kind: Input) -> BetaCalibrator:
+        return BetaCalibrator(score_kind, parameters=self.parameters, targets=self.targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,5 +410,5 @@ class QuadraticClassifier(CalibratedMethod):
         )
         self.targets = targets
 
-    def _calibrator(self, read_as: Input) -> QuadraticCalibrator:
-        return QuadraticCalibrator(read_as, targets=self.targets)
+    def _calibrator(self, score_kind: Input) -> QuadraticCalibrator:
+        return QuadraticCalibrator(score_kind, targets=self.targets)

@@ -198,5 +198,5 @@ class HistogramBinningClassifier(CalibratedMethod):
         self.bins = bins
         self.smoothing = smoothing
 
-    def _calibrator(self, read_as: Input) -> HistogramBinningCalibrator:
-        return HistogramBinningCalibrator(read_as, n_bins=self.n_bins, bins=self.bins, smoothing=self.smoothing)
+    def _calibrator(self, score_kind: Input) -> HistogramBinningCalibrator:
+        return HistogramBinningCalibrator(score_kind, n_bins=self.n_bins, bins=self.bins, smoothing=self.smoothing)

@@ -226,8 +226,8 @@ class IsotonicClassifier(CalibratedMethod):
             return class_scores(learner, X, "probability", self.classes_), "score"
         return super()._scores(learner, X)
 
-    def _calibrator(self, read_as: Input) -> IsotonicCalibrator:
-        return IsotonicCalibrator(read_as, clip=self.clip, centered=self.centered)
+    def _calibrator(self, score_kind: Input) -> IsotonicCalibrator:
+        return IsotonicCalibrator(score_kind, clip=self.clip, centered=self.centered)
 
 
 def rule_of_succession(

@@ -93,5 +93,5 @@ class LogisticCalibrationClassifier(SigmoidClassifier):
 
     prefers = "predict_proba"
 
-    def _calibrator(self, read_as: Input) -> LogisticCalibrator:
-        return LogisticCalibrator(read_as, clip=self.clip)
+    def _calibrator(self, score_kind: Input) -> LogisticCalibrator:
+        return LogisticCalibrator(score_kind, clip=self.clip)

@@ -286,8 +286,8 @@ class TemperatureClassifier(CalibratedMethod):
 
     prefers = "predict_proba"
 
-    def _calibrator(self, read_as: Input) -> TemperatureCalibrator:
-        return TemperatureCalibrator(read_as)
+    def _calibrator(self, score_kind: Input) -> TemperatureCalibrator:
+        return TemperatureCalibrator(score_kind)
 
 
 class _AffineScalingClassifier(CalibratedMethod):
@@ -357,8 +357,8 @@ class VectorScalingClassifier(_AffineScalingClassifier):
         The fitted map, if there is only one.
     """
 
-    def _calibrator(self, read_as: Input) -> VectorScalingCalibrator:
-        return VectorScalingCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> VectorScalingCalibrator:
+        return VectorScalingCalibrator(score_kind, penalty=self.penalty)
 
 
 class MatrixScalingClassifier(_AffineScalingClassifier):
@@ -399,8 +399,8 @@ class MatrixScalingClassifier(_AffineScalingClassifier):
         The fitted map, if there is only one.
     """
 
-    def _calibrator(self, read_as: Input) -> MatrixScalingCalibrator:
-        return MatrixScalingCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> MatrixScalingCalibrator:
+        return MatrixScalingCalibrator(score_kind, penalty=self.penalty)
 
 
 class DirichletClassifier(_AffineScalingClassifier):
@@ -441,5 +441,5 @@ class DirichletClassifier(_AffineScalingClassifier):
         The fitted map, if there is only one.
     """
 
-    def _calibrator(self, read_as: Input) -> DirichletCalibrator:
-        return DirichletCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> DirichletCalibrator:
+        return DirichletCalibrator(score_kind, penalty=self.penalty)

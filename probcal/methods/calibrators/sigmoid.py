@@ -228,8 +228,8 @@ class SigmoidClassifier(CalibratedMethod):
         """
         return self._of_maps("intercept")
 
-    def _calibrator(self, read_as: Input) -> SigmoidCalibrator:
-        return SigmoidCalibrator(read_as, clip=self.clip)
+    def _calibrator(self, score_kind: Input) -> SigmoidCalibrator:
+        return SigmoidCalibrator(score_kind, clip=self.clip)
 
     def _of_maps(self, name: str) -> float | np.ndarray:
         values = [getattr(one, name) for one in self.calibrator_.maps_]

@@ -214,5 +214,5 @@ class SplineClassifier(CalibratedMethod):
         )
         self.penalty = penalty
 
-    def _calibrator(self, read_as: Input) -> SplineCalibrator:
-        return SplineCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> SplineCalibrator:
+        return SplineCalibrator(score_kind, penalty=self.penalty)

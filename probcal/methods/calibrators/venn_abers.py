@@ -318,8 +318,8 @@ class VennAbersClassifier(CalibratedMethod):
             raise ValueError(f"predict_interval is for two classes only, and y had {len(self.classes_)}")
         return np.sort(np.column_stack(merged[0]), axis=1)
 
-    def _calibrator(self, read_as: Input) -> VennAbersCalibrator:
-        return VennAbersCalibrator(read_as)
+    def _calibrator(self, score_kind: Input) -> VennAbersCalibrator:
+        return VennAbersCalibrator(score_kind)
 
     def _merged(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return (1 - GM(1 - p0), GM(p1)) of each map, (n_rows,) each. GM is taken over the folds."""
