@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model._base import LinearClassifierMixin
 
 from probcal._learner_output import last_step, predicted_classes
-from probcal._validation import check_choices, check_clip, check_counts, check_flag
+from probcal._validation import check_counts, check_flag
 from probcal.fast_paths.fast_path import FastPath
+from probcal.methods._base import Constraint, is_clip
 from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
@@ -165,16 +166,6 @@ def check_weights_accepted(method: Any) -> None:
         )
 
 
-_CHOICES = {
-    "loss": ("log_loss", "squared_error"),
-    "refinement": ("printed", "true_drop"),
-    "weighting": ("auto", "weight", "rejection", "costing"),
-    "discretisation": ("train", "transductive", "uniform"),
-    "total_weight": (None, "n"),
-    "multiclass": ("difference", "normalised"),
-}
-
-
 class ProbingClassifier(ThresholdMethod):
     """Predict class probabilities with any classifier, by Probing (Langford & Zadrozny 2005, Algorithms 1 and 2).
 
@@ -269,6 +260,18 @@ class ProbingClassifier(ThresholdMethod):
     """
 
     forwards_sample_weight = False
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "loss": ("log_loss", "squared_error"),
+        "refinement": ("printed", "true_drop"),
+        "weighting": ("auto", "weight", "rejection", "costing"),
+        "discretisation": ("train", "transductive", "uniform"),
+        "total_weight": (None, "n"),
+        "multiclass": ("difference", "normalised"),
+        "shortcuts": check_flag,
+        "n_probes": check_counts,
+        "n_samples": check_counts,
+        "clip": is_clip,
+    }
 
     def __init__(
         self,
@@ -362,10 +365,7 @@ class ProbingClassifier(ThresholdMethod):
         ValueError
             If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
         """
-        check_choices(self, _CHOICES)
-        check_flag(self, "shortcuts")
-        check_counts(self, "n_probes", "n_samples")
-        check_clip(self.clip)
+        super().check_parameters()
         check_weights_accepted(self)
 
     def _threshold_loss(self) -> ThresholdLoss:

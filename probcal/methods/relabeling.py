@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from probcal._validation import check_choices, check_clip, check_counts
+from probcal._validation import check_counts
+from probcal.methods._base import Constraint, is_clip
 from probcal.methods._fitting import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod
 from probcal.methods.probing import random_stream
 from probcal.methods.refinement import Loss, ThresholdLoss, even_thresholds
-
-_CHOICES = {
-    "loss": ("log_loss", "squared_error"),
-    "discretisation": ("train", "uniform"),
-    "multiclass": ("difference", "normalised"),
-}
 
 
 class RelabelingClassifier(ThresholdMethod):
@@ -72,6 +67,14 @@ class RelabelingClassifier(ThresholdMethod):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
     """
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "loss": ("log_loss", "squared_error"),
+        "discretisation": ("train", "uniform"),
+        "multiclass": ("difference", "normalised"),
+        "n_probes": check_counts,
+        "clip": is_clip,
+    }
 
     def __init__(
         self,
@@ -128,18 +131,6 @@ class RelabelingClassifier(ThresholdMethod):
         """
         self._fit_thresholds(X, y, sample_weight, frequency_weights)
         return self
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_choices(self, _CHOICES)
-        check_counts(self, "n_probes")
-        check_clip(self.clip)
 
     def _threshold_loss(self) -> ThresholdLoss:
         return ThresholdLoss(self.loss)

@@ -27,12 +27,13 @@ most levels have no surface among the rows, unless few support vectors lie at th
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from probcal._learner_output import last_step
-from probcal._validation import check_choices, check_flag, take_rows
+from probcal._validation import check_flag, take_rows
+from probcal.methods._base import Constraint
 from probcal.methods._fitting import fit_weighted, fresh_copy
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
@@ -73,12 +74,15 @@ def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
 
 _PAPER_LEVELS = even_thresholds(19)
 
-_CHOICES = {
-    "answer": ("isotonic", "bounds", "first_crossing"),
-    "rows": ("all", "support_vectors"),
-    "weighting": ("auto", "weight", "rejection"),
-    "multiclass": ("rest", "pairs"),
-}
+
+def _check_levels(method: Any, name: str) -> None:
+    """Raise ValueError unless the levels are None or rising numbers within (0, 1)."""
+    if method.levels is None:
+        return
+    levels = np.asarray(method.levels)
+    sound = levels.ndim == 1 and len(levels) and levels.dtype.kind in "iuf"
+    if not (sound and (np.diff(levels) > 0).all() and levels[0] > 0 and levels[-1] < 1):
+        raise ValueError(f"levels must be rising numbers within (0, 1), not {method.levels!r}")
 
 
 class WeightSweepClassifier(ThresholdMethod):
@@ -144,6 +148,14 @@ class WeightSweepClassifier(ThresholdMethod):
 
     forwards_sample_weight = False
     clip = (0.0, 1.0)
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "answer": ("isotonic", "bounds", "first_crossing"),
+        "rows": ("all", "support_vectors"),
+        "weighting": ("auto", "weight", "rejection"),
+        "multiclass": ("rest", "pairs"),
+        "shortcuts": check_flag,
+        "levels": _check_levels,
+    }
 
     def __init__(
         self,
@@ -293,13 +305,7 @@ class WeightSweepClassifier(ThresholdMethod):
         ValueError
             If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
         """
-        check_choices(self, _CHOICES)
-        check_flag(self, "shortcuts")
-        if self.levels is not None:
-            levels = np.asarray(self.levels)
-            sound = levels.ndim == 1 and len(levels) and levels.dtype.kind in "iuf"
-            if not (sound and (np.diff(levels) > 0).all() and levels[0] > 0 and levels[-1] < 1):
-                raise ValueError(f"levels must be rising numbers within (0, 1), not {self.levels!r}")
+        super().check_parameters()
         check_weights_accepted(self)
 
     def _threshold_loss(self) -> ThresholdLoss:

@@ -14,7 +14,7 @@ from probcal import (
     SigmoidClassifier,
     VennAbersClassifier,
 )
-from probcal.methods.calibrators._fold_maps import FoldScores, prefers_fold_maps
+from probcal.methods.calibrators._calibration_rows import FoldScores, prefers_fold_maps
 from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 

@@ -17,15 +17,18 @@ from probcal._validation import check_choices, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
+    FoldScores,
     Rows,
     check_folds,
     check_holdout_size,
+    fitted,
     folds,
     held_out_rows,
+    joined,
     label_text,
+    prefers_fold_maps,
 )
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores, fitted, joined, prefers_fold_maps
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
 Ensemble = Literal["auto"] | bool
@@ -46,51 +49,8 @@ def _has_own_probabilities(method: CalibratedMethod) -> bool:
 class CalibratedMethod(ProbabilityMethod, ABC):
     """Fit a learner, and a calibrator on its scores of rows that it has not seen.
 
-    Subclasses define ``_calibrator``.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
-        it.
-    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
-        Scores that are calibrated. ``"auto"`` is the decision function if the learner has one, and the predicted
-        probability otherwise. A map of probabilities prefers the predicted probability. ``"decision_function"`` is that
-        of the learner. ``"log_odds"`` is the log-odds of the predicted probability, in nats and within +-708.
-        ``"probability"`` is the number itself, read as any score.
-    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
-        Rows on which the map is fitted. ``"cross_val"``: every row, scored by a classifier that was trained without the
-        row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see. ``"train"``: the
-        classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows. ``estimator`` is fitted
-        already.
-    ensemble : bool or "auto", default="auto"
-        Which classifiers and maps ``calibration="cross_val"`` fits. True fits one classifier and one map per fold, and
-        predicts the mean of their probabilities. False fits one map on the scores of all folds, and one classifier on
-        all rows. Both are as in scikit-learn's CalibratedClassifierCV. ``"auto"`` fits one classifier per fold and one
-        map on the scores of all folds, and predicts the mean of the mapped probabilities. But each fold gets a map of
-        its own if this predicts better. To decide this, half of each fold's rows fits the maps and the other half
-        judges them by log loss. Then the two halves change places.
-    cv : int, cross-validation generator or list of pairs, default=5
-        Folds of ``calibration="cross_val"``. An int from 2 is the number of stratified shuffled folds. The alternatives
-        are a splitter of scikit-learn and a list of (rows to learn from, rows to calibrate on).
-    holdout_size : float or int, default=0.25
-        Rows that ``calibration="holdout"`` keeps to fit the map. A float is a share, such as 0.25. An int is a number,
-        such as 2000.
-    random_state : int, RandomState or None, default=None
-        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels in sorted order.
-    estimators_ : list of classifiers
-        Fitted classifiers: one per fold, or only one.
-    calibrators_ : list of Calibrator
-        Fitted map of each classifier. The classifiers of several folds may share one map.
-    estimator_ : classifier
-        The fitted classifier, if there is only one.
-    calibrator_ : Calibrator
-        The fitted map, if there is only one.
+    Subclasses define ``_calibrator``. The parameters and fitted attributes are those of ``SigmoidClassifier``. A map of
+    probabilities prefers the predicted probability where ``scores="auto"`` leaves the choice.
     """
 
     needs_one_of: tuple[str, ...] = ("decision_function", "predict_proba")

@@ -38,7 +38,7 @@ class LogisticCalibrator(SigmoidCalibrator):
 
     is_scale_free = False  # it maps the probability of a score
 
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
         return p[:, 1:] if p.shape[1] == 2 else p
 

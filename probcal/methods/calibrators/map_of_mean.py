@@ -8,8 +8,8 @@ import numpy as np
 
 from probcal._validation import check_choices
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
+from probcal.methods.calibrators._calibration_rows import FoldScores
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores
 from probcal.methods.calibrators.beta import BetaCalibrator, QuadraticCalibrator
 from probcal.methods.calibrators.histogram import HistogramBinningCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator
@@ -36,7 +36,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 class _LogitsCalibrator(LogisticCalibrator):
     """Map log-odds by a logistic regression on the labels 0 and 1."""
 
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, _TINY)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from probcal._validation import check_choices
 from probcal.methods._base import class_scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
+from probcal.methods.calibrators._calibration_rows import FoldScores
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores
 from probcal.methods.calibrators.beta import BetaCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator
 from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator
