@@ -58,7 +58,7 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, n_probes: int) -> tuple[lis
     _, votes = speed.costs_of(lambda: probing.votes(X))
     cpu = fit.cpu + votes.cpu
     labels, naive = speed.costs_of(lambda: loop(learner(), X, y, probing.thresholds_))
-    n_differ = int((labels != (probing.probings_[0].answers(X) == 1)).sum())
+    n_differ = int((labels != (probing.threshold_models_[0].predicted_labels(X) == 1)).sum())
     cells = [speed.seconds(naive.cpu), speed.seconds(cpu), speed.seconds(votes.cpu), speed.times(naive.cpu, cpu)]
     if table is None:
         return [*cells, "none", "1.00x", str(n_differ)], n_differ

@@ -39,7 +39,7 @@ def main() -> None:
         settings = {"weighting": "weight", "n_jobs": args.n_jobs, "random_state": 0}  # the shortcuts are for weights
         probing = ProbingClassifier(learner.tight(), args.probes, **settings, **slow)
         _, cost = speed.costs_of(lambda: probing.fit(X, y).votes(X))
-        labels = None if args.no_labels else probing.probings_[0].answers(X)
+        labels = None if args.no_labels else probing.threshold_models_[0].predicted_labels(X)
         thresholds = probing.thresholds_
     else:
         estimator = learner.tight() if args.way == "tight" else learner.default()

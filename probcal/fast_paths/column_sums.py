@@ -1,4 +1,4 @@
-"""The shortcut for learners whose log-odds are a sum over columns, such as naive Bayes with kernels.
+"""The fast path for learners whose log-odds are a sum over columns, such as naive Bayes with kernels.
 
 Class weights multiply the weights of all rows of a class. So the weights of each value are summed once. Only what
 depends on their total, such as the width of a kernel, is computed for each classifier. Each distinct value of a column
@@ -33,7 +33,7 @@ class Column(Protocol):
 
 
 class SumOfColumns(Protocol):
-    """Describe what the shortcut needs of a fitted learner."""
+    """Describe what the fast path needs of a fitted learner."""
 
     log_prior_: np.ndarray
     columns_: list[Any]

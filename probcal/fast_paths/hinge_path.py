@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from probcal.fast_paths.fast_path import SignedRows
 from probcal.fast_paths.hinge_exact import exact_solution
 from probcal.fast_paths.hinge_solver import Accuracy, Hinge, Point, Scale
-from probcal.fast_paths.shortcut import SignedRows
 
 _COLD = Accuracy(margins=1e-11, balance=1e-10, penalty=0.1, inertia=1.0)
 _ROUGH_COLD = Accuracy(margins=1.0, balance=1e-3, penalty=0.1, inertia=1.0)

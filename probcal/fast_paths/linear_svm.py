@@ -1,4 +1,4 @@
-"""The shortcut of scikit-learn's LinearSVC: exact minima instead of liblinear's iterations.
+"""The fast path of scikit-learn's LinearSVC: exact minima instead of liblinear's iterations.
 
 It replaces a LinearSVC that finds the minimum up to a known error: the primal solver for the squared hinge at a
 tolerance of 1e-8 or less. At the default 1e-4 the labels are not those of the minimum. Nor are those of the dual
@@ -27,7 +27,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import validate_data
 
-from probcal.fast_paths.shortcut import SignedRows, signed_rows
+from probcal.fast_paths.fast_path import SignedRows, signed_rows
 
 _BLOCK = 4096
 
@@ -284,13 +284,13 @@ smaller columns undetermined.
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 
-def shortcut_of(estimator: LinearSVC) -> LinearSVCShortcut | None:
-    """Return a shortcut for one problem of ``estimator``, or None if its labels could differ."""
-    return LinearSVCShortcut() if usable(estimator) else None
+def make_fast_path(estimator: LinearSVC) -> LinearSVCFastPath | None:
+    """Return a fast path for one problem of ``estimator``, or None if its labels could differ."""
+    return LinearSVCFastPath() if usable(estimator) else None
 
 
 def usable(estimator: Any) -> bool:
-    """Return whether ``LinearSVCShortcut`` predicts the same labels as a fitted ``estimator``."""
+    """Return whether ``LinearSVCFastPath`` predicts the same labels as a fitted ``estimator``."""
     return (
         type(estimator) is LinearSVC
         and estimator.penalty == "l2"
@@ -307,7 +307,7 @@ def usable(estimator: Any) -> bool:
     )
 
 
-class LinearSVCShortcut:
+class LinearSVCFastPath:
     """Fit LinearSVC for many class weights, each from the nearest earlier solution."""
 
     def __init__(self) -> None:

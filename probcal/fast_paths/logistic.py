@@ -1,4 +1,4 @@
-"""The shortcut for scikit-learn's LogisticRegression, for fits whose solver reaches the minimum.
+"""The fast path for scikit-learn's LogisticRegression, for fits whose solver reaches the minimum.
 
 That is "newton-cholesky" at a tolerance of 1e-8 or less. The default, L-BFGS at 1e-4, stops so early that its stopping
 point decides hundreds of labels. No other solver predicts the same.
@@ -300,13 +300,13 @@ machine precision.
 """
 
 
-def shortcut_of(estimator: LogisticRegression) -> LogisticShortcut | None:
-    """Return a shortcut for one problem of ``estimator``, or None if its labels could differ."""
-    return LogisticShortcut() if usable(estimator) else None
+def make_fast_path(estimator: LogisticRegression) -> LogisticFastPath | None:
+    """Return a fast path for one problem of ``estimator``, or None if its labels could differ."""
+    return LogisticFastPath() if usable(estimator) else None
 
 
 def usable(estimator: Any) -> bool:
-    """Return whether the fits of ``estimator`` are the minima that ``LogisticShortcut`` finds."""
+    """Return whether the fits of ``estimator`` are the minima that ``LogisticFastPath`` finds."""
     if type(estimator) is not LogisticRegression:
         return False
     tested = parse_version("1.6") <= parse_version(sklearn.__version__) < parse_version("1.10")
@@ -329,7 +329,7 @@ def usable(estimator: Any) -> bool:
     )
 
 
-class LogisticShortcut:
+class LogisticFastPath:
     """Find the minima of all class weights together, each from those found before.
 
     A minimum is declined, with None, if it is not found or scikit-learn may not find it. It is also declined if a row's

@@ -1,4 +1,4 @@
-"""The shortcut for learners whose class densities do not depend on the class weights, such as GaussianNB.
+"""The fast path for learners whose class densities do not depend on the class weights, such as GaussianNB.
 
 By Bayes' rule the log-odds of a row are log f(x|1) - log f(x|0) + log P(1) - log P(0). If class weights change only the
 last two terms, one fit gives the classifiers of all weights by a shift of its log-odds.
@@ -201,8 +201,8 @@ _TOO_LIGHT = 1e-6
 """scikit-learn does not learn from a class whose rows weigh less than 1e-8 together."""
 
 
-def shortcut_of(estimator: GaussianNB) -> PriorShift | None:
-    """Return the shortcut, or None if the user set ``priors``, which class weights do not change.
+def make_fast_path(estimator: GaussianNB) -> PriorShift | None:
+    """Return the fast path, or None if the user set ``priors``, which class weights do not change.
 
     The means and variances of a class depend on its own rows only. The value that GaussianNB adds to the variances
     depends on all rows alike.

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._classes import two_classes
 from probcal._validation import row_weights
+from probcal.fast_paths.fast_path import signed_rows
 from probcal.fast_paths.hinge_path import HingePath, Solution
-from probcal.fast_paths.shortcut import signed_rows
 
 
 class HingeSVMShortcut:

@@ -5,7 +5,9 @@ Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn import get_config
@@ -16,10 +18,56 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._classes import class_labels, require_weight_of_each_class
 from probcal._learner_output import learner_probabilities, learner_scores, normalised_rows
-from probcal._validation import fit_weights, row_weights, take_rows
+from probcal._validation import check_choices, check_clip, fit_weights, row_weights, take_rows
 
 
-class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+def renamed_attribute(old: str, new: str) -> property:
+    """Return a property that warns of its ``old`` name and returns the attribute ``new``."""
+
+    def get(owner: Any) -> Any:
+        value = getattr(owner, new)
+        warnings.warn(f"{old} is now called {new}; version 1.0 removes {old}", FutureWarning, stacklevel=2)
+        return value
+
+    return property(get, doc=f"Return ``{new}``, of which this is the earlier name.")
+
+
+Constraint = tuple[Any, ...] | Callable[[Any, str], None]
+"""The allowed values of a parameter, or a function of the estimator and the parameter's name that raises ValueError."""
+
+
+def is_clip(estimator: Any, name: str) -> None:
+    """Raise ValueError unless the parameter is two rising numbers within [0, 1]."""
+    check_clip(getattr(estimator, name))
+
+
+def is_clip_or_rows(estimator: Any, name: str) -> None:
+    """Raise ValueError unless the parameter is two rising numbers within [0, 1] or "rows"."""
+    check_clip(getattr(estimator, name), or_rows=True)
+
+
+class CheckedParameters:
+    """Check constructor parameters against ``constraints``, to which each class adds those of its own parameters."""
+
+    constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def check_parameters(self) -> None:
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        for kind in reversed(type(self).__mro__):
+            for name, constraint in vars(kind).get("constraints", {}).items():
+                if callable(constraint):
+                    constraint(self, name)
+                else:
+                    check_choices(self, {name: constraint})
+
+
+class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Turn a base learner into a classifier that predicts class probabilities.
 
     Subclasses define ``fit``, which calls ``_begin`` first, and ``predict_proba``, which calls ``_before_predicting``
@@ -28,7 +76,7 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     estimator: Any
     classes_: np.ndarray
-    hands_weights_on = True
+    forwards_sample_weight = True
     """Whether ``fit`` passes the row weights to the learner."""
 
     def predict(self, X: Any) -> np.ndarray:
@@ -47,15 +95,6 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         probabilities = self.predict_proba(X)
         labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
 
     def _begin(
         self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool = False
@@ -101,7 +140,7 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             It holds the method itself and, if the method passes row weights on, the learner.
         """
         router = MetadataRouter(owner=self).add_self_request(self)
-        if self.hands_weights_on:
+        if self.forwards_sample_weight:
             router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 

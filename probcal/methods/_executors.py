@@ -51,7 +51,7 @@ class Workers(Protocol):
         ...
 
 
-class EarlyFits:
+class SpeculativeFits:
     """Start fits in ``workers`` before they are needed. Fits that nobody takes are dropped."""
 
     def __init__(self, workers: Workers) -> None:

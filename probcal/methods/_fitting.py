@@ -1,14 +1,11 @@
-"""Fit a base learner: copies with their own seeds, weights, samples of one class, and fits shared between methods."""
+"""Fit a base learner: copies with their own seeds, weights, and samples of one class."""
 
 from __future__ import annotations
 
-import pickle
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -20,97 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from probcal._learner_output import last_step
 from probcal._validation import take_rows, unset_seeds
-
-_MAX_FITS = 7
-"""How many fits are kept: those of five folds and two on all rows. Cells come learner by learner."""
-
-
-class SharedFits:
-    """Keep the fits on one set of training rows or parts of it, without weights.
-
-    A fit is known by the class and parameters of the learner and the numbers of the rows. The training rows are
-    recognised as the same object. The warnings of a fit are shown again each time it is used. A method cannot notice
-    whether its fit was the first.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[bytes, bytes, bytes], _Fit] = {}
-        self._X: Any = None
-        self._y: np.ndarray | None = None
-
-    @contextmanager
-    def of_rows(self, X: Any, y: np.ndarray) -> Iterator[None]:
-        """Let ``fit_or_shared`` use these fits inside the block, for fits on all rows of ``X``."""
-        self._X, self._y = X, y
-        token = _ACTIVE.set(self)
-        try:
-            yield
-        finally:
-            _ACTIVE.reset(token)
-            self._X = self._y = None
-
-    def fitted(
-        self, estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.ndarray | None = None
-    ) -> BaseEstimator:
-        """Return ``estimator`` fitted on the ``rows`` of X and ``labels``, or an equal one that was fitted before."""
-        same = X is self._X and self._y is not None and np.array_equal(labels, self._y)
-        learner = fit_key(estimator) if same else None
-        if learner is None:
-            return _fitted_on(estimator, X, labels, rows)
-        key = labels.tobytes(), b"" if rows is None else rows.tobytes(), learner
-        if key not in self._kept:
-            given: list[warnings.WarningMessage] = []
-            try:
-                with warnings.catch_warnings(record=True) as given:
-                    warnings.simplefilter("always")
-                    _fitted_on(estimator, X, labels, rows)
-            except Exception:
-                warn_again(given)
-                raise
-            self._kept[key] = _Fit(estimator, given)
-            for old in list(self._kept)[:-_MAX_FITS]:
-                del self._kept[old]
-        found = self._kept[key]
-        warn_again(found.warned)
-        return found.estimator
-
-
-class _Fit(NamedTuple):
-    estimator: BaseEstimator
-    warned: list[warnings.WarningMessage]
-
-
-def warn_again(records: list[warnings.WarningMessage]) -> None:
-    """Show the warnings of a fit that is used again."""
-    for one in records:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-
-
-_ACTIVE: ContextVar[SharedFits | None] = ContextVar("shared fits", default=None)
-
-
-def fit_or_shared(
-    estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.ndarray | None = None
-) -> BaseEstimator:
-    """Return ``estimator`` fitted on the ``rows`` (None for all), or an equal fit that was made before."""
-    shared = _ACTIVE.get()
-    fit = _fitted_on if shared is None else shared.fitted
-    return fit(estimator, X, labels, rows)
-
-
-def _fitted_on(estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.ndarray | None) -> BaseEstimator:
-    return estimator.fit(X, labels) if rows is None else estimator.fit(take_rows(X, rows), labels[rows])
-
-
-def fit_key(estimator: BaseEstimator) -> bytes | None:
-    """Return the class and parameters of ``estimator`` as bytes. None if they do not identify the fit."""
-    if unset_seeds(estimator):
-        return None
-    kind, parameters = type(estimator), sorted(estimator.get_params(deep=True).items(), key=lambda one: one[0])
-    try:
-        return pickle.dumps((kind.__module__, kind.__qualname__, parameters))
-    except (pickle.PicklingError, AttributeError, TypeError):  # such as an anonymous function
-        return None
+from probcal.methods._shared_fits import fit_or_shared
 
 
 def drawn_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
@@ -190,7 +97,7 @@ def sampler(estimator: BaseEstimator, X: Any) -> Callable[[np.ndarray], Any]:
 
 def weights_parameter(estimator: BaseEstimator) -> str | None:
     """Return the parameter of ``estimator.fit`` that passes weights to the classifier, or None."""
-    if getattr(estimator, "hands_weights_on", False) and not takes_weights(estimator.estimator):
+    if getattr(estimator, "forwards_sample_weight", False) and not takes_weights(estimator.estimator):
         return None  # this method accepts weights in fit, but cannot pass them on
     if has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, FrozenEstimator):
         return "sample_weight"  # a frozen estimator is not fitted, with or without weights

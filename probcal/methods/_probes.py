@@ -1,92 +1,61 @@
-"""Fit the classifiers of thresholds separately, in batches by a shortcut, or by one fit for all."""
+"""Fit the classifiers of thresholds, and predict with many of them: one by one, in batches, or from a single fit."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from joblib import effective_n_jobs
 from sklearn.preprocessing import FunctionTransformer
 
 from probcal._learner_output import predicted_classes
 from probcal._validation import count_rows, take_rows
+from probcal.fast_paths.fast_path import FastPath, make_fast_path, transform_rows
 from probcal.fast_paths.prior_shift import PriorShift
-from probcal.fast_paths.shortcut import Shortcut, transform_rows
-from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step, Workers
-from probcal.methods.importance import WeightedTraining
+from probcal.methods._executors import InProcesses, InThreads, SpeculativeFits, Step, Workers, learns_in_threads
 
-_NUMBERS_OF_A_BLOCK = 2**20
-
-
-def batch_answers(shortcut: Shortcut, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the predicted labels of all ``classifiers``, and for which of them the margins decide every label.
-
-    The first array is (n_rows, k) bool, True for the second class. The second is (k,) bool.
-    """
-    blocks, sure = [], np.ones(len(classifiers), dtype=bool)
-    for margins, error in _margins(shortcut, classifiers, X):
-        blocks.append(margins > 0)
-        sure &= (np.abs(margins) > error).all(axis=0)  # False for a margin that is not a number
-    return np.concatenate(blocks), sure
-
-
-def batch_votes(shortcut: Shortcut, classifiers: list[Any], X: Any) -> np.ndarray:
-    """Return how many classifiers predict the second class, (n_rows,) int64."""
-    return np.concatenate([(margins > 0).sum(axis=1) for margins, _ in _margins(shortcut, classifiers, X)])
-
-
-def _margins(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    X = transform_rows(shortcut, classifiers, X)
-    n = count_rows(X)
-    step = max(1, _NUMBERS_OF_A_BLOCK // max(len(classifiers), 1))
-    if n <= step:
-        yield _checked(shortcut, classifiers, X)
-        return
-    for start in range(0, n, step):
-        yield _checked(shortcut, classifiers, take_rows(X, slice(start, start + step)))
-
-
-def _checked(shortcut: Shortcut, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the margins and their errors. Raises ValueError if their shapes do not match."""
-    output = shortcut.margins(classifiers, X)
-    expected = count_rows(X), len(classifiers)
-    kind = type(shortcut).__name__
-    if not isinstance(output, tuple) or len(output) != 2:
-        raise ValueError(f"the shortcut {kind} must return (margins, errors of the margins), not {output!r}")
-    margins, error = (np.asarray(one) for one in output)
-    if margins.shape != expected:
-        raise ValueError(
-            f"the shortcut {kind} gave margins of shape {margins.shape}; {expected} (rows, classifiers) is needed"
-        )
-    try:
-        fits = np.broadcast_shapes(error.shape, expected) == expected
-    except ValueError:
-        fits = False
-    if not fits or (error < 0).any():
-        raise ValueError(
-            f"the shortcut {kind} gave errors of shape {error.shape}, or below 0; give errors from 0: one number, or"
-            f" one per margin, {expected}, per row, ({expected[0]}, 1), or per classifier, (1, {expected[1]})"
-        )
-    return margins, error
-
-
+_MARGINS_PER_BLOCK = 2**20
+"""Margins that are held at once, so that memory does not grow with the number of rows times classifiers."""
 _TRUSTED_PACKAGES = ("sklearn", "probcal")
 _MAX_DISTINCT_SHARE = 0.9
 """Predicting for a larger share of the rows than this saves less than finding the distinct rows costs."""
 
 
-def answers_row_by_row(estimator: Any) -> bool:
+class Train(Protocol):
+    """Train the classifier of a threshold. The result must not depend on when, where or after what it is fitted."""
+
+    def __call__(self, p: float) -> Any: ...
+
+
+@runtime_checkable
+class ClassWeightTrain(Train, Protocol):
+    """Train under weights of the two classes, which a fast path can do for many thresholds at once."""
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Return whether the learner's weights are exactly class weights times row weights."""
+        ...
+
+    def fit_batch(self, fast_path: FastPath, thresholds: list[float]) -> Any:
+        """Return the classifiers of ``thresholds`` that ``fast_path`` makes, with None where it makes none."""
+        ...
+
+
+def predicts_rows_independently(estimator: Any) -> bool:
     """Return whether the prediction of ``estimator`` for a row depends on that row only.
 
     That is assumed for learners made only of parts from scikit-learn and probcal. The exception is FunctionTransformer,
-    whose function may look at all rows. Other learners can declare it by an attribute ``answers_row_by_row``.
+    whose function may look at all rows. Other learners can declare it by an attribute ``predicts_rows_independently``.
     """
-    if hasattr(estimator, "answers_row_by_row"):
-        return bool(estimator.answers_row_by_row)
+    for name in ("predicts_rows_independently", "answers_row_by_row"):  # the second is the earlier name
+        if hasattr(estimator, name):
+            return bool(getattr(estimator, name))
     parts = [estimator, *(part for part in estimator.get_params(deep=True).values() if hasattr(part, "get_params"))]
     kinds = [type(part) for part in parts]
     return all(kind.__module__.split(".")[0] in _TRUSTED_PACKAGES and kind is not FunctionTransformer for kind in kinds)
@@ -94,19 +63,15 @@ def answers_row_by_row(estimator: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """Hold the rows to predict for.
-
-    ``X``: the rows. ``place``: (n_rows,) int, the position in ``X`` of each original row, or None if ``X`` holds all
-    rows in order.
-    """
+    """Hold rows to predict for. ``positions``, (n_rows,), is the row of ``X`` of each original row, None if equal."""
 
     X: Any
-    place: np.ndarray | None = None
+    positions: np.ndarray | None = None
 
     def predicted(self, classifier: Any, classes: np.ndarray) -> np.ndarray:
-        """Return the place in ``classes`` of the label that is predicted for each original row, (n_rows,) int."""
+        """Return the position in ``classes`` of the label predicted for each original row, (n_rows,) int."""
         predicted = predicted_classes(classifier, self.X, classes)
-        return predicted if self.place is None else predicted[self.place]
+        return predicted if self.positions is None else predicted[self.positions]
 
 
 def distinct_rows(X: Any) -> DistinctRows:
@@ -121,46 +86,121 @@ def distinct_rows(X: Any) -> DistinctRows:
         hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
     except TypeError:  # some cells cannot be hashed
         return DistinctRows(X)
-    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
-    if len(first) > _MAX_DISTINCT_SHARE * len(frame) or not _same_rows(frame, frame.take(first[place])):
+    _, first, positions = np.unique(hashes, return_index=True, return_inverse=True)
+    # two rows may share a hash, so the rows themselves decide
+    few = len(first) <= _MAX_DISTINCT_SHARE * len(frame)
+    if not few or not frame.equals(frame.take(first[positions]).set_axis(frame.index)):
         return DistinctRows(X)
-    return DistinctRows(take_rows(X, first), place)
+    return DistinctRows(take_rows(X, first), positions)
 
 
-def _same_rows(frame: pd.DataFrame, other: pd.DataFrame) -> bool:
-    return bool(frame.equals(other.set_axis(frame.index)))  # two rows may share a hash
+def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the margins, (n, k), of blocks of rows for k classifiers that ``fast_path`` made, and their errors.
+
+    Raises ValueError if these do not have matching shapes, because a user may have written the fast path.
+    """
+    X = transform_rows(fast_path, classifiers, X)
+    n_rows, kind = count_rows(X), type(fast_path).__name__
+    step = max(1, _MARGINS_PER_BLOCK // max(len(classifiers), 1))
+    for start in range(0, max(n_rows, 1), step):
+        block = X if n_rows <= step else take_rows(X, slice(start, start + step))
+        output, expected = fast_path.margins(classifiers, block), (count_rows(block), len(classifiers))
+        if not isinstance(output, tuple) or len(output) != 2:
+            raise ValueError(f"the fast path {kind} must return (margins, errors of the margins), not {output!r}")
+        margins, error = map(np.asarray, output)
+        if margins.shape != expected:
+            raise ValueError(
+                f"the fast path {kind} gave margins of shape {margins.shape}; {expected} (rows, classifiers) is needed"
+            )
+        try:
+            fits = np.broadcast_shapes(error.shape, expected) == expected
+        except ValueError:
+            fits = False
+        if not fits or (error < 0).any():
+            raise ValueError(
+                f"the fast path {kind} gave errors of shape {error.shape}, or below 0; give errors from 0: one number, "
+                f"or one per margin, {expected}, per row, ({expected[0]}, 1), or per classifier, (1, {expected[1]})"
+            )
+        yield margins, error
 
 
-class Train(Protocol):
-    """Train the classifier of a threshold. The result must not depend on when, where or after what it is fitted."""
+@dataclass(frozen=True, eq=False)
+class ProbePredictor:
+    """Predict with the classifiers of one problem.
 
-    def __call__(self, p: float) -> Any: ...
+    Those that ``fast_path`` made predict in batches. The others predict in ``n_threads`` threads, with
+    ``deduplicate_rows`` only once for equal rows.
+    """
+
+    fast_path: FastPath | None
+    deduplicate_rows: bool
+    n_threads: int = 1
+
+    def labels(self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any) -> np.ndarray:
+        """Return whether each classifier predicts the second class, (n_rows, n) bool."""
+        labels = np.empty((count_rows(X), len(classifiers)), dtype=bool)
+        if self.fast_path is not None and batched.any():
+            made = [classifiers[index] for index in np.flatnonzero(batched)]
+            blocks = [margins > 0 for margins, _ in batch_margins(self.fast_path, made, X)]
+            labels[:, batched] = np.concatenate(blocks)
+        for index, column in self._separate_labels(classifiers, batched, classes, X):
+            labels[:, index] = column
+        return labels
+
+    def votes(self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any) -> np.ndarray:
+        """Return how many classifiers predict the second class, (n_rows,) int64, without holding all labels."""
+        votes = np.zeros(count_rows(X), dtype=np.int64)
+        if self.fast_path is not None and batched.any():
+            made = [classifiers[index] for index in np.flatnonzero(batched)]
+            blocks = [(margins > 0).sum(axis=1) for margins, _ in batch_margins(self.fast_path, made, X)]
+            votes += np.concatenate(blocks)
+        for _, column in self._separate_labels(classifiers, batched, classes, X):
+            votes += column
+        return votes
+
+    def _separate_labels(
+        self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (index, (n_rows,) bool) for each classifier that no fast path made."""
+        separate = np.flatnonzero(~batched).tolist()
+        rows = distinct_rows(X) if self.deduplicate_rows and len(separate) > 1 else DistinctRows(X)
+        predict = partial(rows.predicted, classes=classes)
+        waiting = [classifiers[index] for index in separate]
+        if self.n_threads == 1:
+            yield from ((index, predict(one) == 1) for index, one in zip(separate, waiting, strict=True))
+            return
+        with InThreads(predict, self.n_threads) as threads:
+            yield from ((index, codes == 1) for index, codes in zip(separate, threads.map(waiting), strict=True))
 
 
 class Probe(NamedTuple):
-    """Hold a fitted probe. ``together`` is True if a shortcut made it and can predict for it in a batch."""
+    """Hold a fitted probe. ``batched`` is True if a fast path made it and can predict for it in a batch."""
 
     classifier: Any
-    together: bool
+    batched: bool
 
 
-class Probes(Protocol):
-    """Fit the classifier of each threshold once, and return its predictions for the rows that weigh the intervals."""
+class Probes(ABC):
+    """Fit the classifier of each threshold once, and return its predictions for the rows that weigh the intervals.
 
-    def fit_ahead(self, steps: Iterator[Step]) -> None:
-        """Announce the next thresholds before every ``take``. The first one is taken next."""
-        ...
+    ``predictor`` predicts with all classifiers later. ``classes`` are the two labels, of which the second is positive.
+    """
 
+    def __init__(self, classes: np.ndarray, predictor: ProbePredictor) -> None:
+        self.classes, self.predictor = classes, predictor
+
+    @abstractmethod
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
         """Return the probe of threshold ``p`` and whether it predicts the positive class, (n_rows,) bool."""
-        ...
 
-    def close(self) -> None:
+    def fit_ahead(self, steps: Iterator[Step]) -> None:  # noqa: B027  # a hint that a subclass may use
+        """Learn the next thresholds, before every ``take``. The first one is taken next."""
+
+    def close(self) -> None:  # noqa: B027
         """Drop what was not taken."""
-        ...
 
 
-class SeparateProbes:
+class SeparateProbes(Probes):
     """Fit each threshold separately, or start the next ones early in ``n_workers`` threads or processes.
 
     Early fitting is safe because a probe depends only on its threshold, not on earlier fits. A probe that nobody takes
@@ -168,34 +208,51 @@ class SeparateProbes:
     """
 
     def __init__(
-        self, train: Train, rows: DistinctRows, classes: np.ndarray, n_workers: int = 1, *, in_threads: bool = False
-    ) -> None:
+        self, train: Train, rows: DistinctRows, classes: np.ndarray, predictor: ProbePredictor, n_workers: int = 1,
+        *, in_threads: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(classes, predictor)
         self._fit = _Fit(train, rows, classes)
         workers: Callable[[Train, int], Workers] = InThreads if in_threads else InProcesses
-        self._ahead = EarlyFits(workers(self._fit, n_workers)) if n_workers > 1 else None
+        self._speculative = SpeculativeFits(workers(self._fit, n_workers)) if n_workers > 1 else None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
-        if self._ahead is not None:
-            self._ahead.start(steps)
+        if self._speculative is not None:
+            self._speculative.start(steps)
 
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
-        classifier, positive = self._fit(p) if self._ahead is None else self._ahead.take(p)
-        return Probe(classifier, together=False), positive
+        classifier, positive = self._fit(p) if self._speculative is None else self._speculative.take(p)
+        return Probe(classifier, batched=False), positive
 
     def close(self) -> None:
-        if self._ahead is not None:
-            self._ahead.close()
+        if self._speculative is not None:
+            self._speculative.close()
 
 
-class BatchProbes:
-    """Fit the thresholds that are sure to be needed next in one batch by ``shortcut``.
+class _Fit(NamedTuple):
+    """Fit and predict in one call, so that a process sends back the labels with the classifier."""
 
-    The learner itself is fitted where the shortcut cannot guarantee the labels.
+    train: Train
+    rows: DistinctRows
+    classes: np.ndarray
+
+    def __call__(self, p: float) -> tuple[Any, np.ndarray]:
+        classifier = self.train(p)
+        return classifier, self.rows.predicted(classifier, self.classes) == 1
+
+
+class BatchProbes(Probes):
+    """Fit the thresholds that are sure to be needed next in one batch by ``fast_path``.
+
+    The learner itself is fitted where the fast path cannot guarantee the labels.
     """
 
-    def __init__(self, train: WeightedTraining, rows: Any, classes: np.ndarray, shortcut: Shortcut) -> None:
-        self._train, self._rows, self._classes, self._shortcut = train, rows, classes, shortcut
-        self._slow = SeparateProbes(train, DistinctRows(rows), classes)
+    def __init__(
+        self, train: ClassWeightTrain, rows: Any, classes: np.ndarray, predictor: ProbePredictor, fast_path: FastPath
+    ) -> None:
+        super().__init__(classes, predictor)
+        self._train, self._rows, self._fast_path = train, rows, fast_path
+        self._slow = SeparateProbes(train, DistinctRows(rows), classes, predictor)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -203,67 +260,61 @@ class BatchProbes:
         if first.p in self._ready:
             return
         sure = [first.p, *(step.p for step in takewhile(lambda step: not step.guessed, steps))]
-        self._ready.update(self._fitted([p for p in dict.fromkeys(sure) if p not in self._ready]))
+        self._ready.update(self._fit_batch([p for p in dict.fromkeys(sure) if p not in self._ready]))
 
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
         if p not in self._ready:
-            self._ready.update(self._fitted([p]))
+            self._ready.update(self._fit_batch([p]))
         return self._ready.pop(p)
 
     def close(self) -> None:
         self._ready.clear()
 
-    def _fitted(self, thresholds: list[float]) -> dict[float, tuple[Probe, np.ndarray]]:
-        train = self._train
-        weights = np.array([train.class_weights(p) for p in thresholds])
-        found = self._shortcut.fit(clone(train.estimator), train.X, train.labels, weights, train.row_weights)
-        if not isinstance(found, list) or len(found) != len(thresholds):
+    def _fit_batch(self, thresholds: list[float]) -> dict[float, tuple[Probe, np.ndarray]]:
+        classifiers = self._train.fit_batch(self._fast_path, thresholds)
+        if not isinstance(classifiers, list) or len(classifiers) != len(thresholds):
             raise ValueError(
-                f"fit of the shortcut {type(self._shortcut).__name__} must give a list of {len(thresholds)}"
-                f" classifiers, one for each row of class_weights, or None in place of one; it gave {found!r}"
+                f"fit of the fast path {type(self._fast_path).__name__} must give a list of {len(thresholds)}"
+                f" classifiers, one for each row of class_weights, or None in place of one; it gave {classifiers!r}"
             )
-        made = [
-            (p, classifier)
-            for p, classifier in zip(thresholds, found, strict=True)
+        made = {
+            p: classifier
+            for p, classifier in zip(thresholds, classifiers, strict=True)
             # in another order, its margins may be those of the first class
-            if classifier is not None and np.array_equal(getattr(classifier, "classes_", self._classes), self._classes)
-        ]
+            if classifier is not None and np.array_equal(getattr(classifier, "classes_", self.classes), self.classes)
+        }
         ready = {}
         if made:
-            classifiers = [classifier for _, classifier in made]
-            answers, sure = batch_answers(self._shortcut, classifiers, self._rows)
-            ready = {
-                p: (Probe(classifier, together=True), column)
-                for (p, classifier), column, one in zip(made, answers.T.copy(), sure, strict=True)
-                if one
-            }
+            blocks, sure = [], np.ones(len(made), dtype=bool)
+            for margins, error in batch_margins(self._fast_path, list(made.values()), self._rows):
+                blocks.append(margins > 0)
+                sure &= (np.abs(margins) > error).all(axis=0)  # False for a margin that is not a number
+            columns = np.concatenate(blocks).T.copy()
+            for (p, classifier), column, is_sure in zip(made.items(), columns, sure, strict=True):
+                if is_sure:
+                    ready[p] = Probe(classifier, batched=True), column
         return ready | {p: self._slow.take(p) for p in thresholds if p not in ready}
 
 
-class ShiftedProbes:
+class ShiftedProbes(Probes):
     """Fit once for all thresholds, where class weights only shift the learner's log-odds."""
 
-    def __init__(self, train: WeightedTraining, rows: Any, classes: np.ndarray, shortcut: PriorShift) -> None:
-        self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = SeparateProbes(train, DistinctRows(rows), classes)
+    def __init__(
+        self, train: ClassWeightTrain, rows: Any, classes: np.ndarray, predictor: ProbePredictor, fast_path: PriorShift
+    ) -> None:
+        super().__init__(classes, predictor)
+        self._train, self._rows, self._fast_path = train, rows, fast_path
+        self._slow = SeparateProbes(train, DistinctRows(rows), classes, predictor)
         self._log_odds: _LogOdds | None = None
 
-    def fit_ahead(self, steps: Iterator[Step]) -> None:
-        """Do nothing: a single fit serves all thresholds."""
-
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
-        train = self._train
-        weights = np.array([train.class_weights(p)])
-        (made,) = self._shortcut.fit(train.estimator, train.X, train.labels, weights, train.row_weights)
-        if made is not None:
+        (shifted,) = self._train.fit_batch(self._fast_path, [p])
+        if shifted is not None:
             if self._log_odds is None:
-                self._log_odds = _LogOdds(*self._shortcut.log_odds(made.base, self._rows))
-            if self._log_odds.all_on_one_side(-made.shift):
-                return Probe(made, together=True), self._log_odds.values > -made.shift
+                self._log_odds = _LogOdds(*self._fast_path.log_odds(shifted.base, self._rows))
+            if self._log_odds.all_on_one_side(-shifted.shift):
+                return Probe(shifted, batched=True), self._log_odds.values > -shifted.shift
         return self._slow.take(p)
-
-    def close(self) -> None:
-        """Do nothing: no fit is waiting."""
 
 
 class _LogOdds:
@@ -279,11 +330,24 @@ class _LogOdds:
         return bool(from_below == np.searchsorted(self._highs, point) and not np.isnan(self._highs[-1]))
 
 
-class _Fit(NamedTuple):
-    train: Train
-    rows: DistinctRows
-    classes: np.ndarray
+def make_probes(
+    estimator: Any, train: Train, X: Any, classes: np.ndarray, n_jobs: int | None, *, shortcuts: bool
+) -> Probes:
+    """Return the fastest exact way to fit the thresholds of one problem. ``X`` are the rows that weigh the intervals.
 
-    def __call__(self, p: float) -> tuple[Any, np.ndarray]:
-        classifier = self.train(p)
-        return classifier, self.rows.predicted(classifier, self.classes) == 1
+    Without ``shortcuts`` each threshold is fitted separately and predicts every row.
+    """
+    n_workers, in_threads = effective_n_jobs(n_jobs), learns_in_threads(estimator)
+    deduplicate = shortcuts and predicts_rows_independently(estimator)
+    n_threads = n_workers if in_threads else 1
+    if shortcuts and isinstance(train, ClassWeightTrain) and train.weighs_classes:
+        fast_path = make_fast_path(estimator)
+        if fast_path is not None:
+            # predictions later get a fast path of their own, because the one that fits keeps the training rows
+            predictor = ProbePredictor(make_fast_path(estimator), deduplicate, n_threads)
+            if isinstance(fast_path, PriorShift):
+                return ShiftedProbes(train, X, classes, predictor, fast_path)
+            return BatchProbes(train, X, classes, predictor, fast_path)
+    rows = distinct_rows(X) if deduplicate else DistinctRows(X)
+    predictor = ProbePredictor(None, deduplicate, n_threads)
+    return SeparateProbes(train, rows, classes, predictor, n_workers, in_threads=in_threads)

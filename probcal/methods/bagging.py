@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from probcal._learner_output import learner_probabilities, normalised_rows, predicted_classes
-from probcal._validation import check_choices, check_clip, check_counts
-from probcal.methods._base import ProbabilityMethod, clipped_rows
+from probcal._validation import check_counts
+from probcal.methods._base import Constraint, ProbabilityMethod, clipped_rows, is_clip_or_rows
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 from probcal.methods.calibrators._calibrator import smallest_probability
 
@@ -50,7 +50,12 @@ class BaggedVoteClassifier(ProbabilityMethod):
         Names of the columns of X. Only set if all names are strings.
     """
 
-    hands_weights_on = False
+    forwards_sample_weight = False
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "voting": ("auto", "votes", "means"),
+        "n_estimators": check_counts,
+        "clip": is_clip_or_rows,
+    }
 
     def __init__(
         self,
@@ -133,18 +138,6 @@ class BaggedVoteClassifier(ProbabilityMethod):
             return clipped_rows(np.mean([self._output(bag, X) for bag in self.estimators_], axis=0), self._clip)
         total = sum(self._output(bag, X) for bag in self.estimators_)
         return normalised_rows(np.clip(total / len(self.estimators_), *self._clip))
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_choices(self, {"voting": ("auto", "votes", "means")})
-        check_counts(self, "n_estimators")
-        check_clip(self.clip, or_rows=True)
 
     def _fit_bag(
         self,

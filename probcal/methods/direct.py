@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from probcal._learner_output import every_class_place, learner_probabilities, predicted_classes
-from probcal._validation import check_choices, check_clip
 from probcal.components.classes import unmet_need
-from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
+from probcal.methods._base import Constraint, ProbabilityMethod, class_scores, clipped_rows, combine_classes, is_clip
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 
 Kept = Literal["both", "positive", "predicted"]
@@ -50,6 +49,7 @@ class DirectClassifier(ProbabilityMethod):
     """
 
     needs_one_of = ("predict_proba",)
+    constraints: ClassVar[dict[str, Constraint]] = {"clip": is_clip, "kept": ("both", "positive", "predicted")}
     kept: Kept = "both"  # the default for subclasses without this parameter
 
     def __init__(
@@ -120,17 +120,6 @@ class DirectClassifier(ProbabilityMethod):
             return p
         first = (p[:, 0] > p[:, 1]) & (self.kept == "predicted")
         return np.column_stack([np.where(first, p[:, 0], 1 - p[:, 1]), np.where(first, 1 - p[:, 0], p[:, 1])])
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_clip(self.clip)
-        check_choices(self, {"kept": ("both", "positive", "predicted")})
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the learner's own predicted labels.

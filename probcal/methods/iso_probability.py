@@ -9,7 +9,7 @@ import numpy as np
 from contourpy import contour_generator
 
 from probcal._learner_output import learner_scores
-from probcal.methods.plane import as_given, points_of
+from probcal.methods.plane import like_rows, plane_points
 from probcal.methods.refinement import ThresholdClassifiers
 
 PointPredictor = Callable[[np.ndarray], np.ndarray]
@@ -27,41 +27,23 @@ _MOST_POINTS = 200
 
 
 class Box(NamedTuple):
-    """Hold a rectangle: its lower left corner and its sides.
-
-    Parameters
-    ----------
-    low : ndarray of shape (2,)
-        Lower left corner.
-    sides : ndarray of shape (2,)
-        Lengths of the sides.
-    """
+    """Hold a rectangle: its lower left corner and the lengths of its sides, (2,) each."""
 
     low: np.ndarray
     sides: np.ndarray
 
     @classmethod
     def around(cls, points: np.ndarray, margin: float = 0.05) -> Box:
-        """Return the box of points, with a margin.
+        """Return the box of ``points``, (n, 2), with a share ``margin`` of each side added at both of its ends.
 
-        Parameters
-        ----------
-        points : ndarray of shape (n, 2)
-            Points in the plane. They must differ in both columns, because no side may be 0.
-        margin : float, default=0.05
-            Share of each side that is added at each of its ends.
-
-        Returns
-        -------
-        Box
-            The box with its margin.
+        The points must differ in both columns, because no side may be 0.
         """
         low, sides = points.min(axis=0), np.ptp(points, axis=0)
         return cls(low - margin * sides, (1 + 2 * margin) * sides)
 
 
 def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
-    """Return the border within a box between positive and negative predictions.
+    """Return the border within a box between positive and negative predictions, as polylines of at most 200 points.
 
     The labels on a grid of 129 x 129 points give the course of each line (marching squares). Each place where it
     crosses the grid is then bisected to 1e-7 of the box. Further places between two of them are bisected while the
@@ -69,23 +51,11 @@ def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
     tree's regions are cut by at most that much.
 
     Points on a straight run, to 1e-5 again, are left out at the end, so a straight border is its two ends. A line is
-    simplified more only if it still has over 200 points.
+    simplified more only if it still has over 200 points. A closed line ends where it begins.
 
     Limits: a region narrower than a cell, 1/128 of the box, may be missed, and a line may run past it. The points of a
     line are exact to 1e-5 of the box. Halfway between two of them a curved border may be farther away, by about 1e-4
     (8e-5 for a support vector machine with a Gaussian kernel, 1.1e-4 for naive Bayes).
-
-    Parameters
-    ----------
-    predict : callable
-        Function from points of shape (n, 2) to bool of shape (n,), whether the classifier predicts the positive class.
-    box : Box
-        The rectangle to search.
-
-    Returns
-    -------
-    list of ndarray of shape (n, 2)
-        Polylines, with n at most 200. A closed line ends where it begins.
     """
 
     def on_unit_square(points: np.ndarray) -> np.ndarray:
@@ -98,22 +68,21 @@ def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
     if not lines:
         return []
     # halfway between two grid neighbours whose labels differ
-    places = np.concatenate([np.asarray(line) for line in lines])
-    points = _bisect(on_unit_square, np.floor(places) / _CELLS, np.ceil(places) / _CELLS)
+    crossings = np.concatenate([np.asarray(line) for line in lines])
+    points = _bisect(on_unit_square, np.floor(crossings) / _CELLS, np.ceil(crossings) / _CELLS)
     number = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
     points, number = _add_bends(on_unit_square, points, number)
     return [box.low + _simplify(points[number == line]) * box.sides for line in range(len(lines))]
 
 
-def _bisect(predict: PointPredictor, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return a place (n, 2) between each of ``one`` and ``other``, whose labels differ, where the label changes."""
-    label = predict(one)
+def _bisect(predict: PointPredictor, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return a point (n, 2) between each ``start`` and ``end``, whose labels differ, where the label changes."""
+    start_label = predict(start)
     for _ in range(_HALVINGS):
-        middle = (one + other) / 2
-        like_one = (predict(middle) == label)[:, None]
-        one, other = np.where(like_one, middle, one), np.where(like_one, other, middle)
-    place: np.ndarray = (one + other) / 2
-    return place
+        middle = (start + end) / 2
+        like_start = (predict(middle) == start_label)[:, None]
+        start, end = np.where(like_start, middle, start), np.where(like_start, end, middle)
+    return np.asarray((start + end) / 2)
 
 
 def _add_bends(predict: PointPredictor, points: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,12 +131,12 @@ def _corners(points: np.ndarray, tolerance: float) -> list[int]:
     return sorted(kept)
 
 
-def _distances(points: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the distances (n,) of ``points`` from the segment between ``one`` and ``other``."""
-    along = other - one
+def _distances(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the distances (n,) of ``points`` from the segment from ``start`` to ``end``."""
+    along = end - start
     square = along @ along
-    share = np.clip((points - one) @ along / square, 0, 1) if square > 0 else np.zeros(len(points))
-    distances: np.ndarray = np.linalg.norm(points - (one + share[:, None] * along), axis=1)
+    share = np.clip((points - start) @ along / square, 0, 1) if square > 0 else np.zeros(len(points))
+    distances: np.ndarray = np.linalg.norm(points - (start + share[:, None] * along), axis=1)
     return distances
 
 
@@ -180,24 +149,11 @@ _UNCHANGED = 0.5
 
 
 def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | None:
-    """Choose rows of each class to draw.
+    """Return ``{"x", "y", "label"}`` for each of ``classes``: at most 500 of its rows, evenly spaced in their order.
 
-    Parameters
-    ----------
-    X : array-like or DataFrame of shape (n_rows, n_columns)
-        Rows.
-    labels : ndarray of shape (n_rows,)
-        Labels of the rows.
-    classes : ndarray of shape (n_classes,)
-        The labels to draw, in this order.
-
-    Returns
-    -------
-    list of dict or None
-        ``{"x", "y", "label"}`` for each class: at most 500 of its rows, evenly spaced in their order. None if X does
-        not have two numeric columns.
+    The result is None if X does not have two numeric columns.
     """
-    points = points_of(X)
+    points = plane_points(X)
     if points is None:
         return None
     lines = []
@@ -208,65 +164,41 @@ def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | No
 
 
 def iso_probability(classifiers: ThresholdClassifiers, X: Any) -> Lines | None:
-    """Return the lines of equal probability: the border of each level.
+    """Return the lines of equal probability: ``{"level", "x", "y"}`` for each line of each level's border.
 
-    For the accuracy see ``border``.
-
-    Parameters
-    ----------
-    classifiers : ThresholdClassifiers
-        Their thresholds are the levels.
-    X : array-like or DataFrame of shape (n_rows, n_columns)
-        Rows that set the box of the lines.
-
-    Returns
-    -------
-    list of dict or None
-        ``{"level", "x", "y"}`` for each line of each level's border, within the box of X and a margin of 5 %. A level
-        without a border there has one point, the lower left corner of the box. Its ``"positive"`` tells whether it
-        predicts the positive class everywhere. None if X does not have two numeric columns, or if one of them has a
-        single value.
+    They lie within the box of X and a margin of 5 %. For the accuracy see ``border``. A level without a border there
+    has one point, the lower left corner of the box. Its ``"positive"`` tells whether it predicts the positive class
+    everywhere. The result is None if X does not have two numeric columns, or if one of them has a single value.
     """
-    points = points_of(X)
+    points = plane_points(X)
     if points is None or not np.ptp(points, axis=0).all():
         return None
     box, lines = Box.around(points), []
-    for place, level in enumerate(classifiers.thresholds.tolist()):
+    for index, level in enumerate(classifiers.thresholds.tolist()):
 
-        def predict(grid_points: np.ndarray, place: int = place) -> np.ndarray:
-            return classifiers.predicts_positive(place, as_given(grid_points, X))
+        def predict(grid_points: np.ndarray, index: int = index) -> np.ndarray:
+            return classifiers.predicts_positive(index, like_rows(grid_points, X))
 
-        found = [{"level": level, "x": one[:, 0].tolist(), "y": one[:, 1].tolist()} for one in border(predict, box)]
-        lines += found or [_corner_point(level, predict(box.low[None])[0], box)]
+        level_lines = [
+            {"level": level, "x": line[:, 0].tolist(), "y": line[:, 1].tolist()} for line in border(predict, box)
+        ]
+        if not level_lines:
+            x, y = box.low.tolist()
+            level_lines = [{"level": level, "x": [x], "y": [y], "positive": bool(predict(box.low[None])[0])}]
+        lines += level_lines
     return lines
 
 
-def _corner_point(level: float, positive: bool, box: Box) -> dict[str, Any]:
-    return {"level": level, "x": [float(box.low[0])], "y": [float(box.low[1])], "positive": bool(positive)}
-
-
 def score_against_probability(classifiers: ThresholdClassifiers, X: Any, probabilities: np.ndarray) -> Lines | None:
-    """Return the line of decision functions and predicted probabilities.
+    """Return one line ``{"x", "y"}`` of at most 400 rows: their decision functions, rising, and ``probabilities``.
 
-    Parameters
-    ----------
-    classifiers : ThresholdClassifiers
-        The classifier of level .5, where both classes weigh 1, gives the decision function.
-    X : array-like or DataFrame of shape (n_rows, n_columns)
-        Rows to score.
-    probabilities : ndarray of shape (n_rows,)
-        Predicted probabilities of these rows.
-
-    Returns
-    -------
-    list of dict or None
-        One line ``{"x", "y"}`` of at most 400 rows, sorted by the decision function x. y is the predicted probability.
-        None without the level .5, and for a learner without ``decision_function``, such as a tree.
+    The classifier of level .5, where both classes weigh 1, gives the decision function. The result is None without this
+    level, and for a learner without ``decision_function``, such as a tree.
     """
-    (place,) = np.nonzero(np.isclose(classifiers.thresholds, _UNCHANGED, rtol=0, atol=1e-12))
-    if not len(place) or not hasattr(classifiers.classifiers[place[0]], "decision_function"):
+    (unchanged,) = np.nonzero(np.isclose(classifiers.thresholds, _UNCHANGED, rtol=0, atol=1e-12))
+    if not len(unchanged) or not hasattr(classifiers.classifiers[unchanged[0]], "decision_function"):
         return None
-    scores = learner_scores(classifiers.classifiers[place[0]], X, classifiers.classes)[:, 0]
+    scores = learner_scores(classifiers.classifiers[unchanged[0]], X, classifiers.classes)[:, 0]
     chosen = _evenly_spaced(np.argsort(scores, kind="stable"), _SCORED_ROWS)
     return [{"x": scores[chosen].tolist(), "y": probabilities[chosen].tolist()}]
 

@@ -1,27 +1,169 @@
-"""Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005)."""
+"""Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005).
+
+Read it in three files. Here is how the classifier of a threshold is trained under importance weights: steps 2(d) and
+2(e) of Algorithm 1. ``_threshold_method`` fits and combines the problems of several classes. ``refinement`` chooses the
+thresholds and counts the votes.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model._base import LinearClassifierMixin
 
-from probcal._validation import check_choices, check_clip, check_counts, check_flag
-from probcal.methods._fitting import takes_weights
+from probcal._learner_output import last_step, predicted_classes
+from probcal._validation import check_counts, check_flag
+from probcal.fast_paths.fast_path import FastPath
+from probcal.methods._base import Constraint, is_clip
+from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod
-from probcal.methods.importance import TotalWeight, WeightedTraining, Weighting, check_weights_accepted, is_linear
-from probcal.methods.refinement import Goal, Loss, Refinement, even_thresholds
+from probcal.methods.refinement import Loss, Refinement, ThresholdLoss, even_thresholds
 
-_CHOICES = {
-    "loss": ("log_loss", "squared_error"),
-    "refinement": ("printed", "true_drop"),
-    "weighting": ("auto", "weight", "rejection", "costing"),
-    "discretisation": ("train", "transductive", "uniform"),
-    "total_weight": (None, "n"),
-    "multiclass": ("difference", "normalised"),
-}
+Weighting = Literal["auto", "weight", "rejection", "costing"]
+TotalWeight = Literal["n"] | None
+
+
+def importance_weights(
+    positive: np.ndarray, p: float, total_weight: TotalWeight = None, row_weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the importance weights i_p(y), (n_rows,): (1-p)/p for ``positive`` rows and 1 for the others.
+
+    The best classifier under these weights predicts 1 exactly where D(1|x) > p (Langford & Zadrozny 2005, Corollary 1).
+    ``row_weights``, (n_rows,), multiply them. With ``total_weight="n"`` they sum to the number of rows or to the sum of
+    ``row_weights``, so that a regularised learner sees the same amount of data for every p.
+    """
+    weights = np.where(positive, (1 - p) / p, 1.0)
+    total: float = len(weights)
+    if row_weights is not None:
+        weights, total = weights * row_weights, row_weights.sum()
+    return weights if total_weight is None else weights * (total / weights.sum())
+
+
+def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = None) -> tuple[float, float]:
+    """Return the ``importance_weights`` of a negative and of a positive row, exact to the last bit.
+
+    Row weights multiply these values. With ``total_weight="n"`` the order of the factors would then change the last
+    bit.
+    """
+    ratio = (1 - p) / p
+    if total_weight is None:
+        return 1.0, ratio
+    scale = len(positive) / float(np.where(positive, ratio, 1.0).sum())
+    return scale, ratio * scale
+
+
+def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Return the rising numbers of the rows of one rejection sample, which keeps row i with probability w_i / Z.
+
+    Z is the largest weight, the smallest valid value, so that no row is dropped without need (Zadrozny, Langford & Abe
+    2003, section 2.3).
+    """
+    return np.flatnonzero(random.random(len(weights)) * weights.max() < weights)
+
+
+def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:
+    """Return the random generator of threshold ``p``, which does not depend on the order or place of fitting."""
+    # only leading digits of p: the last may differ between machines, and the stream must not
+    return np.random.default_rng([*stream, *f"{p:.12g}".encode()])
+
+
+class MajorityVote:
+    """Predict the majority label of fitted classifiers (Zadrozny, Langford & Abe 2003, section 2.3.2).
+
+    The second of the two ``classes`` is predicted if more than half of the classifiers predict it.
+    """
+
+    def __init__(self, classifiers: list[Any], classes: np.ndarray) -> None:
+        self.classifiers, self.classes_ = classifiers, classes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the majority label of each row, (n_rows,)."""
+        votes = np.sum([predicted_classes(one, X, self.classes_) for one in self.classifiers], axis=0)
+        labels: np.ndarray = self.classes_[(2 * votes > len(self.classifiers)).astype(np.int64)]
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedTraining:
+    """Train on rows of two ``classes`` weighted by i_p: steps 2(d) and 2(e) of Algorithm 1.
+
+    A copy of ``estimator`` is fitted for each threshold. ``row_weights``, (n_rows,) or None, multiply i_p. ``stream``
+    seeds the random streams. ``weighting``, ``total_weight`` and ``n_samples`` are as in ``ProbingClassifier``.
+    """
+
+    estimator: Any
+    X: Any
+    labels: np.ndarray
+    classes: np.ndarray
+    row_weights: np.ndarray | None
+    weighting: Weighting
+    total_weight: TotalWeight
+    n_samples: int
+    stream: tuple[int, ...]
+
+    def __call__(self, p: float) -> Any:
+        """Return the classifier of threshold ``p``."""
+        random = random_stream(self.stream, p)
+        weights = importance_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
+        if self.weighting == "weight":
+            return fit_weighted(fresh_copy(self.estimator, random), self.X, self.labels, weights)
+        if self.weighting == "costing":
+            return MajorityVote([self._on_sample(weights, random) for _ in range(self.n_samples)], self.classes)
+        return self._on_sample(weights, random)
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Return whether the learner's weights are exactly those of ``class_weights`` times ``row_weights``."""
+        # with both, the weights are rescaled after the product, and a fast path would round in another order
+        return self.weighting == "weight" and (self.row_weights is None or self.total_weight is None)
+
+    def fit_batch(self, fast_path: FastPath, thresholds: list[float]) -> Any:
+        """Return what ``fast_path`` makes for ``thresholds``: a list of classifiers, with None where it makes none."""
+        positive = self.labels == self.classes[1]
+        weights = np.array([class_weights(positive, p, self.total_weight) for p in thresholds])
+        return fast_path.fit(clone(self.estimator), self.X, self.labels, weights, self.row_weights)
+
+    @cached_property
+    def _sample(self) -> Callable[[np.ndarray], Any]:
+        return sampler(self.estimator, self.X)
+
+    def _on_sample(self, weights: np.ndarray, random: np.random.Generator) -> Any:
+        classifier = fresh_copy(self.estimator, random)
+        rows = rejection_sample(weights, random)
+        return fit_on_sample(classifier, self._sample(rows), self.labels[rows])
+
+
+def is_linear(estimator: Any) -> bool:
+    """Return whether the boundary of a classifier is known to be a plane. The last step of a Pipeline decides.
+
+    It is for scikit-learn's linear classifiers, and for a learner with ``kernel="linear"``.
+    """
+    learner = last_step(estimator)
+    return isinstance(learner, LinearClassifierMixin) or getattr(learner, "kernel", None) == "linear"
+
+
+def chosen_weighting(method: Any) -> Weighting:
+    """Return the ``weighting`` of a method, where ``"auto"`` is decided by its ``estimator``."""
+    if method.weighting != "auto":
+        weighting: Weighting = method.weighting
+        return weighting
+    # a learner that fits its rows without error, such as a tree, hardly reacts to weights; a plane cannot
+    return "weight" if is_linear(method.estimator) and takes_weights(method.estimator) else "rejection"
+
+
+def check_weights_accepted(method: Any) -> None:
+    """Raise ValueError if ``weighting`` of a method is ``"weight"`` and its ``estimator`` takes no weights."""
+    if method.weighting == "weight" and not takes_weights(method.estimator):
+        raise ValueError(
+            f"{type(method.estimator).__name__}.fit takes no sample_weight; use weighting='rejection' or 'auto'"
+        )
 
 
 class ProbingClassifier(ThresholdMethod):
@@ -80,7 +222,7 @@ class ProbingClassifier(ThresholdMethod):
         Number of processes that fit probes early. None means 1, and -1 means all processors, as in joblib.
         Scikit-learn's trees and J48 use threads, and then also predict in parallel. The result does not depend on it.
     shortcuts : bool, default=True
-        Whether probes are fitted in batches if the learner has a shortcut (see ``probcal.fast_paths``), and predict
+        Whether probes are fitted in batches if the learner has a fast path (see ``probcal.fast_paths``), and predict
         equal rows only once. No vote of a training row changes. Another row's vote can change only if it lies within
         rounding of a boundary. False fits each probe separately and predicts every row.
     random_state : int, RandomState, Generator or None, default=None
@@ -91,7 +233,7 @@ class ProbingClassifier(ThresholdMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    probings_ : list of ThresholdClassifiers
+    threshold_models_ : list of ThresholdClassifiers
         One for two classes. With more classes, one for each probed class against the rest.
     thresholds_ : ndarray of shape (n_fitted,)
         Thresholds p, rising. Only with two classes. There are fewer than ``n_probes`` only if floats can split no
@@ -100,7 +242,7 @@ class ProbingClassifier(ThresholdMethod):
         The fitted classifiers in the order of ``thresholds_``. Only with two classes.
     order_ : ndarray of shape (n_fitted,), dtype int
         Positions in ``estimators_`` in the order of fitting. Only with two classes.
-    estimates_ : ndarray of shape (n_fitted + 1,)
+    probabilities_ : ndarray of shape (n_fitted + 1,)
         Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
     n_features_in_ : int
         Number of columns of X. Only set if X has columns.
@@ -117,7 +259,19 @@ class ProbingClassifier(ThresholdMethod):
     (569, 2)
     """
 
-    hands_weights_on = False
+    forwards_sample_weight = False
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "loss": ("log_loss", "squared_error"),
+        "refinement": ("printed", "true_drop"),
+        "weighting": ("auto", "weight", "rejection", "costing"),
+        "discretisation": ("train", "transductive", "uniform"),
+        "total_weight": (None, "n"),
+        "multiclass": ("difference", "normalised"),
+        "shortcuts": check_flag,
+        "n_probes": check_counts,
+        "n_samples": check_counts,
+        "clip": is_clip,
+    }
 
     def __init__(
         self,
@@ -211,14 +365,11 @@ class ProbingClassifier(ThresholdMethod):
         ValueError
             If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
         """
-        check_choices(self, _CHOICES)
-        check_flag(self, "shortcuts")
-        check_counts(self, "n_probes", "n_samples")
-        check_clip(self.clip)
+        super().check_parameters()
         check_weights_accepted(self)
 
-    def _goal(self) -> Goal:
-        return Goal(self.loss, self.refinement)
+    def _threshold_loss(self) -> ThresholdLoss:
+        return ThresholdLoss(self.loss, self.refinement)
 
     def _grid(self) -> np.ndarray | None:
         return even_thresholds(self.n_probes) if self.discretisation == "uniform" else None
@@ -226,9 +377,7 @@ class ProbingClassifier(ThresholdMethod):
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
     ) -> Train:
-        weighting = self.weighting
-        if weighting == "auto":
-            weighting = "weight" if is_linear(self.estimator) and takes_weights(self.estimator) else "rejection"
         return WeightedTraining(
-            self.estimator, X, labels, classes, weights, weighting, self.total_weight, self.n_samples, stream
-        )
+            self.estimator, X, labels, classes, weights, chosen_weighting(self), self.total_weight, self.n_samples,
+            stream,
+        )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from probcal._validation import (
     row_weights,
     take_rows,
 )
-from probcal.methods._base import two_columns
+from probcal.methods._base import Constraint, two_columns
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
@@ -29,26 +29,9 @@ from probcal.protection.stream_input import check_feedback
 
 
 def stream_labels(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
-    """Check the labels of a stream.
+    """Return the labels ``y`` of a stream as the type of ``classes``, (n_rows,).
 
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Labels.
-    classes : ndarray of shape (n_classes,)
-        The allowed labels.
-    n_rows : int
-        Number of rows of the stream.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The labels ``y``, of the type of ``classes``.
-
-    Raises
-    ------
-    ValueError
-        If ``y`` does not hold one of ``classes`` for each row.
+    Raises ValueError unless ``y`` holds one of ``classes`` for each of ``n_rows`` rows.
     """
     labels = label_array(y)
     if labels.shape != (n_rows,):
@@ -328,6 +311,7 @@ class RetrainedClassifier(DirectClassifier):
     """
 
     online = True
+    constraints: ClassVar[dict[str, Constraint]] = {"every": check_counts}
 
     def __init__(
         self,
@@ -413,17 +397,6 @@ class RetrainedClassifier(DirectClassifier):
         if weights is not None:
             weights = np.concatenate([weights, np.ones(n_rows)])
         return _joined(learned, take_rows(X, slice(n_rows))), np.concatenate([labels, y[:n_rows]]), weights
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_counts(self, "every")
-        super().check_parameters()
 
 
 def _joined(first: Any, second: Any) -> Any:

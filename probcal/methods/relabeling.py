@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from probcal._validation import check_choices, check_clip, check_counts
+from probcal._validation import check_counts
+from probcal.methods._base import Constraint, is_clip
 from probcal.methods._fitting import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod
-from probcal.methods.importance import random_stream
-from probcal.methods.refinement import Goal, Loss, even_thresholds
-
-_CHOICES = {
-    "loss": ("log_loss", "squared_error"),
-    "discretisation": ("train", "uniform"),
-    "multiclass": ("difference", "normalised"),
-}
+from probcal.methods.probing import random_stream
+from probcal.methods.refinement import Loss, ThresholdLoss, even_thresholds
 
 
 class RelabelingClassifier(ThresholdMethod):
@@ -56,7 +51,7 @@ class RelabelingClassifier(ThresholdMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    probings_ : list of ThresholdClassifiers
+    threshold_models_ : list of ThresholdClassifiers
         One for two classes. With more classes, one for each probed class against the rest.
     thresholds_ : ndarray of shape (n_fitted,)
         Thresholds p, rising. Only with two classes. There are fewer than ``n_probes`` only if floats can split no
@@ -65,13 +60,21 @@ class RelabelingClassifier(ThresholdMethod):
         The fitted classifiers in the order of ``thresholds_``. Only with two classes.
     order_ : ndarray of shape (n_fitted,), dtype int
         Positions in ``estimators_`` in the order of fitting. Only with two classes.
-    estimates_ : ndarray of shape (n_fitted + 1,)
+    probabilities_ : ndarray of shape (n_fitted + 1,)
         Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
     n_features_in_ : int
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
     """
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "loss": ("log_loss", "squared_error"),
+        "discretisation": ("train", "uniform"),
+        "multiclass": ("difference", "normalised"),
+        "n_probes": check_counts,
+        "clip": is_clip,
+    }
 
     def __init__(
         self,
@@ -129,20 +132,8 @@ class RelabelingClassifier(ThresholdMethod):
         self._fit_thresholds(X, y, sample_weight, frequency_weights)
         return self
 
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_choices(self, _CHOICES)
-        check_counts(self, "n_probes")
-        check_clip(self.clip)
-
-    def _goal(self) -> Goal:
-        return Goal(self.loss)
+    def _threshold_loss(self) -> ThresholdLoss:
+        return ThresholdLoss(self.loss)
 
     def _grid(self) -> np.ndarray | None:
         return even_thresholds(self.n_probes) if self.discretisation == "uniform" else None
@@ -150,11 +141,11 @@ class RelabelingClassifier(ThresholdMethod):
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
     ) -> Train:
-        return _RelabelledTraining(self.estimator, X, labels, classes, self._weights_for_learner(weights), stream)
+        return _RelabeledTraining(self.estimator, X, labels, classes, self._weights_for_learner(weights), stream)
 
 
 @dataclass(frozen=True, eq=False)
-class _RelabelledTraining:
+class _RelabeledTraining:
     estimator: Any
     X: Any
     labels: np.ndarray
@@ -165,28 +156,11 @@ class _RelabelledTraining:
     def __call__(self, p: float) -> Any:
         random = random_stream(self.stream, p)
         classifier = fresh_copy(self.estimator, random)
-        return fit_on_sample(classifier, self.X, relabelled(self.labels, self.classes, p, random), self.row_weights)
+        return fit_on_sample(classifier, self.X, relabeled(self.labels, self.classes, p, random), self.row_weights)
 
 
-def relabelled(labels: np.ndarray, classes: np.ndarray, p: float, random: np.random.Generator) -> np.ndarray:
-    """Change labels at random, so that 1/2 replaces the threshold ``p``.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Labels of two classes.
-    classes : ndarray of shape (2,)
-        The two labels. The second is positive.
-    p : float
-        Threshold, within (0, 1).
-    random : Generator
-        Source of the random numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The changed labels.
-    """
+def relabeled(labels: np.ndarray, classes: np.ndarray, p: float, random: np.random.Generator) -> np.ndarray:
+    """Return ``labels`` of two ``classes`` with random changes, after which 1/2 replaces the threshold ``p``."""
     changed, chance = (classes[0], (0.5 - p) / (1 - p)) if p < 0.5 else (classes[1], 1 - 0.5 / p)
     other = classes[1] if p < 0.5 else classes[0]
     return np.where((labels == changed) & (random.random(len(labels)) < chance), other, labels)

@@ -27,19 +27,20 @@ most levels have no surface among the rows, unless few support vectors lie at th
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from probcal._learner_output import last_step
-from probcal._validation import check_choices, check_flag, take_rows
-from probcal.methods._fitting import fit_weighted, fresh_copy, takes_weights
+from probcal._validation import check_flag, take_rows
+from probcal.methods._base import Constraint
+from probcal.methods._fitting import fit_weighted, fresh_copy
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
-from probcal.methods.importance import WeightedTraining, Weighting, check_weights_accepted, is_linear
 from probcal.methods.iso_probability import Lines, iso_probability, rows_by_class, score_against_probability
-from probcal.methods.refinement import Goal, ThresholdClassifiers, even_thresholds
+from probcal.methods.probing import WeightedTraining, Weighting, check_weights_accepted, chosen_weighting
+from probcal.methods.refinement import ThresholdClassifiers, ThresholdLoss, even_thresholds
 
 
 def support_vectors(
@@ -47,30 +48,8 @@ def support_vectors(
 ) -> np.ndarray:
     """Return the row numbers of the support vectors of a learner, fitted on all rows.
 
-    It reads ``support_`` of the learner, or of the last step of a Pipeline.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Has ``support_`` after ``fit``.
-    X : array-like or DataFrame of shape (n_rows, n_columns)
-        Whatever the estimator accepts.
-    labels : ndarray of shape (n_rows,)
-        Labels.
-    weights : ndarray of shape (n_rows,) or None
-        Weights of the rows, above 0. None means equal weights.
-    stream : tuple of int
-        Numbers that seed the random stream.
-
-    Returns
-    -------
-    ndarray of shape (n_support,), dtype int
-        Row numbers, rising.
-
-    Raises
-    ------
-    ValueError
-        If the learner has no ``support_``, or if that holds no row numbers.
+    It reads ``support_`` of the learner, or of the last step of a Pipeline. The row numbers rise. Raises ValueError if
+    there is no ``support_``, or if that holds no row numbers.
     """
     learner = fresh_copy(estimator, np.random.default_rng(stream))
     learner = last_step(fit_weighted(learner, X, labels, weights))
@@ -95,12 +74,15 @@ def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
 
 _PAPER_LEVELS = even_thresholds(19)
 
-_CHOICES = {
-    "answer": ("isotonic", "bounds", "first_crossing"),
-    "rows": ("all", "support_vectors"),
-    "weighting": ("auto", "weight", "rejection"),
-    "multiclass": ("rest", "pairs"),
-}
+
+def _check_levels(method: Any, name: str) -> None:
+    """Raise ValueError unless the levels are None or rising numbers within (0, 1)."""
+    if method.levels is None:
+        return
+    levels = np.asarray(method.levels)
+    sound = levels.ndim == 1 and len(levels) and levels.dtype.kind in "iuf"
+    if not (sound and (np.diff(levels) > 0).all() and levels[0] > 0 and levels[-1] < 1):
+        raise ValueError(f"levels must be rising numbers within (0, 1), not {method.levels!r}")
 
 
 class WeightSweepClassifier(ThresholdMethod):
@@ -150,7 +132,7 @@ class WeightSweepClassifier(ThresholdMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    probings_ : list of ThresholdClassifiers
+    threshold_models_ : list of ThresholdClassifiers
         The classifiers of each problem. There is one problem for two classes, and otherwise one per class or per pair.
     thresholds_ : ndarray of shape (n_levels,)
         The levels, rising. Only with two classes.
@@ -164,8 +146,16 @@ class WeightSweepClassifier(ThresholdMethod):
         Names of the columns of X. Only set if all names are strings.
     """
 
-    hands_weights_on = False
+    forwards_sample_weight = False
     clip = (0.0, 1.0)
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "answer": ("isotonic", "bounds", "first_crossing"),
+        "rows": ("all", "support_vectors"),
+        "weighting": ("auto", "weight", "rejection"),
+        "multiclass": ("rest", "pairs"),
+        "shortcuts": check_flag,
+        "levels": _check_levels,
+    }
 
     def __init__(
         self,
@@ -242,7 +232,7 @@ class WeightSweepClassifier(ThresholdMethod):
             Probabilities, in the order of ``classes_``.
         """
         self._before_predicting(X)
-        return self._combined([self._interval(one, X).mean(axis=1) for one in self.probings_])
+        return self._combine([self._interval(one, X).mean(axis=1) for one in self.threshold_models_])
 
     def predict_interval(self, X: Any) -> np.ndarray:
         """Predict the interval in which the probability of the second class lies.
@@ -263,9 +253,9 @@ class WeightSweepClassifier(ThresholdMethod):
             If there are more than two classes.
         """
         self._before_predicting(X)
-        if len(self.probings_) > 1:
+        if len(self.threshold_models_) > 1:
             raise ValueError(f"predict_interval is for two classes only, and y had {len(self.classes_)}")
-        return self._interval(self.probings_[0], X)
+        return self._interval(self.threshold_models_[0], X)
 
     def curves(self, X: Any) -> dict[str, list[dict[str, Any]]]:
         """Return the lines to draw for two classes.
@@ -297,9 +287,9 @@ class WeightSweepClassifier(ThresholdMethod):
             .5.
         """
         self._before_predicting(X)
-        if len(self.probings_) > 1:
+        if len(self.threshold_models_) > 1:
             return {}
-        (only,) = self.probings_
+        (only,) = self.threshold_models_
         lines = {
             "iso_probability": iso_probability(only, X),
             "training_rows": self.training_rows_,
@@ -315,17 +305,11 @@ class WeightSweepClassifier(ThresholdMethod):
         ValueError
             If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
         """
-        check_choices(self, _CHOICES)
-        check_flag(self, "shortcuts")
-        if self.levels is not None:
-            levels = np.asarray(self.levels)
-            sound = levels.ndim == 1 and len(levels) and levels.dtype.kind in "iuf"
-            if not (sound and (np.diff(levels) > 0).all() and levels[0] > 0 and levels[-1] < 1):
-                raise ValueError(f"levels must be rising numbers within (0, 1), not {self.levels!r}")
+        super().check_parameters()
         check_weights_accepted(self)
 
-    def _goal(self) -> Goal:
-        return Goal("squared_error")  # its minimax prediction is the midpoint
+    def _threshold_loss(self) -> ThresholdLoss:
+        return ThresholdLoss("squared_error")  # its minimax prediction is the midpoint
 
     def _grid(self) -> np.ndarray:
         if self.levels is not None:
@@ -341,22 +325,19 @@ class WeightSweepClassifier(ThresholdMethod):
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
     ) -> Train:
         if self.rows == "support_vectors":
-            kept = support_vectors(self.estimator, X, labels, weights, stream)
-            X, labels = take_rows(X, kept), labels[kept]
-            weights = None if weights is None else weights[kept]
+            support = support_vectors(self.estimator, X, labels, weights, stream)
+            X, labels = take_rows(X, support), labels[support]
+            weights = None if weights is None else weights[support]
         if len(self.classes_) == 2:
             self.training_rows_ = rows_by_class(X, labels, classes)
-        weighting = self.weighting
-        if weighting == "auto":
-            weighting = "weight" if is_linear(self.estimator) and takes_weights(self.estimator) else "rejection"
-        return WeightedTraining(self.estimator, X, labels, classes, weights, weighting, "n", 1, stream)
+        return WeightedTraining(self.estimator, X, labels, classes, weights, chosen_weighting(self), "n", 1, stream)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
         if self.multiclass == "pairs" and len(self.classes_) > 2:
             return [(rows, labels[rows], classes) for rows, classes in class_pairs(labels, self.classes_)]
         return super()._problems(labels)
 
-    def _combined(self, probabilities: list[np.ndarray]) -> np.ndarray:
+    def _combine(self, probabilities: list[np.ndarray]) -> np.ndarray:
         if self.multiclass == "pairs" and len(self.classes_) > 2:
             return couple_pairs(probabilities, len(self.classes_))
         return combine_problems(probabilities, "normalised", self.clip)
@@ -364,12 +345,12 @@ class WeightSweepClassifier(ThresholdMethod):
     def _interval(self, classifiers: ThresholdClassifiers, X: Any) -> np.ndarray:
         """Return the two levels between which the probability lies, (n_rows, 2)."""
         edges = np.concatenate([[0.0], classifiers.thresholds, [1.0]])
-        answers = classifiers.answers(X)
+        labels = classifiers.predicted_labels(X)
         if self.answer == "isotonic":
-            below = above = answers.sum(axis=1)
+            below = above = labels.sum(axis=1)
         else:
-            below = np.cumprod(answers, axis=1).sum(axis=1)
+            below = np.cumprod(labels, axis=1).sum(axis=1)
             above = below
             if self.answer == "bounds":
-                above = answers.shape[1] - np.cumprod(~answers[:, ::-1], axis=1).sum(axis=1)
+                above = labels.shape[1] - np.cumprod(~labels[:, ::-1], axis=1).sum(axis=1)
         return np.column_stack([edges[below], edges[above + 1]])

@@ -20,7 +20,7 @@ import numpy as np
 
 from probcal.components.nested import instances, paths
 from probcal.errors import StoreError
-from probcal.methods._fitting import SharedFits
+from probcal.methods._shared_fits import SharedFits
 from probcal.metrics import METHOD_METRICS, means_over_labels, roc_curve
 from probcal.metrics.plugins import find_metric
 from probcal.metrics.registry import Prediction, metrics_of

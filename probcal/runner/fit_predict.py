@@ -25,7 +25,8 @@ from probcal.data.load import load
 from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
-from probcal.methods._fitting import SharedFits, fresh_copy
+from probcal.methods._fitting import fresh_copy
+from probcal.methods._shared_fits import SharedFits
 
 if TYPE_CHECKING:
     from probcal.config.experiment import Component

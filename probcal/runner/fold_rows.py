@@ -19,9 +19,7 @@ from probcal.data.folds import draw_legacy_folds, fold_rows
 from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
-from probcal.methods._fitting import SharedFits
-from probcal.methods._repetition import Repetition, RepetitionFits
-from probcal.methods._shared_scores import SharedScores
+from probcal.methods._shared_fits import Repetition, RepetitionFits, SharedFits, SharedScores
 from probcal.runner.fit_predict import SplitRows
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from probcal.components.nested import canonical, paths
 from probcal.components.numerics import numerics
 from probcal.components.registry import plugin_package
 from probcal.data.load import known_fingerprint
-from probcal.fast_paths.shortcut import modules_for
+from probcal.fast_paths.fast_path import modules_for
 from probcal.metrics.plugins import metric_modules
 from probcal.metrics.registry import METRICS
 from probcal.runner.stale_data import data_change

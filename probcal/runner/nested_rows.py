@@ -23,7 +23,7 @@ from probcal.data.folds import fold_rows
 from probcal.data.load import load
 from probcal.data.splits import stream_seed
 from probcal.errors import DataError
-from probcal.methods._shared_scores import SharedScores
+from probcal.methods._shared_fits import SharedScores
 from probcal.methods.calibration_splits import GroupHoldout, Rows, TimeBlocks, nearest_starts, starts_of_times
 from probcal.methods.calibrators._calibration_rows import folds
 from probcal.runner.fit_predict import SplitRows

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from probcal import ProbingClassifier
-from probcal.methods.importance import importance_weights
+from probcal.methods.probing import importance_weights
 
 
 def labels_one_by_one(learner: Any, X: Any, y: np.ndarray, thresholds: Any, asked: Any, **how: Any) -> np.ndarray:
@@ -25,11 +25,11 @@ def assert_no_vote_changes(
     parameters = {"n_probes": 40, "weighting": "weight", "random_state": 0, **parameters}
     fast = ProbingClassifier(learner, **parameters).fit(X, y)
     slow = ProbingClassifier(learner, **parameters, shortcuts=False).fit(X, y)
-    for quick, one in zip(fast.probings_, slow.probings_, strict=True):
+    for quick, one in zip(fast.threshold_models_, slow.threshold_models_, strict=True):
         assert quick.thresholds.tolist() == one.thresholds.tolist()
         assert quick.order.tolist() == one.order.tolist()
-        assert not one.together.any()
+        assert not one.batched.any()
         for rows in (X,) if asked is None else (X, asked):
-            assert (quick.answers(rows) == one.answers(rows)).all()
+            assert (quick.predicted_labels(rows) == one.predicted_labels(rows)).all()
             assert (quick.votes(rows) == one.votes(rows)).all()
     return fast

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from probcal import ProbingClassifier, WeightSweepClassifier
 from probcal.fast_paths import column_sums
-from probcal.fast_paths.shortcut import shortcut_of
+from probcal.fast_paths.fast_path import make_fast_path
 from probcal.learners import KernelNaiveBayes
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -34,7 +34,7 @@ def mixed(n_rows=400, seed=0):
 def test_the_shortcut_does_not_change_votes(total_weight):
     (X, y), (asked, _) = mixed(), mixed(seed=1)
     fitted = assert_no_vote_changes(KernelNaiveBayes(), X, y, asked, total_weight=total_weight)
-    assert fitted.probings_[0].together.all()
+    assert fitted.threshold_models_[0].batched.all()
 
 
 def test_votes_equal_a_loop_over_the_same_thresholds():
@@ -75,7 +75,7 @@ def test_a_derived_classifier_equals_a_fitted_one(rows, first, second):
     values, levels, row_weights, y = map(list, zip(*rows, strict=True))
     row_weights, y = np.array(row_weights), np.array(y)
     frame = pd.DataFrame({"n": np.array(values, dtype=float), "c": pd.Categorical(levels, categories=LEVELS)})
-    [derived] = shortcut_of(KernelNaiveBayes()).fit(
+    [derived] = make_fast_path(KernelNaiveBayes()).fit(
         KernelNaiveBayes(), frame, y, np.array([[first, second]]), row_weights
     )
     fitted = KernelNaiveBayes().fit(frame, y, row_weights * np.where(y, second, first))
@@ -93,26 +93,28 @@ def test_a_class_without_values_has_the_same_kernel_after_reweighting():
 @pytest.mark.parametrize("extreme", [0.0, 1e-200, 1e200, np.inf, np.nan])
 def test_extreme_weights_are_left_to_the_learner(extreme):
     X, y = mixed(50)
-    found = shortcut_of(KernelNaiveBayes()).fit(KernelNaiveBayes(), X, y, np.array([[1.0, extreme], [1.0, 0.5]]), None)
+    found = make_fast_path(KernelNaiveBayes()).fit(
+        KernelNaiveBayes(), X, y, np.array([[1.0, extreme], [1.0, 0.5]]), None
+    )
     assert found[0] is None and found[1] is not None
 
 
 def test_rows_on_a_boundary_are_left_to_the_learner():
     X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     fitted = assert_no_vote_changes(KernelNaiveBayes(), X, y, n_probes=5)
-    assert fitted.probings_[0].together[fitted.order_].tolist() == [False, True, True, True, True]
+    assert fitted.threshold_models_[0].batched[fitted.order_].tolist() == [False, True, True, True, True]
 
 
 def test_margins_do_not_depend_on_block_size(monkeypatch):
     X, y = mixed()
-    shortcut = shortcut_of(KernelNaiveBayes())
-    made = shortcut.fit(KernelNaiveBayes(), X, y, np.array([[1.0, 3.0], [1.0, 0.5]]), None)
+    fast_path = make_fast_path(KernelNaiveBayes())
+    made = fast_path.fit(KernelNaiveBayes(), X, y, np.array([[1.0, 3.0], [1.0, 0.5]]), None)
     expected = np.column_stack([one.decision_function(X) for one in made])
     for at_once in (2, 60, 10_000):
         monkeypatch.setattr(column_sums, "_MARGINS_AT_ONCE", at_once)
-        rows = shortcut.rows(made, X)
+        rows = fast_path.rows(made, X)
         assert len(rows) == len(X)
-        blocks = [shortcut.margins(made, rows[start : start + 90])[0] for start in range(0, len(X), 90)]
+        blocks = [fast_path.margins(made, rows[start : start + 90])[0] for start in range(0, len(X), 90)]
         assert (np.concatenate(blocks) == expected).all()
 
 

@@ -66,8 +66,8 @@ def duality_gap(classifier, X, labels, limits):
 def test_labels_equal_those_of_a_tight_libsvm(name):
     X, labels = sets()[name]
     train, pairs = np.arange(len(X)) % 4 != 0, class_weights(7)
-    shortcut = HingeSVMShortcut()
-    for pair, fitted in zip(pairs, shortcut.fit(HingeSVM(), X[train], labels[train], pairs, None), strict=True):
+    fast_path = HingeSVMShortcut()
+    for pair, fitted in zip(pairs, fast_path.fit(HingeSVM(), X[train], labels[train], pairs, None), strict=True):
         libsvm = SVC(kernel="linear", tol=1e-10).fit(X[train], labels[train], limits_of(labels[train], pair))
         np.testing.assert_array_equal(fitted.predict(X), libsvm.predict(X))
 
@@ -86,9 +86,9 @@ def test_every_probe_has_no_duality_gap(name):
 
 def test_separate_fits_are_within_the_margin_error():
     X, labels = overlapping(n_rows=3000)
-    shortcut, pairs = HingeSVMShortcut(), class_weights()
-    classifiers = shortcut.fit(HingeSVM(), X, labels, pairs, None)
-    margins, errors = shortcut.margins(classifiers, shortcut.rows(classifiers, X))
+    fast_path, pairs = HingeSVMShortcut(), class_weights()
+    classifiers = fast_path.fit(HingeSVM(), X, labels, pairs, None)
+    margins, errors = fast_path.margins(classifiers, fast_path.rows(classifiers, X))
     assert errors.max() < 1e-8
     for place, pair in enumerate(pairs):
         alone = HingeSVM().fit(X, labels, limits_of(labels, pair)).decision_function(X)
@@ -99,11 +99,11 @@ def test_separate_fits_are_within_the_margin_error():
 @given(tables, st.booleans(), st.booleans(), st.booleans(), st.floats(-2, 2))
 def test_labels_of_small_tables_equal_separate_fits(table, duplicated, collinear, separable, log_c):
     X, labels = table_of(table, duplicated, collinear, separable)
-    svm, shortcut, pairs = HingeSVM(C=10**log_c), HingeSVMShortcut(), class_weights(3)
-    for pair, fitted in zip(pairs, shortcut.fit(svm, X, labels, pairs, None), strict=True):
+    svm, fast_path, pairs = HingeSVM(C=10**log_c), HingeSVMShortcut(), class_weights(3)
+    for pair, fitted in zip(pairs, fast_path.fit(svm, X, labels, pairs, None), strict=True):
         if fitted is None:
             continue
-        margins, error = shortcut.margins([fitted], X)
+        margins, error = fast_path.margins([fitted], X)
         alone = clone(svm).fit(X, labels, limits_of(labels, pair))
         sure = np.abs(margins[:, 0]) > error
         np.testing.assert_array_equal(fitted.predict(X)[sure], alone.predict(X)[sure])
@@ -115,9 +115,9 @@ def test_solutions_do_not_depend_on_the_order_of_probes():
     X, labels = overlapping(n_rows=2000)
     pairs = class_weights(30)
     at_once = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, None)
-    shortcut, order = HingeSVMShortcut(), np.random.default_rng(0).permutation(30)
+    fast_path, order = HingeSVMShortcut(), np.random.default_rng(0).permutation(30)
     for places in np.split(order, [1, 3, 6, 10, 17]):
-        for place, classifier in zip(places, shortcut.fit(HingeSVM(), X, labels, pairs[places], None), strict=True):
+        for place, classifier in zip(places, fast_path.fit(HingeSVM(), X, labels, pairs[places], None), strict=True):
             np.testing.assert_allclose(classifier.coef_, at_once[place].coef_, rtol=1e-9, atol=1e-11)
             np.testing.assert_allclose(classifier.intercept_, at_once[place].intercept_, rtol=1e-9, atol=1e-11)
 
@@ -147,21 +147,21 @@ def test_probing_gives_the_votes_of_separate_fits(name, total_weight):
     fast = assert_no_vote_changes(
         HingeSVM(), X[train], labels[train], X[~train], n_probes=20, total_weight=total_weight
     )
-    assert fast.probings_[0].together.all()
+    assert fast.threshold_models_[0].batched.all()
 
 
 def test_a_pipeline_uses_the_path():
     cancer, kinds = load_breast_cancer(return_X_y=True)
     fast = assert_no_vote_changes(make_pipeline(StandardScaler(), HingeSVM()), cancer, kinds, n_probes=10)
-    assert fast.probings_[0].together.all()
+    assert fast.threshold_models_[0].batched.all()
 
 
 def test_labels_of_probing_equal_the_naive_loop():
     X, labels = overlapping(300)
     probing = ProbingClassifier(HingeSVM(), 5, random_state=0).fit(X, labels)  # by weights, because it is linear
-    assert probing.probings_[0].together.all()
+    assert probing.threshold_models_[0].batched.all()
     answers = labels_one_by_one(HingeSVM(), X, labels, probing.thresholds_, X)
-    np.testing.assert_array_equal(probing.probings_[0].answers(X), answers)
+    np.testing.assert_array_equal(probing.threshold_models_[0].predicted_labels(X), answers)
 
 
 def test_a_failed_search_is_repeated_over_all_rows(monkeypatch):
@@ -177,8 +177,8 @@ def test_a_row_on_the_boundary_is_within_the_error():
     X, labels = overlapping()
     X, labels = np.vstack([X, -X]), np.append(labels, 1 - labels)
     X, labels = np.vstack([X, np.zeros((2, X.shape[1]))]), np.append(labels, [0, 1])
-    shortcut = HingeSVMShortcut()
-    margins, error = shortcut.margins(shortcut.fit(HingeSVM(), X, labels, np.ones((1, 2)), None), X)
+    fast_path = HingeSVMShortcut()
+    margins, error = fast_path.margins(fast_path.fit(HingeSVM(), X, labels, np.ones((1, 2)), None), X)
     assert np.all(np.abs(margins[-1]) <= error)
 
 
@@ -229,11 +229,11 @@ def test_a_classifier_stores_column_names_and_no_rows():
 
 def test_a_solved_probe_needs_little_memory():
     X, labels = overlapping(n_rows=20_000, n_columns=20)
-    shortcut = HingeSVMShortcut()
+    fast_path = HingeSVMShortcut()
     tracemalloc.start()
     kept = []
     for pair in class_weights(6):
-        shortcut.fit(HingeSVM(), X, labels, pair[None], None)
+        fast_path.fit(HingeSVM(), X, labels, pair[None], None)
         kept.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert kept[-1] - kept[0] < 0.05 * X.nbytes

@@ -14,14 +14,14 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.fast_paths.fast_path import make_fast_path
 from probcal.fast_paths.prior_shift import PriorShift
-from probcal.fast_paths.shortcut import shortcut_of
 from probcal.learners import KernelNaiveBayes
 from probcal.methods._probes import _LogOdds
 
 
 class Twin(GaussianNB):
-    """Stand for a subclass, which may change anything, so that no shortcut is allowed for it."""
+    """Stand for a subclass, which may change anything, so that no fast path is allowed for it."""
 
 
 def data(name):
@@ -42,7 +42,7 @@ KERNEL = pytest.param(KernelNaiveBayes(weights="shares"), id="kernel", marks=pyt
 def test_prior_shift_does_not_change_votes(learner, name, total_weight):
     X, y = data(name)
     fitted = assert_no_vote_changes(learner, X[::2], y[::2], X[1::2], total_weight=total_weight)
-    assert fitted.probings_[0].together.all()
+    assert fitted.threshold_models_[0].batched.all()
 
 
 def test_votes_equal_a_loop_over_the_same_thresholds():
@@ -53,7 +53,7 @@ def test_votes_equal_a_loop_over_the_same_thresholds():
 
 
 class Turned(ClassifierMixin, BaseEstimator):
-    """Have the classes in reverse order, and a shortcut whose log-odds are those of the learner's own second class."""
+    """Have the classes in reverse order, and a fast path whose log-odds are those of the learner's own second class."""
 
     def fit(self, X, y, sample_weight=None):
         self.inner_ = GaussianNB().fit(X, y, sample_weight=sample_weight)
@@ -88,7 +88,7 @@ def test_votes_are_the_same_with_nominal_columns():
     frame = pd.DataFrame(X[:, :4]).set_axis(list("abcd"), axis=1)
     frame["kind"] = pd.Categorical(np.where(X[:, 4] > 0.4, "u", "v"))
     frame.loc[::7, "b"] = np.nan
-    assert assert_no_vote_changes(KernelNaiveBayes(weights="shares"), frame, y).probings_[0].together.all()
+    assert assert_no_vote_changes(KernelNaiveBayes(weights="shares"), frame, y).threshold_models_[0].batched.all()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_tie_at_one_half_is_left_to_the_learner():
     X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     fitted = assert_no_vote_changes(GaussianNB(), X, y, n_probes=2)
     assert fitted.thresholds_[fitted.order_].tolist()[0] == 0.5
-    assert fitted.probings_[0].together[fitted.order_].tolist() == [False, True]
+    assert fitted.threshold_models_[0].batched[fitted.order_].tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_tie_at_one_half_is_left_to_the_learner():
     ids=["a subclass", "priors that weights leave alone"],
 )
 def test_subclasses_and_fixed_priors_have_no_shortcut(learner):
-    assert shortcut_of(learner) is None
+    assert make_fast_path(learner) is None
 
 
 @pytest.mark.parametrize("error", [0.1, np.array([0.1, 0.1])])
@@ -168,7 +168,7 @@ def test_coarse_rounding_does_not_change_votes(change, weight):
 def test_tiny_class_weights_are_left_to_the_learner():
     random = np.random.default_rng(0)
     X, y = np.vstack([random.normal(-4, size=(500, 3)), random.normal(4, size=(500, 3))]), np.arange(1000) // 500
-    assert not assert_no_vote_changes(GaussianNB(), X, y, n_probes=100).probings_[0].together.all()
+    assert not assert_no_vote_changes(GaussianNB(), X, y, n_probes=100).threshold_models_[0].batched.all()
 
 
 def test_pickled_classifiers_predict_the_same():

@@ -84,9 +84,9 @@ def test_consistent_pairs_recover_their_probabilities(shares):
 def test_rows_are_coupled_independently():
     rng = np.random.default_rng(0)
     estimates = list(rng.uniform(0.1, 0.9, (6, 8)))
-    together = couple_pairs(estimates, 4)
+    batched = couple_pairs(estimates, 4)
     alone = np.vstack([couple_pairs([one[[row]] for one in estimates], 4) for row in range(8)])
-    assert np.array_equal(together, alone)
+    assert np.array_equal(batched, alone)
 
 
 def test_pairs_are_in_the_order_of_classes():
@@ -132,7 +132,7 @@ def test_weights_of_a_pair_sum_to_its_row_count():
     fitted = WeightSweepClassifier(ThreeDensities(), [0.2, 0.5, 0.9], weighting="weight", multiclass="pairs").fit(
         np.zeros((100, 1)), np.repeat([0, 1, 2], [20, 30, 50])
     )
-    assert [[one.weight_ for one in of.classifiers] for of in fitted.probings_] == [
+    assert [[one.weight_ for one in of.classifiers] for of in fitted.threshold_models_] == [
         pytest.approx([n] * 3) for n in (50, 70, 80)
     ]
 

@@ -14,8 +14,8 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier, WeightSweepClassifier
-from probcal.methods._threshold_method import crossing_pairs, crossings
-from probcal.methods.plane import grid_within_hull, points_of
+from probcal.methods.plane import grid_within_hull, plane_points
+from probcal.methods.vote_contradictions import crossing_pairs, crossings
 from tests.stubs import Inconsistent, Perfect
 
 LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
@@ -38,7 +38,9 @@ def test_only_the_random_learner_has_crossings():
 def test_crossings_of_several_classes_are_added():
     X, y = load_iris(return_X_y=True)
     fitted = WeightSweepClassifier(DecisionTreeClassifier(random_state=0)).fit(X[::2], y[::2])
-    assert fitted.measures(X)["crossings"] == sum(crossing_pairs(one.answers(X)) for one in fitted.probings_)
+    assert fitted.measures(X)["crossings"] == sum(
+        crossing_pairs(one.predicted_labels(X)) for one in fitted.threshold_models_
+    )
 
 
 def two_lines(rows):
@@ -82,8 +84,8 @@ def test_points_on_a_line_have_no_hull(points):
          "ragged", "nested", "texts", "nothing", "a word"],
 )  # fmt: skip
 def test_rows_without_two_finite_numeric_columns_give_no_points(rows):
-    assert points_of(rows) is None
+    assert plane_points(rows) is None
 
 
 def test_integer_columns_give_points():
-    assert points_of(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})).tolist() == [[1, 0.5], [2, 1.5]]
+    assert plane_points(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})).tolist() == [[1, 0.5], [2, 1.5]]

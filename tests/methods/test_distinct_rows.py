@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods._probes import answers_row_by_row, distinct_rows
+from probcal.methods._probes import distinct_rows, predicts_rows_independently
 
 
 class Echo:
@@ -72,7 +72,7 @@ def test_equal_rows_of_an_array_are_predicted_once():
 def test_other_inputs_are_passed_on_unchanged(X):
     rows = distinct_rows(X)
     assert rows.X is X
-    assert rows.place is None
+    assert rows.positions is None
 
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
@@ -91,6 +91,10 @@ class Mine(DecisionTreeClassifier):
 
 
 class MineSays(Mine):
+    predicts_rows_independently = True
+
+
+class MineSaysByTheEarlierName(Mine):
     answers_row_by_row = True
 
 
@@ -106,11 +110,19 @@ def centred(X):
         (BaggingClassifier(Mine()), False),
         (Mine(), False),
         (MineSays(), True),
+        (MineSaysByTheEarlierName(), True),
     ],
-    ids=["scikit-learn's", "a function within", "somebody's within", "somebody's", "somebody's that says so"],
+    ids=[
+        "scikit-learn's",
+        "a function within",
+        "somebody's within",
+        "somebody's",
+        "somebody's that says so",
+        "by the earlier name",
+    ],
 )
 def test_only_learners_that_predict_rows_independently_qualify(learner, alone):
-    assert answers_row_by_row(learner) is alone
+    assert predicts_rows_independently(learner) is alone
 
 
 def test_function_of_all_rows_gives_unchanged_votes():

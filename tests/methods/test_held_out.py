@@ -14,7 +14,7 @@ from probcal import (
     SigmoidClassifier,
     VennAbersClassifier,
 )
-from probcal.methods.calibrators._fold_maps import FoldScores, own_maps_are_better
+from probcal.methods.calibrators._calibration_rows import FoldScores, prefers_fold_maps
 from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 
@@ -132,7 +132,7 @@ def test_folds_with_different_score_scales_have_separate_maps():
 def test_folds_too_small_to_split_share_one_map():
     scores, labels = np.arange(6.0), np.array([0, 1, 1, 0, 0, 1])
     folds = [FoldScores(scores[:3], labels[:3], None), FoldScores(scores[3:], labels[3:], None)]
-    assert not own_maps_are_better(lambda: SigmoidCalibrator("score"), folds, 0)
+    assert not prefers_fold_maps(lambda: SigmoidCalibrator("score"), folds, 0)
 
 
 def test_random_state_shuffles_the_folds(told):

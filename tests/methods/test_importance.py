@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from probcal.methods.importance import importance_weights, rejection_sample
+from probcal.methods.probing import importance_weights, rejection_sample
 
 pytestmark = pytest.mark.filterwarnings("error")
 DRAWS = 4000

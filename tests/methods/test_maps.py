@@ -148,8 +148,8 @@ def test_map_changes_neither_scores_nor_labels(calibrator):
 def test_rows_are_calibrated_independently_of_each_other(calibrator):
     P, y = problem(80, 3, 7)
     fitted = calibrator().fit(P, y)
-    together, alone = fitted.predict_proba(P), np.concatenate([fitted.predict_proba(row[None]) for row in P])
-    np.testing.assert_allclose(alone, together, rtol=0, atol=1e-12)
+    batched, alone = fitted.predict_proba(P), np.concatenate([fitted.predict_proba(row[None]) for row in P])
+    np.testing.assert_allclose(alone, batched, rtol=0, atol=1e-12)
 
 
 def test_grid_search_sets_parameters_of_a_map():

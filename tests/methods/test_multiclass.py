@@ -93,8 +93,8 @@ def test_default_probes_k_classes_and_difference_k_minus_1():
     X, y = load_iris(return_X_y=True)
     difference = ProbingClassifier(TREE, 5, multiclass="difference", weighting="weight").fit(X, y)
     normalised = ProbingClassifier(TREE, 5, weighting="weight").fit(X, y)
-    assert len(difference.probings_) == 2
-    assert len(normalised.probings_) == 3
+    assert len(difference.threshold_models_) == 2
+    assert len(normalised.threshold_models_) == 3
     assert difference.votes(X).shape == (150, 2)
     assert not hasattr(difference, "thresholds_")
 
@@ -105,7 +105,7 @@ def test_one_versus_rest_agrees_with_two_class_probing():
     alone = ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), 15, weighting="weight").fit(
         X, y == 1
     )
-    assert np.array_equal(several.probings_[1].thresholds, alone.thresholds_)
+    assert np.array_equal(several.threshold_models_[1].thresholds, alone.thresholds_)
     assert np.abs(several.votes(X)[:, 1] - alone.votes(X)).mean() < 1
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probcal.methods._probes import _LogOdds, batch_votes
+from probcal.methods._probes import ProbePredictor, _LogOdds
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,5 @@ class FixedMargins:
 
 
 def test_margin_of_exactly_zero_is_no_vote():
-    assert batch_votes(FixedMargins(), [None] * 3, np.zeros((2, 1))).tolist() == [1, 2]
+    votes = ProbePredictor(FixedMargins(), deduplicate_rows=False).votes
+    assert votes([None] * 3, np.ones(3, dtype=bool), np.array([0, 1]), np.zeros((2, 1))).tolist() == [1, 2]

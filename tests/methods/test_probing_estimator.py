@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -78,7 +79,7 @@ def test_pickled_copy_gives_the_same_votes():
 
 
 def test_fitted_probes_are_immutable_and_equal_only_themselves():
-    (fitted,) = probing().fit(LEVELS, ZERO_ONE).probings_
+    (fitted,) = probing().fit(LEVELS, ZERO_ONE).threshold_models_
     assert len({fitted, fitted}) == 1
     assert fitted != replace(fitted), "comparing arrays has no single answer"
     with pytest.raises(AttributeError):
@@ -178,3 +179,16 @@ def test_samples_of_one_class_do_not_stop_the_fit():
     y = np.array([1] + [0] * 23)
     fitted = probing(LogisticRegression(), n_probes=60, weighting="rejection").fit(LEVELS, y)
     assert fitted.predict_proba(LEVELS)[:, 1].max() < 0.5
+
+
+def test_earlier_names_of_fitted_attributes_warn_and_work():
+    X, y = make_classification(60, 3, n_informative=2, n_redundant=0, random_state=0)
+    probing = ProbingClassifier(DecisionTreeClassifier(max_depth=2), 5, random_state=0).fit(X, y)
+    with pytest.warns(FutureWarning, match="probings_ is now called threshold_models_"):
+        (model,) = probing.probings_
+    with pytest.warns(FutureWarning, match="probabilities_"):
+        assert probing.estimates_ is probing.probabilities_
+    with pytest.warns(FutureWarning, match="predicted_labels"):
+        assert (model.answers(X).sum(axis=1) == probing.votes(X)).all()
+    with pytest.warns(FutureWarning, match="batched"):
+        assert model.together is model.batched

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods.importance import MajorityVote
-from probcal.methods.refinement import Goal
+from probcal.methods.probing import MajorityVote
+from probcal.methods.refinement import ThresholdLoss
 from tests.stubs import Constant, Perfect, Unweighted
 
 X = np.repeat([[0.05], [0.3], [0.9]], 20, axis=0)
@@ -24,8 +24,8 @@ def noisy(n=200, seed=0):
 
 def test_gains_of_both_rules_agree_with_hand_calculation():
     # [0, 1/2]: printed gain 1/2; the prediction 1/4 for a truth of 0 or 1/2 costs (1/4)^2 = 1/16 too much
-    assert Goal("squared_error").interval(0, 0.5).gain == 0.5
-    assert Goal("squared_error", "true_drop").interval(0, 0.5).gain == 1 / 16
+    assert ThresholdLoss("squared_error").interval(0, 0.5).gain == 0.5
+    assert ThresholdLoss("squared_error", "true_drop").interval(0, 0.5).gain == 1 / 16
 
 
 def test_true_drop_prefers_wide_and_printed_rule_crowded_intervals():

@@ -112,9 +112,7 @@ def test_large_scores_are_calibrated_as_well_as_small_ones(name, factor):
 
 
 def test_decision_function_of_unscaled_columns_is_calibrated():
-    X, y = make_classification(
-        2000, n_features=10, n_informative=3, flip_y=0.3, class_sep=0.5, random_state=1
-    )
+    X, y = make_classification(2000, n_features=10, n_informative=3, flip_y=0.3, class_sep=0.5, random_state=1)
     for name in ("TemperatureClassifier", "DirichletClassifier"):
         method = getattr(probcal, name)(SGDClassifier(random_state=0), random_state=0).fit(X[:1000] * 100, y[:1000])
         assert log_loss(y[1000:], method.predict_proba(X[1000:] * 100)) < 0.98

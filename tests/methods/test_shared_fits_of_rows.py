@@ -9,7 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.methods._fitting import SharedFits, fit_or_shared, fit_weighted
+from probcal.methods._fitting import fit_weighted
+from probcal.methods._shared_fits import SharedFits, fit_or_shared
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = np.arange(40) % 2

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from probcal.methods._fitting import fit_or_shared
-from probcal.methods._shared_scores import SharedScores
+from probcal.methods._shared_fits import SharedScores, fit_or_shared
 from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
 
 X = np.random.default_rng(0).normal(size=(60, 3))

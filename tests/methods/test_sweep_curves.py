@@ -133,7 +133,7 @@ def test_overlapping_support_vectors_have_a_surface_only_at_half():
     square = first.coef_[0] @ first.coef_[0]
     # predicting one class for all rows costs n: the bound of probcal.methods.weight_sweep
     assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
-    answers = swept(SVM, rows="support_vectors").probings_[0].answers(TOY.X[TEST]).mean(axis=0)
+    answers = swept(SVM, rows="support_vectors").threshold_models_[0].predicted_labels(TOY.X[TEST]).mean(axis=0)
     assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)
 
 

@@ -140,9 +140,9 @@ def test_rows_are_predicted_independently():
     X, y = blobs(400, 2)
     X = np.column_stack([X, np.random.default_rng(0).normal(size=(400, 30))])
     fitted = VennAbersClassifier(LogisticRegression(), random_state=0).fit(X, y)
-    together = fitted.predict_proba(X)
+    batched = fitted.predict_proba(X)
     alone = np.concatenate([fitted.predict_proba(X[[row]]) for row in range(400)])
-    np.testing.assert_allclose(alone, together, atol=1e-12)
+    np.testing.assert_allclose(alone, batched, atol=1e-12)
 
 
 def test_class_predictors_are_divided_by_their_sum():

@@ -192,7 +192,7 @@ def test_invalid_levels_are_rejected(levels):
 
 def test_several_classes_have_levels_for_small_probabilities():
     fitted = WeightSweepClassifier(DecisionTreeClassifier()).fit(X, np.arange(40) % 10)
-    (levels,) = {tuple(one.thresholds) for one in fitted.probings_}
+    (levels,) = {tuple(one.thresholds) for one in fitted.threshold_models_}
     assert np.allclose(levels, [0.00625, 0.0125, 0.025, *np.arange(1, 20) / 20])
 
 

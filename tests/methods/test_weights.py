@@ -25,7 +25,7 @@ from probcal import (
 )
 from probcal.methods._fitting import fit_weighted, takes_weights
 from probcal.methods.direct import DirectClassifier
-from probcal.methods.importance import importance_weights
+from probcal.methods.probing import importance_weights
 from tests.stubs import Constant
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)

@@ -15,7 +15,7 @@ from sklearn.neural_network import MLPClassifier
 from probcal.data.card import find_card, read_card
 from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
-from probcal.methods._repetition import Repetition, RepetitionFits
+from probcal.methods._shared_fits import Repetition, RepetitionFits
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.losses import clipped_log_loss
 from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import (

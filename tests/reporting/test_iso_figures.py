@@ -113,7 +113,7 @@ def test_region_contains_the_points_predicted_positive(folder):
     low, high = box_of([sweep])
     inside = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
     for place, level in enumerate(LEVELS):
-        says = TREE.probings_[0].predicts_positive(place, pd.DataFrame(inside, columns=TOY.X.columns))
+        says = TREE.threshold_models_[0].predicts_positive(place, pd.DataFrame(inside, columns=TOY.X.columns))
         assert 0.2 < says.mean() < 0.8
         lines = sweep.borders[level]
         # except for a pixel's width along the border
@@ -161,7 +161,7 @@ def test_shades_of_curved_borders_match_the_votes(folder):
         contains_points(region(lines, low, high, level in sweep.positive_levels), places).astype(int)
         for level, lines in sweep.borders.items()
     )
-    assert (votes == few.probings_[0].votes(pd.DataFrame(places, columns=TOY.X.columns))).mean() > 0.995
+    assert (votes == few.threshold_models_[0].votes(pd.DataFrame(places, columns=TOY.X.columns))).mean() > 0.995
     [axes] = drawn(folder({("svm", "sweep"): few}))["iso-probability-toy-svm"].axes[:1]
     assert len(axes.patches) == 4
 

@@ -17,15 +17,18 @@ from probcal._validation import check_choices, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
+    FoldScores,
     Rows,
     check_folds,
     check_holdout_size,
+    fitted,
     folds,
     held_out_rows,
+    joined,
     label_text,
+    prefers_fold_maps,
 )
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores, fitted, joined, own_maps_are_better
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
 Ensemble = Literal["auto"] | bool
@@ -46,51 +49,8 @@ def _has_own_probabilities(method: CalibratedMethod) -> bool:
 class CalibratedMethod(ProbabilityMethod, ABC):
     """Fit a learner, and a calibrator on its scores of rows that it has not seen.
 
-    Subclasses define ``_calibrator``.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
-        it.
-    scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
-        Scores that are calibrated. ``"auto"`` is the decision function if the learner has one, and the predicted
-        probability otherwise. A map of probabilities prefers the predicted probability. ``"decision_function"`` is that
-        of the learner. ``"log_odds"`` is the log-odds of the predicted probability, in nats and within +-708.
-        ``"probability"`` is the number itself, read as any score.
-    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
-        Rows on which the map is fitted. ``"cross_val"``: every row, scored by a classifier that was trained without the
-        row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see. ``"train"``: the
-        classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows. ``estimator`` is fitted
-        already.
-    ensemble : bool or "auto", default="auto"
-        Which classifiers and maps ``calibration="cross_val"`` fits. True fits one classifier and one map per fold, and
-        predicts the mean of their probabilities. False fits one map on the scores of all folds, and one classifier on
-        all rows. Both are as in scikit-learn's CalibratedClassifierCV. ``"auto"`` fits one classifier per fold and one
-        map on the scores of all folds, and predicts the mean of the mapped probabilities. But each fold gets a map of
-        its own if this predicts better. To decide this, half of each fold's rows fits the maps and the other half
-        judges them by log loss. Then the two halves change places.
-    cv : int, cross-validation generator or list of pairs, default=5
-        Folds of ``calibration="cross_val"``. An int from 2 is the number of stratified shuffled folds. The alternatives
-        are a splitter of scikit-learn and a list of (rows to learn from, rows to calibrate on).
-    holdout_size : float or int, default=0.25
-        Rows that ``calibration="holdout"`` keeps to fit the map. A float is a share, such as 0.25. An int is a number,
-        such as 2000.
-    random_state : int, RandomState or None, default=None
-        Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels in sorted order.
-    estimators_ : list of classifiers
-        Fitted classifiers: one per fold, or only one.
-    calibrators_ : list of Calibrator
-        Fitted map of each classifier. The classifiers of several folds may share one map.
-    estimator_ : classifier
-        The fitted classifier, if there is only one.
-    calibrator_ : Calibrator
-        The fitted map, if there is only one.
+    Subclasses define ``_calibrator``. The parameters and fitted attributes are those of ``SigmoidClassifier``. A map of
+    probabilities prefers the predicted probability where ``scores="auto"`` leaves the choice.
     """
 
     needs_one_of: tuple[str, ...] = ("decision_function", "predict_proba")
@@ -178,18 +138,18 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             X, labels, weights = take_rows(X, counted), labels[counted], weights[counted]
         random = np.random.default_rng(drawn_seed(self.random_state))
         of_learner = self._weights_for_learner(weights)
-        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, cut, random)
-        read_as = scores[0][1]
+        self.estimators_, rows, scores = self._held_out_scores(X, labels, of_learner, cut, random)
+        score_kind = scores[0][1]
         parts = [
             FoldScores(of_part, labels[some], None if weights is None else weights[some])
             for some, (of_part, _) in zip(rows, scores, strict=True)
         ]
         self._require_every_class(joined(parts))
-        if len(parts) > 1 and not self._has_map_for_each_fold(parts, read_as, drawn_seed(random)):
+        if len(parts) > 1 and not self._has_map_for_each_fold(parts, score_kind, drawn_seed(random)):
             parts = [joined(parts)]
         for part in parts:
             self._require_every_class(part)
-        maps = [fitted(self._calibrator(read_as), part) for part in parts]
+        maps = [fitted(self._calibrator(score_kind), part) for part in parts]
         self.calibrators_ = maps if len(maps) == len(self.estimators_) else maps * len(self.estimators_)
         return self
 
@@ -296,8 +256,8 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         self._calibrator("probability").check_parameters()
 
     @abstractmethod
-    def _calibrator(self, read_as: Input) -> Calibrator:
-        """Return an unfitted calibrator with the parameter ``input=read_as``."""
+    def _calibrator(self, score_kind: Input) -> Calibrator:
+        """Return an unfitted calibrator with the parameter ``input=score_kind``."""
 
     def _learner(self) -> Any:
         """Return the learner to copy and fit."""
@@ -322,7 +282,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             wanted = "decision_function"
         return class_scores(learner, X, wanted, self.classes_), "score"
 
-    def _scored_rows(
+    def _held_out_scores(
         self,
         X: Any,
         labels: np.ndarray,
@@ -373,9 +333,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         if isinstance(self.cv, list | tuple):
             raise ValueError("cv holds the rows of each fold, so groups would change nothing; give one of the two")
 
-    def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
+    def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         if self.ensemble == "auto":
-            return own_maps_are_better(partial(self._calibrator, read_as), parts, seed)
+            return prefers_fold_maps(partial(self._calibrator, score_kind), parts, seed)
         return bool(self.ensemble)
 
     def _require_every_class(self, part: FoldScores) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
-from probcal._validation import check_choices, fit_weights, row_weights
-from probcal.methods._base import combine_classes, log_odds, scored_classes
+from probcal._validation import fit_weights, row_weights
+from probcal.methods._base import CheckedParameters, Constraint, combine_classes, log_odds, scored_classes
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
@@ -44,12 +44,13 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class Calibrator(ClassifierMixin, BaseEstimator, ABC):
+class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
     """Map the scores of a classifier to calibrated probabilities. No classifier is needed, only its scores.
 
     Subclasses have the parameter ``input`` and define ``_fit_maps`` and ``_calibrated``.
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {"input": ("probability", "score")}
     input: Input
     classes_: np.ndarray
     is_scale_free = False
@@ -110,7 +111,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             require_weight_of_each_class(self.classes_, labels, weights)
             matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
         if self.is_scale_free and self.input == "score":
-            self._exponent = _exponent_of(matrix)
+            self._exponent = _binary_exponent(matrix)
             matrix = np.ldexp(matrix, -self._exponent)
         self.smallest_ = smallest_probability(len(labels), weights)
         with _threads().limit(limits=1, user_api="blas"):
@@ -166,16 +167,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         p = self.predict_proba(scores)
         return np.asarray(self.classes_[np.argmax(p, axis=1)])
 
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input`` is not one of its choices.
-        """
-        check_choices(self, {"input": ("probability", "score")})
-
     @abstractmethod
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         """Fit what ``_calibrated`` needs. ``matrix`` is what ``_read`` returns."""
@@ -189,7 +180,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         given = self._as_matrix(scores)
         if given.shape[1] != self.n_features_in_:
-            raise ValueError(f"scores have {_columns(given)}, and the map was fitted on {self.n_features_in_}")
+            raise ValueError(f"scores have {_column_count(given)}, and the map was fitted on {self.n_features_in_}")
         self._check_names(scores, given, fitting=False)
         return self._read(given)
 
@@ -223,7 +214,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         expected = (1, 2) if len(self.classes_) == 2 else (len(self.classes_),)
         if given.shape[1] not in expected:
             raise ValueError(
-                f"scores have {_columns(given)}, and y has {len(self.classes_)} classes; give "
+                f"scores have {_column_count(given)}, and y has {len(self.classes_)} classes; give "
                 f"{' or '.join(map(str, expected))} columns"
             )
         if self.input == "score":
@@ -280,21 +271,36 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def _exponent_of(scores: np.ndarray) -> int:
+def _binary_exponent(scores: np.ndarray) -> int:
     """Return the binary exponent of the largest absolute score, or 0 where squares and cubes of scores are no risk."""
     exponent = int(np.frexp(np.abs(scores).max(initial=0.0))[1])
     return exponent if abs(exponent) > _ORDINARY else 0
 
 
-def _columns(given: np.ndarray) -> str:
+def _column_count(given: np.ndarray) -> str:
     return "1 column" if given.shape[1] == 1 else f"{given.shape[1]} columns"
+
+
+class LogOddsMap(ABC):
+    """Map scores to the probabilities 1 / (1 + exp(-f)), whose log-odds f subclasses define."""
+
+    @abstractmethod
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Return the log-odds of the probabilities, (n_rows,) in nats."""
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        return np.asarray(expit(self.log_odds(scores)))
+
+    def complement(self, scores: np.ndarray) -> np.ndarray:
+        """Return 1 minus the probabilities, (n_rows,), with all digits where a probability rounds to 1."""
+        return np.asarray(expit(-self.log_odds(scores)))
 
 
 class OneAgainstRestCalibrator(Calibrator, ABC):
     """Fit one map per class from the class's score to its probability.
 
     Two classes have one map, for the second class. Several classes have one map for each class against the rest, and
-    each row is divided by its sum (Zadrozny & Elkan 2002). Subclasses define ``_fit_map`` and ``_columns``.
+    each row is divided by its sum (Zadrozny & Elkan 2002). Subclasses define ``_fit_map`` and ``_map_inputs``.
     """
 
     maps_: list[Any]
@@ -303,19 +309,19 @@ class OneAgainstRestCalibrator(Calibrator, ABC):
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Map:
         """Fit the map of one class. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
 
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         """Return what the maps take, (n_rows, n_maps)."""
         return self._log_odds(matrix)
 
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        columns = self._columns(matrix)
+        columns = self._map_inputs(matrix)
         self.maps_ = [
-            self._fit_map(columns[:, number], labels == label, weights)
-            for number, label in enumerate(scored_classes(self.classes_))
+            self._fit_map(columns[:, index], labels == label, weights)
+            for index, label in enumerate(scored_classes(self.classes_))
         ]
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        columns = self._columns(matrix)
-        if len(self.maps_) == 1 and hasattr(one := self.maps_[0], "complement"):
-            return np.column_stack([one.complement(columns[:, 0]), one(columns[:, 0])])
-        return combine_classes([one(columns[:, number]) for number, one in enumerate(self.maps_)])
+        columns = self._map_inputs(matrix)
+        if len(self.maps_) == 1 and hasattr(fitted_map := self.maps_[0], "complement"):
+            return np.column_stack([fitted_map.complement(columns[:, 0]), fitted_map(columns[:, 0])])
+        return combine_classes([fitted_map(columns[:, index]) for index, fitted_map in enumerate(self.maps_)])

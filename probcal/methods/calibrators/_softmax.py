@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import minimize
 
-from probcal.methods.calibrators._newton import minimise, row_parts
+from probcal.methods.calibrators._regression import minimise, row_parts
 
 _COLDEST, _HOTTEST = 1e-3, 1e3
 _MOST_STEPS = 100
@@ -144,24 +144,9 @@ def fit_affine(
 class _AffineLoss:
     """Compute the mean cross entropy in nats plus the penalty, and its derivatives.
 
-    It is a function of the free entries' differences from ``origin``.
-
-    Parameters
-    ----------
-    logits : ndarray of shape (n_classes, n_rows)
-        As in ``fit_temperature``.
-    codes : ndarray of int of shape (n_rows,)
-        As in ``fit_temperature``.
-    targets : ndarray of shape (n_classes, n_classes)
-        As in ``fit_temperature``.
-    weights : ndarray of shape (n_rows,)
-        As in ``fit_temperature``.
-    free : ndarray of bool of shape (n_classes, n_classes + 1)
-        True for the entries of (W, b) that are parameters.
-    strength : ndarray of shape (n_classes, n_classes + 1)
-        Strength of the penalty on the square of each entry's difference from ``origin``.
-    origin : ndarray of shape (n_classes, n_classes + 1)
-        The (W, b) of no penalty.
+    It is a function of the free entries' differences from ``origin``, the (W, b) of no penalty. ``free`` and
+    ``strength`` are (n_classes, n_classes + 1): which entries of (W, b) are parameters, and the strength of the penalty
+    on the square of each difference. The other arguments are those of ``fit_temperature``.
     """
 
     def __init__(

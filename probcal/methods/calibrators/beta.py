@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit
 
-from probcal._validation import check_choices
+from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
 Targets = Literal["smoothed", "labels"]
@@ -19,7 +18,7 @@ _LEAST = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Beta:
+class Beta(LogOddsMap):
     """Map log-odds s of p by ln(q / (1 - q)) = a ln p - b ln(1 - p) + c.
 
     Parameters
@@ -39,44 +38,13 @@ class Beta:
     c: float
     least: float
 
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(expit(self._log_odds(scores)))
-
-    def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Compute 1 minus the probability.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Log-odds of p, in nats.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            1 minus the probability, with all its digits where the probability rounds to 1.
-        """
-        return np.asarray(expit(-self._log_odds(scores)))
-
-    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
         log_p, minus_log_rest = beta_features(scores, self.least)
         return np.asarray(self.a * log_p + self.b * minus_log_rest + self.c)
 
 
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
-    """Return ln p and -ln(1 - p), with p moved into [least, 1 - least].
-
-    Parameters
-    ----------
-    log_odds : ndarray of shape (n_rows,)
-        Log-odds of p, in nats.
-    least : float
-        Bound of p.
-
-    Returns
-    -------
-    ndarray of shape (2, n_rows)
-        Rows ln p and -ln(1 - p), in nats.
-    """
+    """Return ln p and -ln(1 - p), (2, n_rows) in nats, for log-odds of p, with p moved into [least, 1 - least]."""
     most = np.log1p(-least) - np.log(least)
     s = np.clip(log_odds, -most, most)
     tail = np.log1p(np.exp(-np.abs(s)))
@@ -93,27 +61,9 @@ def fit_beta(
 ) -> Beta:
     """Fit the beta map of least cross entropy (Kull, Silva Filho & Flach 2017, Algorithm 1).
 
-    A negative a or b would make the map fall. It is set to 0 and the others are fitted again, as the paper does.
-
-    Parameters
-    ----------
-    log_odds : ndarray of shape (n_rows,)
-        Log-odds of the predicted probability, in nats.
-    positive : ndarray of bool of shape (n_rows,)
-        True for the rows of the positive class.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows, above 0. None means equal weights.
-    parameters : {"abm", "am", "ab"}, default="abm"
-        Fitted parameters, as in BetaCalibrator.
-    targets : {"smoothed", "labels"}, default="labels"
-        Targets of the fit: Platt's targets or 0 and 1, as in BetaCalibrator. The bound of p is ``least`` for both.
-    least : float, default=2.2e-16
-        Bound of p, which is moved into [least, 1 - least].
-
-    Returns
-    -------
-    Beta
-        The fitted map.
+    ``log_odds``, (n_rows,), are those of the predicted probability p, in nats. A negative a or b would make the map
+    fall. It is set to 0 and the others are fitted again, as the paper does. ``parameters`` and ``targets`` are as in
+    BetaCalibrator. p is moved into [least, 1 - least] with both targets.
     """
     weights = np.ones(len(log_odds)) if weights is None else weights
     target = smoothed_targets(positive, weights) if targets == "smoothed" else positive.astype(np.float64)
@@ -122,13 +72,13 @@ def fit_beta(
         features = features.sum(axis=0, keepdims=True)
     elif parameters == "ab":  # c = (b - a) ln 2, so that 1/2 stays 1/2
         features += np.array([[np.log(2)], [-np.log(2)]])
-    slopes, kept = np.zeros(len(features)), list(range(len(features)))
+    slopes, free = np.zeros(len(features)), list(range(len(features)))
     while True:
-        c, *fitted = fit_logistic(features[kept], target, weights, intercept=parameters != "ab").tolist()
+        c, *fitted = fit_logistic(features[free], target, weights, intercept=parameters != "ab").tolist()
         if min(fitted, default=0.0) >= 0:
             break
-        del kept[[slope < 0 for slope in fitted].index(True)]
-    slopes[kept] = fitted
+        del free[[slope < 0 for slope in fitted].index(True)]
+    slopes[free] = fitted
     a, b = float(slopes[0]), float(slopes[-1])
     return Beta(a, b, float((a - b) * np.log(2)) if parameters == "ab" else c, least)
 
@@ -159,6 +109,11 @@ class BetaCalibrator(OneAgainstRestCalibrator):
         Fitted maps with ``a``, ``b`` and ``c``: one for the second of two classes, or one for each of several.
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "parameters": ("abm", "am", "ab"),
+        "targets": ("smoothed", "labels"),
+    }
+
     def __init__(
         self,
         input: Input = "probability",
@@ -169,17 +124,6 @@ class BetaCalibrator(OneAgainstRestCalibrator):
         self.input = input
         self.parameters = parameters
         self.targets = targets
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input``, ``parameters`` or ``targets`` is not one of its choices.
-        """
-        super().check_parameters()
-        check_choices(self, {"parameters": ("abm", "am", "ab"), "targets": ("smoothed", "labels")})
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta:
         least = self.smallest_ if self.targets == "smoothed" else _LEAST
@@ -255,12 +199,12 @@ class BetaCalibrationClassifier(CalibratedMethod):
         self.parameters = parameters
         self.targets = targets
 
-    def _calibrator(self, read_as: Input) -> BetaCalibrator:
-        return BetaCalibrator(read_as, parameters=self.parameters, targets=self.targets)
+    def _calibrator(self, score_kind: Input) -> BetaCalibrator:
+        return BetaCalibrator(score_kind, parameters=self.parameters, targets=self.targets)
 
 
 @dataclass(frozen=True, eq=False)
-class Polynomial:
+class Polynomial(LogOddsMap):
     """Map log-odds s to 1 / (1 + exp(-(c0 + c1 s + c2 s^2))).
 
     Parameters
@@ -274,25 +218,7 @@ class Polynomial:
     coefficients: np.ndarray
     most: float
 
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(expit(self._log_odds(scores)))
-
-    def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Compute 1 minus the probability.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Log-odds s, in nats.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            1 minus the probability, with all its digits where the probability rounds to 1.
-        """
-        return np.asarray(expit(-self._log_odds(scores)))
-
-    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
         s = np.clip(scores, -self.most, self.most)
         constant, slope, curve = self.coefficients
         return np.asarray((curve * s + slope) * s + constant)
@@ -320,22 +246,12 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
         of several.
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {"targets": ("smoothed", "labels")}
     is_scale_free = True
 
     def __init__(self, input: Input = "probability", *, targets: Targets = "smoothed") -> None:
         self.input = input
         self.targets = targets
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input`` or ``targets`` is not one of its choices.
-        """
-        super().check_parameters()
-        check_choices(self, {"targets": ("smoothed", "labels")})
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Polynomial:
         weights = np.ones(len(scores)) if weights is None else weights
@@ -410,5 +326,5 @@ class QuadraticClassifier(CalibratedMethod):
         )
         self.targets = targets
 
-    def _calibrator(self, read_as: Input) -> QuadraticCalibrator:
-        return QuadraticCalibrator(read_as, targets=self.targets)
+    def _calibrator(self, score_kind: Input) -> QuadraticCalibrator:
+        return QuadraticCalibrator(score_kind, targets=self.targets)

@@ -71,5 +71,5 @@ class FoldMeanClassifier(CalibratedMethod):
         self.cv = cv
         self.random_state = random_state
 
-    def _calibrator(self, read_as: Input) -> Calibrator:
-        return _Unchanged(read_as)
+    def _calibrator(self, score_kind: Input) -> Calibrator:
+        return _Unchanged(score_kind)

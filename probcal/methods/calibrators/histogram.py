@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from probcal._validation import check_choices, check_counts
+from probcal._validation import check_counts
+from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 
@@ -67,6 +68,12 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         Fitted maps with ``edges`` and ``frequencies``: one for the second of two classes, or one for each of several.
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_bins": check_counts,
+        "bins": ("balanced", "quantile", "uniform"),
+        "smoothing": ("prediction", "laplace"),
+    }
+
     def __init__(
         self,
         input: Input = "probability",
@@ -80,20 +87,7 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         self.bins = bins
         self.smoothing = smoothing
 
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input``, ``bins`` or ``smoothing`` is not one of its choices, or ``n_bins`` is not a whole number from
-            1.
-        """
-        super().check_parameters()
-        check_counts(self, "n_bins")
-        check_choices(self, {"bins": ("balanced", "quantile", "uniform"), "smoothing": ("prediction", "laplace")})
-
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
         return p[:, 1:] if p.shape[1] == 2 else p
 
@@ -198,5 +192,5 @@ class HistogramBinningClassifier(CalibratedMethod):
         self.bins = bins
         self.smoothing = smoothing
 
-    def _calibrator(self, read_as: Input) -> HistogramBinningCalibrator:
-        return HistogramBinningCalibrator(read_as, n_bins=self.n_bins, bins=self.bins, smoothing=self.smoothing)
+    def _calibrator(self, score_kind: Input) -> HistogramBinningCalibrator:
+        return HistogramBinningCalibrator(score_kind, n_bins=self.n_bins, bins=self.bins, smoothing=self.smoothing)

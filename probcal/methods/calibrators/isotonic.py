@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from probcal._validation import check_clip, check_flag
-from probcal.methods._base import SCORES, Scores, class_scores
+from probcal._validation import check_flag
+from probcal.methods._base import SCORES, Constraint, Scores, class_scores, is_clip_or_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.direct import RescaledClassifier
@@ -17,25 +17,13 @@ from probcal.methods.direct import RescaledClassifier
 def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the slopes z_i of the greatest convex minorant of (cumulative weight, cumulative positive weight).
 
-    This is isotonic regression by a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1). The z_i are the
-    nondecreasing values of least weighted squared error to positive / weight. Over every run of equal z the sum of
-    weight * z equals that of ``positive``.
+    This is isotonic regression by a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1). The arguments are those
+    of each distinct score, (n_scores,), in rising order. The z_i are the nondecreasing values of least weighted squared
+    error to positive / weight. Over every run of equal z the sum of weight * z equals that of ``positive``.
 
     SciPy's isotonic_regression is not used, because the result must be exact. SciPy averages averages, while here each
     edge of the hull is one quotient of two sums. Without weights those sums are whole numbers. Equal slopes are then
     found equal, and each z is the float64 nearest to the true value.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (n_scores,)
-        Positive weight at each distinct score, in rising order of the scores.
-    weight : ndarray of shape (n_scores,)
-        Total weight at each distinct score, above 0.
-
-    Returns
-    -------
-    ndarray of shape (n_scores,)
-        The z_i, which do not fall.
     """
     # an edge of the hull is as wide as its weight and rises by its positive weight. A new point is merged with
     # the edges before it while they are at least as steep.
@@ -109,6 +97,7 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
     """
 
     is_scale_free = True
+    constraints: ClassVar[dict[str, Constraint]] = {"centered": check_flag, "clip": is_clip_or_rows}
 
     def __init__(
         self,
@@ -120,19 +109,6 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
         self.input = input
         self.clip = clip
         self.centered = centered
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input`` is not one of its choices, or ``centered`` is not a bool.
-            If ``clip`` is neither ``"rows"`` nor two rising numbers within [0, 1].
-        """
-        super().check_parameters()
-        check_flag(self, "centered")
-        check_clip(self.clip, or_rows=True)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
         knots, probabilities = (fit_centered_isotonic if self.centered else fit_isotonic)(scores, positive, weights)
@@ -226,8 +202,8 @@ class IsotonicClassifier(CalibratedMethod):
             return class_scores(learner, X, "probability", self.classes_), "score"
         return super()._scores(learner, X)
 
-    def _calibrator(self, read_as: Input) -> IsotonicCalibrator:
-        return IsotonicCalibrator(read_as, clip=self.clip, centered=self.centered)
+    def _calibrator(self, score_kind: Input) -> IsotonicCalibrator:
+        return IsotonicCalibrator(score_kind, clip=self.clip, centered=self.centered)
 
 
 def rule_of_succession(
@@ -236,23 +212,7 @@ def rule_of_succession(
     """Return the bounds that the rows of one class at each end of the scores allow: 1 / (w + 2) and 1 - 1 / (w + 2).
 
     ``w`` is the weight of the rows below the lowest positive score, or above the highest negative one. A row of either
-    class at that score belongs to a run that has both. An end without such rows needs no bound.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Finite scores, higher for the positive class.
-    positive : ndarray of bool of shape (n_rows,)
-        True for the rows of the positive class.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows, above 0. None means equal weights.
-
-    Returns
-    -------
-    low : float
-        Bound at the lowest scores. It is 0 if no bound is needed.
-    high : float
-        Bound at the highest scores. It is 1 if no bound is needed.
+    class at that score belongs to a run that has both. An end without such rows needs no bound: it has 0 or 1.
     """
     weights = np.ones(len(scores)) if weights is None else weights
     below = weights[scores < scores[positive].min()].sum()
@@ -263,25 +223,9 @@ def rule_of_succession(
 def fit_isotonic(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the knots of isotonic regression.
+    """Return the rising scores and the probabilities of the knots of isotonic regression, (n_knots,) each.
 
     A run of equal probabilities is stored as its two ends.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Finite scores, higher for the positive class.
-    positive : ndarray of bool of shape (n_rows,)
-        True for the rows of the positive class.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows, above 0. None means equal weights.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_knots,)
-        Rising scores of the knots.
-    probabilities : ndarray of shape (n_knots,)
-        Probabilities of the knots, which do not fall.
     """
     distinct, place = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
     weights = np.ones(len(scores)) if weights is None else weights
@@ -294,26 +238,10 @@ def fit_isotonic(
 def fit_centered_isotonic(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the knots of centered isotonic regression (Oron & Flournoy 2017, section 3).
+    """Return the knots of centered isotonic regression (Oron & Flournoy 2017, section 3), as ``fit_isotonic`` does.
 
     Each run of equal probabilities becomes one knot at the weighted mean of its scores. A run of 0 or 1 keeps its two
     ends, because a probability cannot lie beyond them.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Finite scores, higher for the positive class.
-    positive : ndarray of bool of shape (n_rows,)
-        True for the rows of the positive class.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows, above 0. None means equal weights.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_knots,)
-        Rising scores of the knots.
-    probabilities : ndarray of shape (n_knots,)
-        Probabilities of the knots, which rise except within a run of 0 or 1.
     """
     distinct, place = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
     weights = np.ones(len(scores)) if weights is None else weights

@@ -38,7 +38,7 @@ class LogisticCalibrator(SigmoidCalibrator):
 
     is_scale_free = False  # it maps the probability of a score
 
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
         return p[:, 1:] if p.shape[1] == 2 else p
 
@@ -93,5 +93,5 @@ class LogisticCalibrationClassifier(SigmoidClassifier):
 
     prefers = "predict_proba"
 
-    def _calibrator(self, read_as: Input) -> LogisticCalibrator:
-        return LogisticCalibrator(read_as, clip=self.clip)
+    def _calibrator(self, score_kind: Input) -> LogisticCalibrator:
+        return LogisticCalibrator(score_kind, clip=self.clip)

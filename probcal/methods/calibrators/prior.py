@@ -110,5 +110,5 @@ class PriorCorrectedClassifier(CalibratedMethod):
         super().__init__(estimator, calibration=calibration, random_state=random_state)
         self.base_rate = base_rate
 
-    def _calibrator(self, read_as: Input) -> PriorCalibrator:
-        return PriorCalibrator(self.base_rate, input=read_as)
+    def _calibrator(self, score_kind: Input) -> PriorCalibrator:
+        return PriorCalibrator(self.base_rate, input=score_kind)

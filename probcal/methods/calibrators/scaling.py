@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from probcal._validation import check_choices
+from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 from probcal.methods.calibrators._softmax import (
@@ -89,19 +89,9 @@ class TemperatureCalibrator(Calibrator):
 class _AffineScaling(Calibrator):
     """Base of the maps softmax(W z / T + b). No probability is below 1 / (2n)^2 for n rows."""
 
+    constraints: ClassVar[dict[str, Constraint]] = {"penalty": ("structured", "none")}
     form: Form
     penalty: Penalty
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input`` or ``penalty`` is not one of its choices.
-        """
-        super().check_parameters()
-        check_choices(self, {"penalty": ("structured", "none")})
 
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
@@ -286,8 +276,8 @@ class TemperatureClassifier(CalibratedMethod):
 
     prefers = "predict_proba"
 
-    def _calibrator(self, read_as: Input) -> TemperatureCalibrator:
-        return TemperatureCalibrator(read_as)
+    def _calibrator(self, score_kind: Input) -> TemperatureCalibrator:
+        return TemperatureCalibrator(score_kind)
 
 
 class _AffineScalingClassifier(CalibratedMethod):
@@ -357,8 +347,8 @@ class VectorScalingClassifier(_AffineScalingClassifier):
         The fitted map, if there is only one.
     """
 
-    def _calibrator(self, read_as: Input) -> VectorScalingCalibrator:
-        return VectorScalingCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> VectorScalingCalibrator:
+        return VectorScalingCalibrator(score_kind, penalty=self.penalty)
 
 
 class MatrixScalingClassifier(_AffineScalingClassifier):
@@ -399,8 +389,8 @@ class MatrixScalingClassifier(_AffineScalingClassifier):
         The fitted map, if there is only one.
     """
 
-    def _calibrator(self, read_as: Input) -> MatrixScalingCalibrator:
-        return MatrixScalingCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> MatrixScalingCalibrator:
+        return MatrixScalingCalibrator(score_kind, penalty=self.penalty)
 
 
 class DirichletClassifier(_AffineScalingClassifier):
@@ -441,5 +431,5 @@ class DirichletClassifier(_AffineScalingClassifier):
         The fitted map, if there is only one.
     """
 
-    def _calibrator(self, read_as: Input) -> DirichletCalibrator:
-        return DirichletCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> DirichletCalibrator:
+        return DirichletCalibrator(score_kind, penalty=self.penalty)

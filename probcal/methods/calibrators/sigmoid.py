@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import expit
 
-from probcal._validation import check_clip
-from probcal.methods._base import Scores
+from probcal.methods._base import Constraint, Scores, is_clip_or_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
 
 @dataclass(frozen=True)
-class Sigmoid:
+class Sigmoid(LogOddsMap):
     """Map scores to 1 / (1 + exp(slope * score + intercept)).
 
     Parameters
@@ -36,27 +35,15 @@ class Sigmoid:
     clip: tuple[float, float] = (0.0, 1.0)
     of_probability: bool = False
 
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+        return -(self.slope * (expit(scores) if self.of_probability else scores) + self.intercept)
+
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.clip(expit(-self._exponent(scores)), *self.clip))
+        return np.asarray(np.clip(super().__call__(scores), *self.clip))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Compute 1 minus the probability.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Scores of the positive class.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            1 minus the probability, with all its digits where the probability rounds to 1.
-        """
         low, high = self.clip
-        return np.asarray(np.clip(expit(self._exponent(scores)), 1 - high, 1 - low))
-
-    def _exponent(self, scores: np.ndarray) -> np.ndarray:
-        return self.slope * (expit(scores) if self.of_probability else scores) + self.intercept
+        return np.asarray(np.clip(super().complement(scores), 1 - high, 1 - low))
 
 
 class SigmoidCalibrator(OneAgainstRestCalibrator):
@@ -87,24 +74,13 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
     """
 
     is_scale_free = True
+    constraints: ClassVar[dict[str, Constraint]] = {"clip": is_clip_or_rows}
 
     def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
         self.input = input
         self.clip = clip
 
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input`` is not one of its choices, or ``clip`` is neither ``"rows"`` nor two rising numbers within
-            [0, 1].
-        """
-        super().check_parameters()
-        check_clip(self.clip, or_rows=True)
-
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, self.smallest_)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
@@ -228,8 +204,8 @@ class SigmoidClassifier(CalibratedMethod):
         """
         return self._of_maps("intercept")
 
-    def _calibrator(self, read_as: Input) -> SigmoidCalibrator:
-        return SigmoidCalibrator(read_as, clip=self.clip)
+    def _calibrator(self, score_kind: Input) -> SigmoidCalibrator:
+        return SigmoidCalibrator(score_kind, clip=self.clip)
 
     def _of_maps(self, name: str) -> float | np.ndarray:
         values = [getattr(one, name) for one in self.calibrator_.maps_]
@@ -239,24 +215,8 @@ class SigmoidClassifier(CalibratedMethod):
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
     """Return A and B of Platt (1999), found by Newton's method with backtracking (as Lin, Lin & Weng 2007).
 
-    Targets are smoothed as Platt does: (n1 + 1) / (n1 + 2) for positive rows and 1 / (n0 + 2) for the others. n1 and n0
-    are the total weights of each, so a row of weight 2 equals the row twice.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Finite scores, higher for the positive class.
-    positive : ndarray of bool of shape (n_rows,)
-        True for the rows of the positive class.
-    weights : ndarray of shape (n_rows,), default=None
-        Weights of the rows, above 0. None means equal weights.
-
-    Returns
-    -------
-    slope : float
-        A. It is 0 if all scores are equal.
-    intercept : float
-        B.
+    ``scores``, (n_rows,), are finite and higher for ``positive`` rows. Targets are smoothed as Platt does. ``weights``,
+    (n_rows,), are above 0: a row of weight 2 equals the row twice. A is 0 if all scores are equal.
     """
     weights = np.ones(len(scores)) if weights is None else weights
     shift, slope = fit_logistic(scores[None], smoothed_targets(positive, weights), weights).tolist()

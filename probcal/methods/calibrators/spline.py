@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
 
+from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
-from probcal.methods.calibrators._newton import row_parts
-from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
+from probcal.methods.calibrators._regression import fit_logistic, row_parts, smoothed_targets
 
 _QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)
 """Where the five knots lie (Harrell 2015, Table 2.3)."""
 
 
 def natural_spline(scores: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    """Return s and the nonlinear terms of a cubic spline that is linear beyond its outer knots.
+    """Return the features of a cubic spline that is linear beyond its outer knots, (max(n_knots - 1, 1), n_rows).
 
-    This is the truncated power basis of Harrell (2015), equation 2.25, divided by the squared range of the knots.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        The scores s.
-    knots : ndarray of shape (n_knots,)
-        Rising knots. With fewer than three there is no nonlinear term.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n_rows)
-        The scores s in the first row, and the nonlinear terms in the others. ``n_features`` is n_knots - 1, but at
-        least 1.
+    The first row is s itself, and the others are the nonlinear terms, of which there are none with fewer than three
+    rising knots. This is the truncated power basis of Harrell (2015), equation 2.25, divided by the squared range of
+    the knots.
     """
     if len(knots) <= 2:
         return scores[None]
@@ -50,7 +38,7 @@ def natural_spline(scores: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Spline:
+class Spline(LogOddsMap):
     """Map scores s to 1 / (1 + exp(-f(s))), with a natural cubic spline f.
 
     Parameters
@@ -70,27 +58,16 @@ class Spline:
     low: float
     high: float
 
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(expit(self._log_odds(scores)))
-
-    def complement(self, scores: np.ndarray) -> np.ndarray:
-        """Compute 1 minus the probability.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Scores s.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            1 minus the probability, with all its digits where the probability rounds to 1.
-        """
-        return np.asarray(expit(-self._log_odds(scores)))
-
-    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
         features = natural_spline(np.clip(scores, self.low, self.high), self.knots)
         return np.asarray(self.coefficients[0] + self.coefficients[1:] @ features)
+
+
+def _check_penalty(calibrator: Any, name: str) -> None:
+    """Raise ValueError unless the penalty is a finite number from 0."""
+    penalty = calibrator.penalty
+    if not isinstance(penalty, int | float | np.number) or not 0 <= penalty < np.inf:
+        raise ValueError(f"penalty must be a number from 0, not {penalty!r}")
 
 
 class SplineCalibrator(OneAgainstRestCalibrator):
@@ -119,24 +96,13 @@ class SplineCalibrator(OneAgainstRestCalibrator):
     """
 
     is_scale_free = True
+    constraints: ClassVar[dict[str, Constraint]] = {"penalty": _check_penalty}
 
     def __init__(self, input: Input = "probability", *, penalty: float = 1.0) -> None:
         self.input = input
         self.penalty = penalty
 
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``input`` is not one of its choices, or ``penalty`` is not a finite number from 0.
-        """
-        super().check_parameters()
-        if not isinstance(self.penalty, int | float | np.number) or not 0 <= self.penalty < np.inf:
-            raise ValueError(f"penalty must be a number from 0, not {self.penalty!r}")
-
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, self.smallest_)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Spline:
@@ -214,5 +180,5 @@ class SplineClassifier(CalibratedMethod):
         )
         self.penalty = penalty
 
-    def _calibrator(self, read_as: Input) -> SplineCalibrator:
-        return SplineCalibrator(read_as, penalty=self.penalty)
+    def _calibrator(self, score_kind: Input) -> SplineCalibrator:
+        return SplineCalibrator(score_kind, penalty=self.penalty)

@@ -92,22 +92,7 @@ class VennAbers:
 
     @classmethod
     def fit(cls, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> VennAbers:
-        """Fit the predictor.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Finite scores, higher for the positive class.
-        positive : ndarray of bool of shape (n_rows,)
-            True for the rows of the positive class.
-        weights : ndarray of shape (n_rows,), default=None
-            Weights of the rows, above 0. None means equal weights.
-
-        Returns
-        -------
-        VennAbers
-            The fitted predictor.
-        """
+        """Fit finite ``scores``, (n_rows,), that are higher for ``positive`` rows. ``weights`` are above 0."""
         scale = float(np.abs(scores).max()) or 1.0
         rounded = np.round(scores / scale, _DIGITS)
         order = np.argsort(rounded)
@@ -120,20 +105,7 @@ class VennAbers:
         return cls(distinct, 1 - sweep(width[::-1], (width - rise)[::-1])[::-1], sweep(width, rise), scale)
 
     def interval(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return p0 and p1 of scores.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Scores to predict, not divided by ``scale``.
-
-        Returns
-        -------
-        p0 : ndarray of shape (n_rows,)
-            Probability of the positive class, if the row is negative.
-        p1 : ndarray of shape (n_rows,)
-            Probability of the positive class, if the row is positive.
-        """
+        """Return p0 and p1 of ``scores``, (n_rows,) each: the probability if a row is negative or positive."""
         with np.errstate(over="ignore"):  # beyond the largest score of the fit, the size of a score does not matter
             rounded = np.round(np.clip(scores / self.scale, -2, 2), _DIGITS)
         order = np.argsort(rounded)  # a search in rising order reads the memory in order, and is several times faster
@@ -222,7 +194,7 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
         ValueError
             If the scores are invalid, or their columns are not those of ``fit``.
         """
-        columns = self._columns(self._fitted_scores(scores))
+        columns = self._map_inputs(self._fitted_scores(scores))
         return [one.interval(columns[:, number]) for number, one in enumerate(self.maps_)]
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> VennAbers:
@@ -318,8 +290,8 @@ class VennAbersClassifier(CalibratedMethod):
             raise ValueError(f"predict_interval is for two classes only, and y had {len(self.classes_)}")
         return np.sort(np.column_stack(merged[0]), axis=1)
 
-    def _calibrator(self, read_as: Input) -> VennAbersCalibrator:
-        return VennAbersCalibrator(read_as)
+    def _calibrator(self, score_kind: Input) -> VennAbersCalibrator:
+        return VennAbersCalibrator(score_kind)
 
     def _merged(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return (1 - GM(1 - p0), GM(p1)) of each map, (n_rows,) each. GM is taken over the folds."""

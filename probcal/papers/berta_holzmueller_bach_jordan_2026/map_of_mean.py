@@ -8,8 +8,8 @@ import numpy as np
 
 from probcal._validation import check_choices
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
+from probcal.methods.calibrators._calibration_rows import FoldScores
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores
 from probcal.methods.calibrators.beta import BetaCalibrator, QuadraticCalibrator
 from probcal.methods.calibrators.histogram import HistogramBinningCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator
@@ -36,7 +36,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 class _LogitsCalibrator(LogisticCalibrator):
     """Map log-odds by a logistic regression on the labels 0 and 1."""
 
-    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+    def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, _TINY)
 
 
@@ -127,24 +127,24 @@ class MapOfMeanClassifier(CalibratedMethod):
         check_choices(self, {"map": get_args(MapName)})
         super().check_parameters()
 
-    def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
+    def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         return False
 
-    def _calibrator(self, read_as: Input) -> Calibrator:
+    def _calibrator(self, score_kind: Input) -> Calibrator:
         # a map that reads probabilities as scores measures distances in them
         maps: dict[str, Calibrator] = {
-            "platt_logits": _LogitsCalibrator(read_as, clip=_OPEN),
+            "platt_logits": _LogitsCalibrator(score_kind, clip=_OPEN),
             "platt_probs": SigmoidCalibrator("score", clip=_OPEN),
-            "temperature": TemperatureCalibrator(read_as),
-            "beta": BetaCalibrator(read_as, targets="labels"),
-            "quadratic": QuadraticCalibrator(read_as, targets="labels"),
-            "spline": SplineCalibrator(read_as),
+            "temperature": TemperatureCalibrator(score_kind),
+            "beta": BetaCalibrator(score_kind, targets="labels"),
+            "quadratic": QuadraticCalibrator(score_kind, targets="labels"),
+            "spline": SplineCalibrator(score_kind),
             "isotonic": IsotonicCalibrator("score", clip=_OPEN),
             "centered": IsotonicCalibrator("score", clip=_OPEN, centered=True),
             "venn_abers": VennAbersCalibrator("score"),
-            "histogram": HistogramBinningCalibrator(read_as, n_bins=10, bins="quantile", smoothing="laplace"),
-            "vector_scaling": VectorScalingCalibrator(read_as, penalty="none"),
-            "matrix_scaling": MatrixScalingCalibrator(read_as, penalty="none"),
-            "dirichlet": DirichletCalibrator(read_as),
+            "histogram": HistogramBinningCalibrator(score_kind, n_bins=10, bins="quantile", smoothing="laplace"),
+            "vector_scaling": VectorScalingCalibrator(score_kind, penalty="none"),
+            "matrix_scaling": MatrixScalingCalibrator(score_kind, penalty="none"),
+            "dirichlet": DirichletCalibrator(score_kind),
         }
         return maps[self.map]

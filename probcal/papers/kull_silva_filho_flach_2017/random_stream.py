@@ -18,9 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from probcal._learner_output import learner_probabilities
 from probcal._validation import check_choices, check_flag
 from probcal.methods._base import ProbabilityMethod, two_columns
-from probcal.methods._fitting import fit_key
 from probcal.methods._multiclass import ZERO_ONE
-from probcal.methods._repetition import Repetition, present_fold
+from probcal.methods._shared_fits import Repetition, fit_key, present_fold
 from probcal.papers.kull_silva_filho_flach_2017.isotonic_of_2016 import legacy_isotonic
 
 _INNER = 3

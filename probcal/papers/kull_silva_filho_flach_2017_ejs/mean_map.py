@@ -9,8 +9,8 @@ import numpy as np
 from probcal._validation import check_choices
 from probcal.methods._base import class_scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
+from probcal.methods.calibrators._calibration_rows import FoldScores
 from probcal.methods.calibrators._calibrator import Calibrator, Input
-from probcal.methods.calibrators._fold_maps import FoldScores
 from probcal.methods.calibrators.beta import BetaCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator
 from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator
@@ -131,7 +131,7 @@ class MeanMapClassifier(CalibratedMethod):
         check_choices(self, {"map": get_args(MapName)})
         super().check_parameters()
 
-    def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
+    def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         return True
 
     def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
@@ -139,10 +139,10 @@ class MeanMapClassifier(CalibratedMethod):
             return class_scores(learner, X, "probability", self.classes_), "score"  # distances are those of p
         return super()._scores(learner, X)
 
-    def _calibrator(self, read_as: Input) -> Calibrator:
+    def _calibrator(self, score_kind: Input) -> Calibrator:
         if self.map == "logistic":
-            return LogisticCalibrator(read_as, clip=(0.0, 1.0))
+            return LogisticCalibrator(score_kind, clip=(0.0, 1.0))
         if self.map == "isotonic":
-            return IsotonicCalibrator(read_as, clip=(0.0, 1.0))
+            return IsotonicCalibrator(score_kind, clip=(0.0, 1.0))
         parameters: Any = {"beta": "abm", "beta_am": "am", "beta_ab": "ab"}[self.map]
-        return BetaCalibrator(read_as, parameters=parameters, targets="labels")
+        return BetaCalibrator(score_kind, parameters=parameters, targets="labels")

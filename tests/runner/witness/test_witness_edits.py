@@ -23,8 +23,8 @@ learners: {tree: {params: {max_depth: 3}}, kernel_nb: , logistic: }
 methods: {sigmoid: , beta: , isotonic: , histogram: , probing: {params: {n_probes: 5}}}
 """
 MOST_IMPORTED = (
-    *("_validation", "data/splits", "fast_paths/shortcut", "learners/kernel_density", "methods/_base"),
-    *("methods/_fitting", "methods/_probes", "methods/calibrators/_calibrated_classifier", "methods/importance"),
+    *("_validation", "data/splits", "fast_paths/fast_path", "learners/kernel_density", "methods/_base"),
+    *("methods/_fitting", "methods/_probes", "methods/calibrators/_calibrated_classifier", "methods/probing"),
     "methods/calibrators/_calibrator",
 )
 """Ten numeric modules that many others import and whose code runs in these cells."""

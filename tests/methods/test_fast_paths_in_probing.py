@@ -34,7 +34,7 @@ class Means(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > self.point_).astype(int)]
 
 
-class Shortcut:
+class FastPath:
     """Fit all class weights at once, except points from ``refuses`` on; points below ``unsure`` are unsure."""
 
     refuses, unsure, rounds = np.inf, -np.inf, None
@@ -57,8 +57,8 @@ class Shortcut:
 
 
 def declared(**how):
-    shortcut = type("Declared", (Shortcut,), how)
-    return type("Learner", (Means,), {"class_weight_shortcut": shortcut, "fits": 0})
+    fast_path = type("Declared", (FastPath,), how)
+    return type("Learner", (Means,), {"class_weight_shortcut": fast_path, "fits": 0})
 
 
 def votes(learner, **parameters):
@@ -73,10 +73,10 @@ def test_shortcuts_change_no_votes_or_thresholds(how):
     expected, slow = votes(Means)
     assert found == expected
     assert fitted.thresholds_.tolist() == slow.thresholds_.tolist()
-    assert learner.fits == np.sum(~fitted.probings_[0].together)
+    assert learner.fits == np.sum(~fitted.threshold_models_[0].batched)
     points = np.array([one.point_ for one in fitted.estimators_])
     refused = (points >= how.get("refuses", np.inf)) | (points < how.get("unsure", -np.inf))
-    assert (fitted.probings_[0].together == ~refused).all()
+    assert (fitted.threshold_models_[0].batched == ~refused).all()
 
 
 def test_rounds_fit_few_unneeded_probes():
@@ -90,28 +90,28 @@ def test_uniform_thresholds_are_fitted_in_one_round():
     learner = declared(rounds=[])
     _, fitted = votes(learner, discretisation="uniform")
     assert learner.class_weight_shortcut.rounds == [50]
-    assert fitted.probings_[0].together.all()
+    assert fitted.threshold_models_[0].batched.all()
 
 
 def test_shortcuts_false_turns_the_shortcut_off():
     learner = declared()
     found, fitted = votes(learner, shortcuts=False)
-    assert (learner.fits, fitted.probings_[0].together.any()) == (50, False)
+    assert (learner.fits, fitted.threshold_models_[0].batched.any()) == (50, False)
     assert found == votes(Means)[0]
 
 
 def test_rejection_sampling_never_uses_a_shortcut():
     class Plain(Means):
-        class_weight_shortcut = Shortcut
+        class_weight_shortcut = FastPath
 
         def fit(self, X, y):
             return super().fit(X, y, np.ones(len(y)))
 
-    assert not ProbingClassifier(Plain(), 10, random_state=0).fit(X, Y).probings_[0].together.any()
+    assert not ProbingClassifier(Plain(), 10, random_state=0).fit(X, Y).threshold_models_[0].batched.any()
 
 
 def test_nan_margins_are_not_used():
-    class NoNumbers(Shortcut):
+    class NoNumbers(FastPath):
         def margins(self, classifiers, X):
             return np.full((len(X), len(classifiers)), np.nan), 0.0
 
@@ -121,7 +121,7 @@ def test_nan_margins_are_not_used():
 
 
 def test_shortcut_without_classifiers_is_not_asked_for_margins():
-    class MakesNone(Shortcut):
+    class MakesNone(FastPath):
         refuses = -np.inf
 
         def margins(self, classifiers, X):
@@ -130,13 +130,13 @@ def test_shortcut_without_classifiers_is_not_asked_for_margins():
     learner = declared()
     learner.class_weight_shortcut = MakesNone
     found, fitted = votes(learner)
-    assert found == fitted.probings_[0].answers(X).sum(axis=1).tolist() == votes(Means)[0]
+    assert found == fitted.threshold_models_[0].predicted_labels(X).sum(axis=1).tolist() == votes(Means)[0]
 
 
 def test_margins_are_computed_in_blocks():
     asked = []
 
-    class Notes(Shortcut):
+    class Notes(FastPath):
         def margins(self, classifiers, X):
             asked.append(len(X) * len(classifiers))
             return super().margins(classifiers, X)
@@ -165,14 +165,14 @@ def test_margins_are_computed_in_blocks():
 )
 def test_invalid_shortcut_is_rejected_by_name(method, gives, said):
     learner = declared(**{method: gives})
-    with pytest.raises(ValueError, match=f"shortcut Declared.*{said}"):
+    with pytest.raises(ValueError, match=f"fast path Declared.*{said}"):
         votes(learner)
 
 
 @pytest.mark.parametrize("learner", [LogisticRegression(solver="newton-cholesky", tol=1e-8), TIGHT_SVM], ids=str)
 def test_rows_that_the_learner_rejects_are_rejected(learner):
     fitted = ProbingClassifier(learner, 10, random_state=0).fit(X, Y)
-    assert fitted.probings_[0].together.any()
+    assert fitted.threshold_models_[0].batched.any()
     holes = np.where(np.arange(800).reshape(400, 2) == 3, np.nan, X)
     for asked, said in ((holes, "contains NaN"), (X[:0], "0 sample"), (X[0], "2D array")):
         with pytest.raises(ValueError, match=said):

@@ -1,4 +1,4 @@
-"""Test that the shortcut of LogisticRegression gives the labels of the learner, or gives none."""
+"""Test that the fast path of LogisticRegression gives the labels of the learner, or gives none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from probcal.fast_paths.logistic import LogisticShortcut, shortcut_of, usable
+from probcal.fast_paths.logistic import LogisticFastPath, make_fast_path, usable
 
 LEARNER = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8)
 NEXT_TO_NO_PENALTY = LogisticRegression(C=1e8, solver="newton-cholesky", tol=1e-8)
@@ -40,22 +40,22 @@ def slow(estimator, X, y, pair, row_weights=None):
 
 
 def in_rounds(estimator, X, y, pairs, row_weights=None, sizes=(1, 2, 4, 8, 100)):
-    shortcut, fitted = LogisticShortcut(), []
+    fast_path, fitted = LogisticFastPath(), []
     for size in sizes:
         if now := pairs[len(fitted) : len(fitted) + size].tolist():
-            fitted += shortcut.fit(estimator, X, y, np.array(now), row_weights)
-    return shortcut, fitted
+            fitted += fast_path.fit(estimator, X, y, np.array(now), row_weights)
+    return fast_path, fitted
 
 
 def assert_same_labels(estimator, X, y, pairs, row_weights=None, *, at_least):
     """Check labels and margins of all accepted probes against the learner; ``at_least`` so many are accepted."""
-    shortcut, fitted = in_rounds(estimator, X, y, pairs, row_weights)
+    fast_path, fitted = in_rounds(estimator, X, y, pairs, row_weights)
     kept = [(one, pair) for one, pair in zip(fitted, pairs, strict=True) if one is not None]
     assert len(kept) >= at_least
     if not kept:
         return
     classifiers = [one for one, _ in kept]
-    margins, error = shortcut.margins(classifiers, shortcut.rows(classifiers, X))
+    margins, error = fast_path.margins(classifiers, fast_path.rows(classifiers, X))
     for (one, pair), scores, doubt in zip(kept, margins.T, np.broadcast_to(error, margins.shape).T, strict=True):
         expected = slow(estimator, X, y, pair, row_weights).predict(X)
         np.testing.assert_array_equal(one.predict(X), expected)
@@ -142,9 +142,9 @@ def test_rounds_do_not_change_labels(table):
 def test_margins_are_close_to_those_of_a_tighter_tolerance(table):
     X, y = table
     pairs = class_weights(THRESHOLDS)
-    shortcut, fitted = in_rounds(LEARNER, X, y, pairs)
+    fast_path, fitted = in_rounds(LEARNER, X, y, pairs)
     kept = [(one, pair) for one, pair in zip(fitted, pairs, strict=True) if one is not None]
-    margins, _ = shortcut.margins([one for one, _ in kept], X)
+    margins, _ = fast_path.margins([one for one, _ in kept], X)
     tight = clone(LEARNER).set_params(tol=1e-13)
     expected = np.column_stack([slow(tight, X, y, pair).decision_function(X) for _, pair in kept])
     np.testing.assert_allclose(margins, expected, rtol=0, atol=1e-7)
@@ -154,7 +154,7 @@ def test_margins_are_close_to_those_of_a_tighter_tolerance(table):
 def test_a_classifier_has_the_attributes_of_a_fitted_one(table, frame):
     X, y = table
     X = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)]) if frame else X
-    (one,) = LogisticShortcut().fit(LEARNER, X, y, np.array([[1.0, 2.0]]), None)
+    (one,) = LogisticFastPath().fit(LEARNER, X, y, np.array([[1.0, 2.0]]), None)
     other = slow(LEARNER, X, y, np.array([1.0, 2.0]))
     assert type(one) is LogisticRegression
     assert vars(one).keys() == vars(other).keys()
@@ -194,7 +194,7 @@ def spoiled(X, value):
 )
 def test_unsupported_rows_are_left_to_the_learner(table, change):
     X, y = table
-    assert LogisticShortcut().fit(LEARNER, change(X), y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
+    assert LogisticFastPath().fit(LEARNER, change(X), y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
@@ -202,8 +202,8 @@ def test_weights_not_above_0_are_left_to_the_learner(table, value):
     X, y = table
     row_weights = np.ones(len(y))
     row_weights[5] = value
-    assert LogisticShortcut().fit(LEARNER, X, y, np.ones((2, 2)), row_weights) == [None, None]
-    declined, fitted = LogisticShortcut().fit(LEARNER, X, y, np.array([[1.0, value], [1.0, 1.0]]), None)
+    assert LogisticFastPath().fit(LEARNER, X, y, np.ones((2, 2)), row_weights) == [None, None]
+    declined, fitted = LogisticFastPath().fit(LEARNER, X, y, np.array([[1.0, value], [1.0, 1.0]]), None)
     assert declined is None
     assert fitted is not None
 
@@ -212,19 +212,19 @@ def test_separable_classes_without_a_penalty_are_left_to_the_learner():
     X, y = load_iris(return_X_y=True)
     X, y = X[y < 2], y[y < 2]
     unpenalised = clone(LEARNER).set_params(C=np.inf)
-    assert LogisticShortcut().fit(unpenalised, X, y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
+    assert LogisticFastPath().fit(unpenalised, X, y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
 
 
 def test_a_singular_hessian_is_left_to_the_learner(table):
     X, y = table
     unpenalised = clone(LEARNER).set_params(C=np.inf)
-    assert LogisticShortcut().fit(unpenalised, np.hstack([X, X]), y, np.ones((1, 2)), None) == [None]
+    assert LogisticFastPath().fit(unpenalised, np.hstack([X, X]), y, np.ones((1, 2)), None) == [None]
 
 
 def test_a_row_on_the_boundary_is_left_to_the_learner():
     X = np.array([[-1.0], [1.0], [-1.0], [1.0], [0.0], [0.0]])
     y = np.array([0, 1, 0, 1, 0, 1])
-    assert LogisticShortcut().fit(LEARNER, X, y, np.ones((1, 2)), None) == [None]
+    assert LogisticFastPath().fit(LEARNER, X, y, np.ones((1, 2)), None) == [None]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_row_on_the_boundary_is_left_to_the_learner():
 def test_the_shortcut_rejects_other_parameters(parameters):
     estimator = clone(LEARNER).set_params(**parameters)
     assert not usable(estimator)
-    assert shortcut_of(estimator) is None
+    assert make_fast_path(estimator) is None
 
 
 def test_the_shortcut_rejects_a_subclass():
@@ -266,9 +266,9 @@ def test_the_shortcut_rejects_a_subclass():
 def test_memory_does_not_grow_with_the_number_of_class_weights():
     X, y = make_classification(50_000, 20, flip_y=0.2, random_state=0)
     X = np.ascontiguousarray(X)
-    shortcut = LogisticShortcut()
+    fast_path = LogisticFastPath()
     tracemalloc.start()
-    shortcut.fit(LEARNER, X, y, class_weights(np.linspace(0.1, 0.9, 40)), None)
+    fast_path.fit(LEARNER, X, y, class_weights(np.linspace(0.1, 0.9, 40)), None)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # X is 8 MB; 40 columns of scores would be 16 MB

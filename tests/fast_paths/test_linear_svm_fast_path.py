@@ -1,4 +1,4 @@
-"""Test that the shortcut of LinearSVC gives the labels of LinearSVC at a tight tolerance, or gives none."""
+"""Test that the fast path of LinearSVC gives the labels of LinearSVC at a tight tolerance, or gives none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from probcal.fast_paths.linear_svm import LinearSVCShortcut, usable
+from probcal.fast_paths.linear_svm import LinearSVCFastPath, usable
 from tests.small_tables import table_of, tables
 
 TIGHT = LinearSVC(tol=1e-10, max_iter=100_000)
@@ -43,14 +43,14 @@ def overlapping(n_rows=600, n_columns=8, seed=0):
 
 
 def assert_same_labels(X, labels, estimator=TIGHT, row_weights=None, pairs=None):
-    """Check the labels of every probe that the shortcut accepts, and return the share of these probes."""
+    """Check the labels of every probe that the fast path accepts, and return the share of these probes."""
     pairs = class_weights() if pairs is None else pairs
-    shortcut = LinearSVCShortcut()
+    fast_path = LinearSVCFastPath()
     vouched = 0
-    for classifier, pair in zip(shortcut.fit(estimator, X, labels, pairs, row_weights), pairs, strict=True):
+    for classifier, pair in zip(fast_path.fit(estimator, X, labels, pairs, row_weights), pairs, strict=True):
         if classifier is None:
             continue
-        margins, error = shortcut.margins([classifier], shortcut.rows([classifier], X))
+        margins, error = fast_path.margins([classifier], fast_path.rows([classifier], X))
         if np.any(np.abs(margins) <= error):
             continue
         vouched += 1
@@ -77,7 +77,7 @@ def sets():
 
 def test_columns_far_from_0_are_left_to_liblinear():
     cancer, kinds = load_breast_cancer(return_X_y=True)
-    assert LinearSVCShortcut().fit(TIGHT, cancer, kinds, class_weights(), None) == [None] * 19
+    assert LinearSVCFastPath().fit(TIGHT, cancer, kinds, class_weights(), None) == [None] * 19
 
 
 @pytest.mark.parametrize("name", sets())
@@ -114,7 +114,7 @@ def test_labels_are_the_same_on_small_tables(table, duplicated, collinear, separ
 
 def test_the_solution_is_a_minimum():
     X, labels = overlapping()
-    (classifier,) = LinearSVCShortcut().fit(clone(TIGHT).set_params(C=3.0), X, labels, np.array([[1.0, 2.5]]), None)
+    (classifier,) = LinearSVCFastPath().fit(clone(TIGHT).set_params(C=3.0), X, labels, np.array([[1.0, 2.5]]), None)
     rows, signs = np.column_stack([X, np.ones(len(X))]), np.where(labels == 1, 1, -1)
     costs = 3.0 * np.where(labels == 1, 2.5, 1.0)
 
@@ -131,10 +131,10 @@ def test_the_solution_is_a_minimum():
 def test_labels_do_not_depend_on_the_order_of_probes():
     X, labels = overlapping(n_rows=2000)
     pairs = class_weights(30)
-    at_once = LinearSVCShortcut().fit(TIGHT, X, labels, pairs, None)
-    shortcut, order = LinearSVCShortcut(), np.random.default_rng(0).permutation(30)
+    at_once = LinearSVCFastPath().fit(TIGHT, X, labels, pairs, None)
+    fast_path, order = LinearSVCFastPath(), np.random.default_rng(0).permutation(30)
     for places in np.split(order, [1, 3, 6, 10, 17]):
-        for place, classifier in zip(places, shortcut.fit(TIGHT, X, labels, pairs[places], None), strict=True):
+        for place, classifier in zip(places, fast_path.fit(TIGHT, X, labels, pairs[places], None), strict=True):
             np.testing.assert_array_equal(classifier.predict(X), at_once[place].predict(X))
             np.testing.assert_allclose(classifier.coef_, at_once[place].coef_, rtol=1e-8, atol=1e-10)
 
@@ -143,9 +143,9 @@ def test_labels_do_not_depend_on_the_order_of_probes():
 def test_the_margin_error_covers_differences_from_liblinear(seed):
     X, labels = overlapping(n_rows=3000, seed=seed)
     pairs = class_weights(9)
-    shortcut = LinearSVCShortcut()
-    classifiers = shortcut.fit(TIGHT, X, labels, pairs, None)
-    margins, _ = shortcut.margins(classifiers, X)
+    fast_path = LinearSVCFastPath()
+    classifiers = fast_path.fit(TIGHT, X, labels, pairs, None)
+    margins, _ = fast_path.margins(classifiers, X)
     for place, pair in enumerate(pairs):
         slow = naive(TIGHT, X, labels, pair)
         differ = (slow.decision_function(X) > 0) != (margins[:, place] > 0)
@@ -156,8 +156,8 @@ def test_a_row_on_the_boundary_is_within_the_error():
     X, labels = overlapping()
     X, labels = np.vstack([X, -X]), np.append(labels, 1 - labels)
     X, labels = np.vstack([X, np.zeros((2, X.shape[1]))]), np.append(labels, [0, 1])
-    shortcut = LinearSVCShortcut()
-    margins, error = shortcut.margins(shortcut.fit(TIGHT, X, labels, np.ones((1, 2)), None), X)
+    fast_path = LinearSVCFastPath()
+    margins, error = fast_path.margins(fast_path.fit(TIGHT, X, labels, np.ones((1, 2)), None), X)
     assert np.all(np.abs(margins[-1]) <= error)
 
 
@@ -201,16 +201,16 @@ def test_the_shortcut_rejects_defaults_and_subclasses():
 def test_sparse_wide_and_zero_weight_cases_are_left_to_liblinear():
     X, labels = overlapping()
     pairs = class_weights(3)
-    assert LinearSVCShortcut().fit(TIGHT, csr_array(X), labels, pairs, None) == [None] * 3
-    assert LinearSVCShortcut().fit(TIGHT, X[:6], np.arange(6) % 2, pairs, None) == [None] * 3
-    assert LinearSVCShortcut().fit(TIGHT, X, labels, pairs, labels.astype(float)) == [None] * 3
-    assert LinearSVCShortcut().fit(TIGHT, X, labels, np.array([[1.0, 0.0]]), None) == [None]
+    assert LinearSVCFastPath().fit(TIGHT, csr_array(X), labels, pairs, None) == [None] * 3
+    assert LinearSVCFastPath().fit(TIGHT, X[:6], np.arange(6) % 2, pairs, None) == [None] * 3
+    assert LinearSVCFastPath().fit(TIGHT, X, labels, pairs, labels.astype(float)) == [None] * 3
+    assert LinearSVCFastPath().fit(TIGHT, X, labels, np.array([[1.0, 0.0]]), None) == [None]
 
 
 def test_nearly_separated_classes_are_left_to_liblinear():
     X, labels = overlapping()
     X[:, 0] = 100 * (2 * labels - 1)
-    assert LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(3), None) == [None] * 3
+    assert LinearSVCFastPath().fit(TIGHT, X, labels, class_weights(3), None) == [None] * 3
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -220,14 +220,14 @@ def test_nan_and_infinity_give_the_message_of_scikit_learn(value):
     with pytest.raises(ValueError) as expected:
         clone(TIGHT).fit(X, labels)
     with pytest.raises(ValueError) as refused:
-        LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(2), None)
+        LinearSVCFastPath().fit(TIGHT, X, labels, class_weights(2), None)
     assert str(refused.value) == str(expected.value)
 
 
 def test_a_classifier_has_the_attributes_of_scikit_learn():
     X, labels = overlapping(n_rows=3000)
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    (classifier,) = LinearSVCShortcut().fit(TIGHT, frame, labels, np.array([[1.0, 2.0]]), None)
+    (classifier,) = LinearSVCFastPath().fit(TIGHT, frame, labels, np.array([[1.0, 2.0]]), None)
     slow = naive(TIGHT, frame, labels, (1.0, 2.0))
     assert type(classifier) is LinearSVC and set(vars(slow)) < set(vars(classifier))
     for name in ("coef_", "intercept_", "classes_", "feature_names_in_"):
@@ -243,7 +243,7 @@ def test_memory_does_not_grow_with_the_number_of_probes():
 
     def peak(n_thresholds):
         tracemalloc.start()
-        LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(n_thresholds), None)
+        LinearSVCFastPath().fit(TIGHT, X, labels, class_weights(n_thresholds), None)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most

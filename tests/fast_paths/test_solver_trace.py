@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from probcal import ProbingClassifier
-from probcal.fast_paths.logistic import LogisticShortcut, SolverTrace
+from probcal.fast_paths.logistic import LogisticFastPath, SolverTrace
 from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, LogisticLoss, LogisticSolver, Search
 
 LEARNER = LogisticRegression(solver="newton-cholesky", tol=1e-8)
@@ -89,7 +89,7 @@ def beside(on_the_line, times):
     # the tiny weight of the row moves neither the minimum nor the end of scikit-learn
     rows, labels = np.vstack([X, row + times * shift * direction]), np.append(y, 0)
     weights = np.append(np.ones(len(y)), 1e-9)
-    (one,) = LogisticShortcut().fit(LEARNER, rows, labels, np.array([[1.0, (1 - p) / p]]), weights)
+    (one,) = LogisticFastPath().fit(LEARNER, rows, labels, np.array([[1.0, (1 - p) / p]]), weights)
     at = stop(rows, labels, p, weights)
     return one, rows, rows @ at[:-1] + at[-1]
 
@@ -113,5 +113,5 @@ def test_a_row_between_both_boundaries_is_left_to_the_learner(on_the_line, times
 @pytest.mark.slow
 def test_few_probes_of_overlapping_rows_are_left_to_the_learner():
     X, y = table(100_000, 20)
-    (probing,) = ProbingClassifier(LEARNER, 40, random_state=0).fit(X, y).probings_
-    assert (~probing.together).sum() <= 1
+    (probing,) = ProbingClassifier(LEARNER, 40, random_state=0).fit(X, y).threshold_models_
+    assert (~probing.batched).sum() <= 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from probcal import ProbingClassifier
-from probcal.methods.importance import importance_weights
+from probcal.methods.probing import importance_weights
 from tests.learners.j48_trees import mixed_table
 
 pytest.importorskip("numba", reason="needs the extra trees")
@@ -53,12 +53,12 @@ def test_every_tree_equals_that_of_the_naive_loop(seed, n, kinds, weighted, bina
     thresholds = rng.uniform(0.01, 0.99, 6)
     tree = C45Classifier(min_samples_leaf=min_leaf, binary_splits=binary, pruned=pruned)
     class_weights = np.column_stack([np.ones(6), (1 - thresholds) / thresholds])
-    shortcut = tree.class_weight_shortcut()
-    together = [
-        *shortcut.fit(tree, X, labels, class_weights[:2], row_weights),
-        *shortcut.fit(tree, X, labels, class_weights[2:], row_weights),
+    fast_path = tree.class_weight_shortcut()
+    batched = [
+        *fast_path.fit(tree, X, labels, class_weights[:2], row_weights),
+        *fast_path.fit(tree, X, labels, class_weights[2:], row_weights),
     ]
-    for one, p in zip(together, thresholds, strict=True):
+    for one, p in zip(batched, thresholds, strict=True):
         weights = importance_weights(labels == "yes", p, row_weights=row_weights)
         assert same(one, clone(tree).fit(X, labels, sample_weight=weights))
 
@@ -66,10 +66,10 @@ def test_every_tree_equals_that_of_the_naive_loop(seed, n, kinds, weighted, bina
 def test_margins_are_labels_and_have_no_error():
     X, y = mixed_table(2)
     tree = C45Classifier()
-    shortcut = tree.class_weight_shortcut()
-    trees = shortcut.fit(tree, X, y, np.array([[1.0, 0.2], [1.0, 5.0]]), None)
+    fast_path = tree.class_weight_shortcut()
+    trees = fast_path.fit(tree, X, y, np.array([[1.0, 0.2], [1.0, 5.0]]), None)
     for rows in (X, X.copy()):  # the training rows are already coded
-        margins, error = shortcut.margins(trees, rows)
+        margins, error = fast_path.margins(trees, rows)
         assert error == 0
         assert np.array_equal(margins > 0, np.column_stack([one.predict(X) == 1 for one in trees]))
 

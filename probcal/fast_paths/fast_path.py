@@ -1,4 +1,4 @@
-"""The interface of a shortcut, the choice of the shortcut of a learner, and the shortcut of a Pipeline."""
+"""The interface of a fast path, the choice of the fast path of a learner, and the fast path of a Pipeline."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _HOMES = {
     "LinearSVC": "probcal.fast_paths.linear_svm",
     "LogisticRegression": "probcal.fast_paths.logistic",
 }
-"""Class of scikit-learn -> the module whose ``shortcut_of`` handles it."""
+"""Class of scikit-learn -> the module whose ``make_fast_path`` handles it."""
 _ROUNDING = 1e-9
 """Largest difference by rounding, as a share of the largest number of a column."""
 
 
-class Shortcut(Protocol):
+class FastPath(Protocol):
     """Fit a learner under many weights of its two classes at once. One object serves one problem.
 
-    Your own learner can declare a shortcut by an attribute ``class_weight_shortcut``. It is None or a function without
-    arguments that returns a shortcut, for instance its class.
+    Your own learner can declare a fast path by an attribute ``class_weight_shortcut``. It is None or a function without
+    arguments that returns a fast path, for instance its class.
 
     An optional method ``rows(classifiers, X)`` returns what is cut into blocks for ``margins``, and rejects an invalid
     ``X``. Without it ``X`` itself is cut.
@@ -85,53 +85,53 @@ class Shortcut(Protocol):
         ...
 
 
-def transform_rows(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
-    """Return what ``margins`` of ``shortcut`` takes blocks of, for predictions on ``X``."""
-    return shortcut.rows(classifiers, X) if hasattr(shortcut, "rows") else X
+def transform_rows(fast_path: FastPath, classifiers: list[Any], X: Any) -> Any:
+    """Return what ``margins`` of ``fast_path`` takes blocks of, for predictions on ``X``."""
+    return fast_path.rows(classifiers, X) if hasattr(fast_path, "rows") else X
 
 
-def shortcut_of(estimator: Any) -> Shortcut | None:
-    """Return the shortcut of ``estimator``, or of the last step of a Pipeline, or None."""
+def make_fast_path(estimator: Any) -> FastPath | None:
+    """Return the fast path of ``estimator``, or of the last step of a Pipeline, or None."""
     if type(estimator) is Pipeline:
-        return pipeline_shortcut(estimator)
-    return shortcut_of_learner(estimator)
+        return pipeline_fast_path(estimator)
+    return learner_fast_path(estimator)
 
 
-def shortcut_of_learner(estimator: Any) -> Shortcut | None:
-    """Return the shortcut that ``estimator`` declares, the one for its scikit-learn class and parameters, or None."""
+def learner_fast_path(estimator: Any) -> FastPath | None:
+    """Return the fast path that ``estimator`` declares, the one for its scikit-learn class and parameters, or None."""
     if hasattr(estimator, "class_weight_shortcut"):
-        declared: Callable[[], Shortcut] | None = estimator.class_weight_shortcut
+        declared: Callable[[], FastPath] | None = estimator.class_weight_shortcut
         return declared() if declared is not None else None
     kind = type(estimator)  # not for a subclass, which may do something else
     if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
-        found: Shortcut | None = import_module(_HOMES[kind.__name__]).shortcut_of(estimator)
+        found: FastPath | None = import_module(_HOMES[kind.__name__]).make_fast_path(estimator)
         return found
     return None
 
 
 def modules_for(kind: type) -> list[str]:
-    """Return the modules that may implement the shortcut of class ``kind``, except for one that it declares itself."""
+    """Return the modules that may implement the fast path of class ``kind``, except for one that it declares itself."""
     if kind is Pipeline:
         return list(_HOMES.values())
     return [_HOMES[kind.__name__]] if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn.") else []
 
 
-def pipeline_shortcut(estimator: Pipeline) -> PipelineShortcut | None:
-    """Return the shortcut, or None if the last step has none or an earlier step draws its own seed at every fit."""
+def pipeline_fast_path(estimator: Pipeline) -> PipelineFastPath | None:
+    """Return the fast path, or None if the last step has none or an earlier step draws its own seed at every fit."""
     if len(estimator.steps) < 2 or estimator.memory is not None or estimator.verbose:
         return None
-    last = None if unset_seeds(estimator[:-1]) else shortcut_of_learner(estimator.steps[-1][1])
-    return PipelineShortcut(last) if last is not None else None
+    last = None if unset_seeds(estimator[:-1]) else learner_fast_path(estimator.steps[-1][1])
+    return PipelineFastPath(last) if last is not None else None
 
 
-class PipelineShortcut:
-    """Fit the steps before the last one once, and then use the shortcut of the last step.
+class PipelineFastPath:
+    """Fit the steps before the last one once, and then use the fast path of the last step.
 
     The earlier steps never see the weights, which a Pipeline passes to its last step. So each probe would fit them
     alike.
     """
 
-    def __init__(self, last: Shortcut) -> None:
+    def __init__(self, last: FastPath) -> None:
         self._last = last
         self._steps: Pipeline | None = None
         self._learned_from: tuple[Any, Any] = (None, None)

@@ -1,4 +1,4 @@
-"""Test that a pipeline uses the shortcut of its last step without a change of votes."""
+"""Test that a pipeline uses the fast path of its last step without a change of votes."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.fast_paths.shortcut import PipelineShortcut, shortcut_of
+from probcal.fast_paths.fast_path import PipelineFastPath, make_fast_path
 
 LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-8)
 
@@ -26,7 +26,7 @@ def test_the_pipeline_shortcut_does_not_change_votes(last):
     X, y = load_breast_cancer(return_X_y=True)
     learner = make_pipeline(StandardScaler(), SelectKBest(k=8), last)
     fitted = assert_no_vote_changes(learner, X[::2], y[::2], X[1::2])
-    assert fitted.probings_[0].together.mean() > 0.8
+    assert fitted.threshold_models_[0].batched.mean() > 0.8
     assert isinstance(fitted.estimators_[0], Pipeline)
 
 
@@ -37,7 +37,7 @@ def test_imputed_and_encoded_frames_have_the_same_votes():
     frame.loc[::5, "a"] = np.nan
     frame["kind"] = np.where(X[:, 1] > 0, "u", "v")
     columns = make_column_transformer((SimpleImputer(), list("abcd")), (OneHotEncoder(drop="first"), ["kind"]))
-    assert assert_no_vote_changes(make_pipeline(columns, LOGISTIC), frame, y).probings_[0].together.any()
+    assert assert_no_vote_changes(make_pipeline(columns, LOGISTIC), frame, y).threshold_models_[0].batched.any()
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_steps_transform_all_rows_at_once():
     ids=["the last step has none", "a step draws from a seed of its own", "one step", "it says what it does"],
 )
 def test_unsupported_pipelines_have_no_shortcut(learner):
-    assert shortcut_of(learner) is None
+    assert make_fast_path(learner) is None
 
 
 class LeaveOneOutEncoder(TransformerMixin, BaseEstimator):
@@ -94,5 +94,5 @@ def test_training_rows_are_predicted_as_the_encoder_transforms_them_later(encode
     X = pd.DataFrame({"city": rng.integers(0, 60, 300).astype(str), "plan": rng.integers(0, 5, 300).astype(str)})
     y = (rng.random(300) < 0.3 + 0.4 * (X.plan == "1")).astype(int).to_numpy()
     learner = make_pipeline(encoder, LOGISTIC)
-    assert isinstance(shortcut_of(learner), PipelineShortcut)
+    assert isinstance(make_fast_path(learner), PipelineFastPath)
     assert_no_vote_changes(learner, X, y)
