@@ -72,9 +72,9 @@ class HingePath:
     def __init__(self, data: SignedRows) -> None:
         self._rows, self._n_first, self._weights = data.rows, data.n_first, data.weights
         if data.weights is not None and not data.weights.all():
-            kept = data.weights > 0
-            self._rows, self._weights = data.rows[kept], data.weights[kept]
-            self._n_first = int(np.count_nonzero(kept[: data.n_first]))
+            positive = data.weights > 0
+            self._rows, self._weights = data.rows[positive], data.weights[positive]
+            self._n_first = int(np.count_nonzero(positive[: data.n_first]))
         squares = np.einsum("ij,ij->i", self._rows, self._rows)
         self._mean_square, self._largest_norm = float(squares.mean()), float(np.sqrt(squares.max()))
         n_rows, d = self._rows.shape
@@ -87,7 +87,7 @@ class HingePath:
         limits = limits if self._weights is None else limits * self._weights
         ratio = float(np.log(costs[1]) - np.log(costs[0]))
         scale = Scale(float(limits.mean()), self._mean_square, self._largest_norm)
-        point = self._jumped(ratio, limits, scale)
+        point = self._search_working_sets(ratio, limits, scale)
         if not point.converged:
             zero = np.zeros(self._rows.shape[1])
             cold = Hinge(self._rows, limits, scale, zero).minimise(Point(zero, limits), _COLD)
@@ -115,7 +115,7 @@ class HingePath:
         unknown = (shares > 0) & (shares < 1) if low is not high else np.ones(len(limits), dtype=bool)
         return Point(low.w + part * (high.w - low.w), shares * limits), unknown
 
-    def _jumped(self, ratio: float, limits: np.ndarray, scale: Scale) -> Point:
+    def _search_working_sets(self, ratio: float, limits: np.ndarray, scale: Scale) -> Point:
         """Return the minimum, searched on working sets. ``converged`` is False if the search fails."""
         rows, n_rows = self._rows, len(limits)
         point, working = self._start(ratio, limits)
@@ -129,7 +129,7 @@ class HingePath:
         for _ in range(_MAX_JUMPS):
             working = self._free_intercept(working | (gaps <= reach), margins, gaps, limits)
             predicted = margins < 1
-            point = self._on(working, predicted, point, limits, scale)
+            point = self._minimise_working_set(working, predicted, point, limits, scale)
             margins = rows @ point.w
             wrong = ~working & ((margins < 1) != predicted)
             if not wrong.any() or not point.converged:
@@ -154,12 +154,14 @@ class HingePath:
             working[outside[np.argpartition(gaps[outside], n_more - 1)[:n_more]]] = True
         return working
 
-    def _on(self, working: np.ndarray, predicted: np.ndarray, point: Point, limits: np.ndarray, scale: Scale) -> Point:
+    def _minimise_working_set(
+        self, working: np.ndarray, predicted: np.ndarray, point: Point, limits: np.ndarray, scale: Scale
+    ) -> Point:
         """Return the minimum if all rows but the ``working`` ones have the multipliers of their ``predicted`` side."""
         a = np.where(predicted, limits, 0.0)
         fixed = np.where(working, 0.0, a)
-        places = np.flatnonzero(working)
-        part = Hinge(self._rows[places], limits[places], scale, fixed @ self._rows, float(fixed.sum()))
-        found = part.minimise(replace(point, a=point.a[places]), _EXACT)
-        a[places] = found.a
+        indices = np.flatnonzero(working)
+        part = Hinge(self._rows[indices], limits[indices], scale, fixed @ self._rows, float(fixed.sum()))
+        found = part.minimise(replace(point, a=point.a[indices]), _EXACT)
+        a[indices] = found.a
         return replace(found, a=a)

@@ -139,17 +139,17 @@ class SolverTrace:
         self._sizes = _sizes(loss)
         self._drawn: list[list[LogisticLoss]] = []
 
-    def ends(self, search: Search) -> list[StoppingPoint]:
+    def stopping_points(self, search: Search) -> list[StoppingPoint]:
         """Return all points where the solver may stop, relative to ``search``'s minimum. None are known if it is empty.
 
         All rows are used.
         """
-        return self._ends(search, [self._loss])
+        return self._stopping_points(search, [self._loss])
 
-    def sampled_ends(self, search: Search) -> Iterator[list[StoppingPoint]]:
+    def sampled_stopping_points(self, search: Search) -> Iterator[list[StoppingPoint]]:
         """Yield the same by samples of rows, with growing accuracy. It is empty if the rows are few."""
         for number in range(len(self._sizes)):
-            yield self._ends(search, self._samples(number))
+            yield self._stopping_points(search, self._samples(number))
 
     def _samples(self, number: int) -> list[LogisticLoss]:
         """Return two samples that share no row."""
@@ -160,7 +160,7 @@ class SolverTrace:
             self._drawn.append([self._loss.of(np.sort(part)) for part in (rows[:n_rows], rows[n_rows:])])
         return self._drawn[number]
 
-    def _ends(self, search: Search, parts: list[LogisticLoss]) -> list[StoppingPoint]:
+    def _stopping_points(self, search: Search, parts: list[LogisticLoss]) -> list[StoppingPoint]:
         found = []
         for steps in zip(*(self._steps(search, part) for part in parts), strict=False):
             offset = np.mean([step.offset for step in steps], axis=0)
@@ -252,13 +252,13 @@ class BoundaryTolerance:
         own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
-        sampled = self._trace.sampled_ends(search) if lengths.max() <= _UNUSUAL * usual else ()
+        sampled = self._trace.sampled_stopping_points(search) if lengths.max() <= _UNUSUAL * usual else ()
         for ends in sampled:
             if (decided := _decided(search, ends, X, scores, own, lengths)) is not None:
                 return decided
         if not self._in_doubt(search, solved, np.abs(scores) - own):
             return False
-        return _decided(search, self._trace.ends(search), X, scores, own, lengths) is not False
+        return _decided(search, self._trace.stopping_points(search), X, scores, own, lengths) is not False
 
     def _in_doubt(self, search: Search, solved: np.ndarray, distances: np.ndarray) -> bool:
         """Return whether a row may be in doubt by the largest y B y itself. ``distances``: (n,) of rows' scores from 0.

@@ -28,15 +28,15 @@ class Step(NamedTuple):
 
 
 class Workers(Protocol):
-    """Run ``n`` fits in parallel.
+    """Run ``n_workers`` fits in parallel.
 
-    ``in_hand`` is the maximum number of fits started early for each worker. ``spare`` is the number of guessed fits
-    beyond ``n``. They keep a worker busy while the next step waits for another fit.
+    ``fits_per_worker`` is the maximum number of fits started early for each worker. ``extra_guesses`` is the number of
+    guessed fits beyond ``n_workers``. They keep a worker busy while the next step waits for another fit.
     """
 
-    n: int
-    in_hand: int
-    spare: int
+    n_workers: int
+    fits_per_worker: int
+    extra_guesses: int
 
     def submit(self, p: float, /) -> Future[Any]:
         """Submit the fit of threshold ``p`` behind those submitted before."""
@@ -63,15 +63,16 @@ class SpeculativeFits:
 
         Fewer guessed steps are started.
         """
-        n, in_hand, spare = self._workers.n, self._workers.in_hand, self._workers.spare
+        workers = self._workers
+        max_fits = workers.n_workers * workers.fits_per_worker
         # waiting fits were ordered with less knowledge, so the new steps go first
-        self._started = {p: one for p, one in self._started.items() if not one.cancel()}
-        begun = 0
-        for place, (p, guessed) in enumerate(islice(steps, n * in_hand)):
-            most = n + spare if guessed else n * in_hand
-            if p not in self._started and (place == 0 or begun < most):
-                self._started[p] = self._workers.submit(p)
-            begun += p in self._started
+        self._started = {p: fit for p, fit in self._started.items() if not fit.cancel()}
+        n_started = 0
+        for number, (p, guessed) in enumerate(islice(steps, max_fits)):
+            most = workers.n_workers + workers.extra_guesses if guessed else max_fits
+            if p not in self._started and (number == 0 or n_started < most):
+                self._started[p] = workers.submit(p)
+            n_started += p in self._started
 
     def take(self, p: float) -> Any:
         """Return the fit of ``p``. Its warnings and errors are raised again here."""
@@ -81,8 +82,8 @@ class SpeculativeFits:
 
     def close(self) -> None:
         """Drop the fits that were not taken."""
-        for one in self._started.values():
-            one.cancel()
+        for fit in self._started.values():
+            fit.cancel()
         self._workers.close()
 
 
@@ -94,27 +95,27 @@ again.
 
 
 class InProcesses:
-    """Run ``fit(p)`` of thresholds in ``n`` processes."""
+    """Run ``fit(p)`` of thresholds in ``n_workers`` processes."""
 
-    in_hand = 2  # a fit that was sent to a process cannot be taken back
-    spare = 1
+    fits_per_worker = 2  # a fit that was sent to a process cannot be taken back
+    extra_guesses = 1
 
-    def __init__(self, fit: Callable[[float], Any], n: int) -> None:
-        self.n = n
+    def __init__(self, fit: Callable[[float], Any], n_workers: int) -> None:
+        self.n_workers = n_workers
         # written once: sending the training rows with every fit would often cost more than the fit
         self._folder = tempfile.TemporaryDirectory(prefix="probcal-", ignore_cleanup_errors=True)
         self._path = Path(self._folder.name) / "fit"
         self._path.write_bytes(cloudpickle.dumps(fit))
 
     def submit(self, p: float) -> Future[Any]:
-        executor = get_reusable_executor(max_workers=self.n, env=_ENVIRONMENT)
+        executor = get_reusable_executor(max_workers=self.n_workers, env=_ENVIRONMENT)
         future: Future[Any] = executor.submit(_fit, str(self._path), p)
         return future
 
     def result(self, fit: Future[Any]) -> Any:
         result, warned = fit.result()
-        for one in warned:
-            warnings.warn_explicit(*one)
+        for record in warned:
+            warnings.warn_explicit(*record)
         return result
 
     def close(self) -> None:
@@ -122,16 +123,16 @@ class InProcesses:
 
 
 def _fit(path: str, p: float) -> tuple[Any, list[_Warned]]:
-    with threadpool_limits(1), warnings.catch_warnings(record=True) as given:
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         try:
-            result = _read(path)(p)
+            result = _load_function(path)(p)
         except Exception as error:
-            raise _readable(error) from None
-    return result, [(str(one.message), one.category, one.filename, one.lineno) for one in given]
+            raise _picklable(error) from None
+    return result, [(str(record.message), record.category, record.filename, record.lineno) for record in records]
 
 
-def _readable(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     """Return ``error``, or a RuntimeError with its message if it cannot be pickled."""
     try:
         cloudpickle.loads(cloudpickle.dumps(error))
@@ -141,7 +142,7 @@ def _readable(error: Exception) -> Exception:
 
 
 @lru_cache(maxsize=1)
-def _read(path: str) -> Callable[[float], Any]:
+def _load_function(path: str) -> Callable[[float], Any]:
     function: Callable[[float], Any] = cloudpickle.loads(Path(path).read_bytes())
     return function
 
@@ -160,32 +161,32 @@ def learns_in_threads(estimator: Any) -> bool:
 
 
 class InThreads(AbstractContextManager["InThreads"]):
-    """Run ``call`` on many arguments in ``n`` threads."""
+    """Run ``call`` on many arguments in ``n_workers`` threads."""
 
-    in_hand = 5  # some fits take ten times as long as others, and no thread should be idle
-    spare = 2
+    fits_per_worker = 5  # some fits take ten times as long as others, and no thread should be idle
+    extra_guesses = 2
 
-    def __init__(self, call: Callable[[Any], Any], n: int) -> None:
-        self.n = n
+    def __init__(self, call: Callable[[Any], Any], n_workers: int) -> None:
+        self.n_workers = n_workers
         self._call = call
         # each thread has its own scikit-learn settings
-        self._pool = ThreadPoolExecutor(n, "probcal", initializer=partial(set_config, **get_config()))
-        self._held = ExitStack()
+        self._pool = ThreadPoolExecutor(n_workers, "probcal", initializer=partial(set_config, **get_config()))
+        self._exit_stack = ExitStack()
         # scikit-learn changes the filters for a moment, and with two threads the later one would leave them changed
-        self._held.enter_context(warnings.catch_warnings())
+        self._exit_stack.enter_context(warnings.catch_warnings())
 
-    def submit(self, one: Any) -> Future[Any]:
-        return self._pool.submit(self._call, one)
+    def submit(self, argument: Any) -> Future[Any]:
+        return self._pool.submit(self._call, argument)
 
     def result(self, fit: Future[Any]) -> Any:
         return fit.result()
 
-    def map(self, many: Iterable[Any]) -> Iterator[Any]:
+    def map(self, arguments: Iterable[Any]) -> Iterator[Any]:
         """Yield the results in order. Only a few results wait at a time, to save memory."""
         waiting: deque[Future[Any]] = deque()
-        for one in many:
-            waiting.append(self.submit(one))
-            if len(waiting) > 2 * self.n:
+        for argument in arguments:
+            waiting.append(self.submit(argument))
+            if len(waiting) > 2 * self.n_workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -193,7 +194,7 @@ class InThreads(AbstractContextManager["InThreads"]):
     def close(self) -> None:
         """Drop the waiting fits, and wait for the running ones to end."""
         self._pool.shutdown(cancel_futures=True)
-        self._held.close()
+        self._exit_stack.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -38,7 +38,7 @@ def replayed(X, y, p, *, samples, tol=1e-8):
     at_zero = loss.at_zero()
     LogisticSolver().solve(loss, [search], at_zero.hessians)
     replay = SolverTrace(loss, tol, at_zero)
-    return search, [*(replay.sampled_ends(search) if samples else ()), replay.ends(search)]
+    return search, [*(replay.sampled_stopping_points(search) if samples else ()), replay.stopping_points(search)]
 
 
 def beyond_error(search, ends, real):

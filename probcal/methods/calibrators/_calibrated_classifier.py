@@ -133,16 +133,17 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             self._refuse_unused_groups()
             groups = group_array(groups, len(labels))
         counted = np.full(len(labels), True) if weights is None else weights > 0
-        cut = partial(folds, X, labels, self.cv, groups=groups, counted=None if counted.all() else counted)
+        # a splitter numbers all rows, so it gets them before those of weight 0 are left out
+        make_folds = partial(folds, X, labels, self.cv, groups=groups, counted=None if counted.all() else counted)
         if weights is not None and not counted.all():
             X, labels, weights = take_rows(X, counted), labels[counted], weights[counted]
         random = np.random.default_rng(drawn_seed(self.random_state))
-        of_learner = self._weights_for_learner(weights)
-        self.estimators_, rows, scores = self._held_out_scores(X, labels, of_learner, cut, random)
+        learner_weights = self._weights_for_learner(weights)
+        self.estimators_, rows, scores = self._held_out_scores(X, labels, learner_weights, make_folds, random)
         score_kind = scores[0][1]
         parts = [
-            FoldScores(of_part, labels[some], None if weights is None else weights[some])
-            for some, (of_part, _) in zip(rows, scores, strict=True)
+            FoldScores(fold_scores, labels[fold], None if weights is None else weights[fold])
+            for fold, (fold_scores, _) in zip(rows, scores, strict=True)
         ]
         self._require_every_class(joined(parts))
         if len(parts) > 1 and not self._has_map_for_each_fold(parts, score_kind, drawn_seed(random)):
@@ -175,8 +176,8 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         """
         self._before_predicting(X)
         predicted = [
-            one.predict_proba(self._scores(learner, X)[0])
-            for learner, one in zip(self.estimators_, self.calibrators_, strict=True)
+            calibrator.predict_proba(self._scores(learner, X)[0])
+            for learner, calibrator in zip(self.estimators_, self.calibrators_, strict=True)
         ]
         return predicted[0] if len(predicted) == 1 else np.asarray(np.mean(predicted, axis=0))
 
@@ -287,29 +288,29 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         X: Any,
         labels: np.ndarray,
         weights: np.ndarray | None,
-        cut: Callable[..., list[Rows]],
+        make_folds: Callable[..., list[Rows]],
         random: np.random.Generator,
     ) -> tuple[list[Any], list[np.ndarray], list[tuple[np.ndarray, Input]]]:
         """Return the fitted learners, the rows to calibrate on, and their scores and how to read these.
 
-        With ``calibration="cross_val"`` rows and scores are lists with an element for each fold, which ``cut`` returns
-        for a seed.
+        With ``calibration="cross_val"`` rows and scores have an element for each fold that ``make_folds`` returns for a
+        seed.
         """
-        every = np.arange(len(labels))
+        all_rows = np.arange(len(labels))
         if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
             learner = self._fitted_already()
-            return [learner], [every], [self._scores(learner, X)]
+            return [learner], [all_rows], [self._scores(learner, X)]
         learner = fresh_copy(self._learner(), random)
         if self.calibration == "train":
             learner = fit_weighted(learner, X, labels, weights)
-            return [learner], [every], [self._scores(learner, X)]
+            return [learner], [all_rows], [self._scores(learner, X)]
         seed = drawn_seed(random)
         if self.calibration == "holdout":
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
             learner = fit_weighted(learner, X, labels, weights, learn)
             return [learner], [rows], [self._scores(learner, take_rows(X, rows))]
         learners, parts, scores = [], [], []
-        for learn, rows in cut(seed=seed):
+        for learn, rows in make_folds(seed=seed):
             learners.append(fit_weighted(fresh_copy(self._learner(), random), X, labels, weights, learn))
             parts.append(rows)
             scores.append(self._scores(learners[-1], take_rows(X, rows)))

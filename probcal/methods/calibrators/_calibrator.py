@@ -99,12 +99,12 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
 
     def _fit(self, scores: Any, y: Any, sample_weight: Any, scaled: Callable[[np.ndarray], np.ndarray]) -> Self:
         self.check_parameters()
-        given = self._as_matrix(scores)
-        labels, self.classes_ = class_labels(given, y)
-        self._check_names(scores, given, fitting=True)
+        raw = self._as_matrix(scores)
+        labels, self.classes_ = class_labels(raw, y)
+        self._check_names(scores, raw, fitting=True)
         self._exponent = 0
-        matrix = self._read(given)
-        self.n_features_in_ = given.shape[1]
+        matrix = self._read(raw)
+        self.n_features_in_ = raw.shape[1]
         weights = row_weights(sample_weight, len(labels))
         if weights is not None:
             weights = scaled(weights)
@@ -178,18 +178,18 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
     def _fitted_scores(self, scores: Any) -> np.ndarray:
         """Return what ``_read`` does. Raises NotFittedError before ``fit``, and ValueError for other columns."""
         check_is_fitted(self)
-        given = self._as_matrix(scores)
-        if given.shape[1] != self.n_features_in_:
-            raise ValueError(f"scores have {_column_count(given)}, and the map was fitted on {self.n_features_in_}")
-        self._check_names(scores, given, fitting=False)
-        return self._read(given)
+        raw = self._as_matrix(scores)
+        if raw.shape[1] != self.n_features_in_:
+            raise ValueError(f"scores have {_column_count(raw)}, and the map was fitted on {self.n_features_in_}")
+        self._check_names(scores, raw, fitting=False)
+        return self._read(raw)
 
-    def _check_names(self, scores: Any, given: np.ndarray, *, fitting: bool) -> None:
+    def _check_names(self, scores: Any, raw: np.ndarray, *, fitting: bool) -> None:
         """Remember the columns of a frame, or compare them with those remembered, as in scikit-learn.
 
         Raises ValueError for other columns, and for columns that are named after the classes in another order.
         """
-        validate_data(self, scores if hasattr(scores, "columns") else given, reset=fitting, skip_check_array=True)
+        validate_data(self, scores if hasattr(scores, "columns") else raw, reset=fitting, skip_check_array=True)
         names, classes = column_names(scores), self.classes_.tolist()
         places = places_among(names, classes)
         if len(names) == len(classes) and -1 not in places and places != sorted(places):
@@ -198,41 +198,41 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"the column of scores is {names[0]!r}; give that of the second class, {classes[1]!r}")
 
     def _as_matrix(self, scores: Any) -> np.ndarray:
-        given: np.ndarray = check_array(
+        raw: np.ndarray = check_array(
             scores, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, ensure_min_samples=0,
             ensure_min_features=0, input_name="scores",
         )  # fmt: skip
-        given = given[:, None] if given.ndim == 1 else given
-        if given.ndim != 2 or not given.shape[1]:
-            raise ValueError(f"scores must have the shape (n_rows,) or (n_rows, n_classes), not {given.shape}")
-        if not np.isfinite(given).all():
+        raw = raw[:, None] if raw.ndim == 1 else raw
+        if raw.ndim != 2 or not raw.shape[1]:
+            raise ValueError(f"scores must have the shape (n_rows,) or (n_rows, n_classes), not {raw.shape}")
+        if not np.isfinite(raw).all():
             raise ValueError("scores hold missing or infinite values; a map needs finite scores")
-        return given
+        return raw
 
-    def _read(self, given: np.ndarray) -> np.ndarray:
+    def _read(self, raw: np.ndarray) -> np.ndarray:
         """Return the scores of two classes as (n_rows, 1) or (n_rows, 2), or of several as (n_rows, n_classes)."""
         expected = (1, 2) if len(self.classes_) == 2 else (len(self.classes_),)
-        if given.shape[1] not in expected:
+        if raw.shape[1] not in expected:
             raise ValueError(
-                f"scores have {_column_count(given)}, and y has {len(self.classes_)} classes; give "
+                f"scores have {_column_count(raw)}, and y has {len(self.classes_)} classes; give "
                 f"{' or '.join(map(str, expected))} columns"
             )
         if self.input == "score":
             with np.errstate(over="ignore"):
-                scores = given[:, 1:] - given[:, :1] if given.shape[1] == 2 else given
+                scores = raw[:, 1:] - raw[:, :1] if raw.shape[1] == 2 else raw
                 scores = scores if self._exponent == 0 else np.ldexp(scores, -self._exponent)
             return np.asarray(np.clip(scores, -_LARGEST, _LARGEST))
-        if given.min(initial=0) < 0 or given.max(initial=1) > 1:
+        if raw.min(initial=0) < 0 or raw.max(initial=1) > 1:
             raise ValueError(
-                f"scores reach from {given.min():.4g} to {given.max():.4g}, and input='probability' needs values "
+                f"scores reach from {raw.min():.4g} to {raw.max():.4g}, and input='probability' needs values "
                 "from 0 to 1; use input='score' for a decision function or log-odds"
             )
-        if given.shape[1] == 1:
-            return np.column_stack([1 - given, given])
-        if len(wrong := np.flatnonzero(np.abs(given.sum(axis=1) - 1) > _SUM)):
-            total = given[wrong[0]].sum()
+        if raw.shape[1] == 1:
+            return np.column_stack([1 - raw, raw])
+        if len(wrong := np.flatnonzero(np.abs(raw.sum(axis=1) - 1) > _SUM)):
+            total = raw[wrong[0]].sum()
             raise ValueError(f"the probabilities of row {wrong[0]} (counted from 0) have the sum {total:.4g}, not 1")
-        return given
+        return raw
 
     def _log_odds(self, matrix: np.ndarray, bound: float | None = None) -> np.ndarray:
         """Return real scores, (n_rows, 1) or (n_rows, n_classes): the given ones, or the log-odds of probabilities.
@@ -277,8 +277,8 @@ def _binary_exponent(scores: np.ndarray) -> int:
     return exponent if abs(exponent) > _ORDINARY else 0
 
 
-def _column_count(given: np.ndarray) -> str:
-    return "1 column" if given.shape[1] == 1 else f"{given.shape[1]} columns"
+def _column_count(raw: np.ndarray) -> str:
+    return "1 column" if raw.shape[1] == 1 else f"{raw.shape[1]} columns"
 
 
 class LogOddsMap(ABC):
