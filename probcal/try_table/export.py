@@ -101,7 +101,9 @@ def write_export(
 def table_plan(prepared: PreparedTable, plan: PipelinePlan) -> TablePlan:
     """Return how the table was read, for new rows."""
     target, names = prepared.target, prepared.class_names
-    split_column = prepared.split_column
+    split_column, groups = prepared.split_column, None
+    if split_column is not None and plan.is_nested:
+        groups = split_column.plan or ColumnPlan(split_column.name, "category")
     class_of = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
     return TablePlan(
         inputs=tuple(column.plan for column in prepared.inputs if column.plan is not None),
@@ -111,9 +113,7 @@ def table_plan(prepared: PreparedTable, plan: PipelinePlan) -> TablePlan:
         target_mark=prepared.target_mark,
         native=plan.is_native,
         bound=full_bound(prepared),
-        groups=split_column.plan or ColumnPlan(split_column.name, "category")
-        if split_column is not None and plan.is_nested
-        else None,
+        groups=groups,
     )
 
 

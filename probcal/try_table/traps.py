@@ -94,7 +94,7 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
 def _label_copy_leaks(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
     labels = prepared.target.labels[prepared.target.label_mask]
     for column in prepared.inputs:
-        if determines_label(column, labels):
+        if _determines_label(column, labels):
             yield (
                 column.name,
                 f'"{column.name}" alone determines the target in every row. Unless you know it beforehand, '
@@ -102,9 +102,9 @@ def _label_copy_leaks(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
             )
 
 
-def determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+def _determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
     """Return whether each of the column's few values, a missing one too, occurs with only one label."""
-    if column.values is None or len(labels) < _FEWEST_TABLE_ROWS:
+    if len(labels) < _FEWEST_TABLE_ROWS:
         return False
     codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
     if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:

@@ -13,14 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.data.card import read_card
-from probcal.data.load import load, obtain
 from probcal.reading.decimal_mark import decimal_marks
 from probcal.reading.number_form import plain_values, read_numbers
 from probcal.reading.text_column import TextColumn
 from probcal.try_table.experiment_files import rows_text
 from probcal.try_table.preparation import TableRequest, prepare
-from tests.commands import contents, probcal, refused
+from tests.commands import refused
 from tests.try_table.own_tables import shown
 
 LEFT = ["yes", "no", "no", "yes"]
@@ -430,30 +428,3 @@ def test_usual_separators_resolve_ambiguous_numbers_alike(folder, numbers, thous
     european = as_prepared(written([texts(",", "."), labels], EUROPE, None, ";", False), folder)
     assert rows_text(american) == rows_text(european)
     assert [column.values.tolist() for column in american.inputs] in ([], [values])
-
-
-FEW = ("-l", "tree", "-m", "direct", "--splits", 2)
-
-
-def tried(text, folder, monkeypatch):
-    """Run ``probcal try`` on the text and return the ranking without the seconds."""
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
-    result = probcal("try", folder / "t.csv", "-t", "left", *FEW, "--save", "my.yaml")
-    assert result.exit_code == 0, result.output
-    ranked = [line.split() for line in result.stdout.partition("learner ")[2].splitlines()]
-    return [words[:-1] if words and words[0].strip("*").isdigit() else words for words in ranked]  # without the seconds
-
-
-def test_try_gives_equal_results_for_both_notations(tmp_path, monkeypatch):
-    random = np.random.default_rng(0)
-    x, w = random.choice([0.125, 0.25, 1, 2], 120), (random.normal(4000, 3000, 120)).round(2)
-    columns = [x.tolist(), w.tolist(), np.where(random.random(120) < 1 / (1 + x), "yes", "no").tolist()]
-    american = tried(written(columns, US, ",", ",", False), tmp_path / "american", monkeypatch)
-    european = tried(written(columns, EUROPE, ".", ";", False), tmp_path / "european", monkeypatch)
-    assert american == european
-    assert contents(tmp_path / "american" / "my-data") == contents(tmp_path / "european" / "my-data")
-    card = read_card(tmp_path / "european" / "my-data" / "t.yaml")
-    obtain(card)
-    assert sorted(load(card).X["c0"]) == sorted(x)

@@ -17,10 +17,9 @@ from probcal.reading.column_plan import NewColumn
 from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
 from probcal.try_table.export import table_plan
-from probcal.try_table.new_rows import TablePlan, read_new_rows, with_probabilities, write_table_plan
+from probcal.try_table.new_rows import TablePlan, read_new_rows, write_table_plan
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
-from tests.commands import probcal
 
 RANDOM = np.random.default_rng(0)
 N = 120
@@ -146,23 +145,6 @@ def test_a_plan_reads_new_rows_of_every_format_alike(tmp_path, name, trained):
         frames.append(new.X)
     for other in frames[1:]:
         pd.testing.assert_frame_equal(frames[0], other)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("trained", FORMATS)
-def test_a_model_gives_equal_probabilities_for_every_format(tmp_path, monkeypatch, trained):
-    monkeypatch.chdir(tmp_path)
-    frame = frame_of("booleans").assign(zone=RANDOM.choice([1, 2, 3], N), **TABLES["gaps"])
-    path = write(frame, tmp_path / "table", trained)
-    words = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--category", "zone", "--export", "m")
-    result = probcal("try", path, *words)
-    assert result.exit_code == 0, result.output
-    probabilities = set()
-    for kind in FORMATS:
-        text, warnings = with_probabilities(str(write(frame, tmp_path / "new", kind)), tmp_path / "m")
-        assert warnings == []
-        probabilities.add(tuple(line.rpartition(",")[2] for line in text.splitlines()))
-    assert len(probabilities) == 1
 
 
 def plan_of(path, values, separator=","):

@@ -6,28 +6,28 @@ from probcal.try_table.experiment_files import Plan
 from probcal.try_table.split_choice import choose_splits
 
 
-def plan_of(width=20, counts=(500, 500), learners=None, splits=10, asked=()):
+def plan_of(width=20, counts=(500, 500), learners=None, splits=10, user_methods=()):
     names = learners or choices.usual_learners(width, len(counts))[0]
-    found = choices.learners(names, 10)
-    methods = choices.methods(asked, bool(learners), width, counts, choices.sample_clip(choices.bound(counts), None))
-    return Plan(found, methods, choices.combinations(list(found), list(methods), asked), choose_splits(splits), 0)
+    entries = choices.learners(names, 10)
+    clip = choices.sample_clip(choices.bound(counts), None)
+    methods = choices.methods(user_methods, bool(learners), width, counts, clip)
+    combined = choices.combinations(list(entries), list(methods), user_methods)
+    return Plan(entries, methods, combined, choose_splits(splits), 0)
 
 
 def test_only_small_tables_get_bagging_and_probing():
     assert plan_of().pairs["tree"] == ["direct", "sigmoid", "isotonic", "beta", "bagging", "probing"]
     assert plan_of().pairs["forest"] == ["direct", "sigmoid", "isotonic", "beta"]
     assert plan_of().pairs["boosting"] == ["direct", "sigmoid", "isotonic", "beta"]
-    assert plan_of(asked=("beta",)).pairs["boosting"] == ["beta"]
+    assert plan_of(user_methods=("beta",)).pairs["boosting"] == ["beta"]
     assert [*plan_of(counts=(5000, 5000)).methods] == ["direct", "sigmoid", "isotonic", "beta"]
     assert "bagging" not in plan_of(counts=[180] * 10, width=61).methods
 
 
 def test_large_tables_and_rare_classes_use_holdout_calibration():
     assert plan_of().methods["isotonic"]["params"]["calibration"] == "cross_val"
-    assert plan_of(counts=(6000, 6000)).methods["isotonic"]["params"] == {
-        "calibration": "holdout",
-        "clip": [0.001, 0.999],
-    }
+    holdout = {"calibration": "holdout", "clip": [0.001, 0.999]}
+    assert plan_of(counts=(6000, 6000)).methods["isotonic"]["params"] == holdout
     assert plan_of(counts=(490, 10)).methods["sigmoid"]["params"] == {"calibration": "holdout"}
 
 
@@ -41,10 +41,8 @@ def test_all_methods_have_the_same_bound():
 
 
 def test_splits_in_time_train_once_more_on_all_rows():
-    found = choices.methods((), False, 20, (500, 500), [0.001, 0.999], in_time=True)
-    assert {name: found[name]["params"].get("ensemble") for name in ("sigmoid", "isotonic", "beta")} == {
-        "sigmoid": False, "isotonic": False, "beta": False,
-    }  # fmt: skip
+    methods = choices.methods((), False, 20, (500, 500), [0.001, 0.999], in_time=True)
+    assert all(methods[name]["params"]["ensemble"] is False for name in ("sigmoid", "isotonic", "beta"))
     assert "ensemble" not in plan_of().methods["sigmoid"]["params"]
 
 

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from probcal.config.experiment import read_experiment
 from probcal.data.encode import NumericEncoder
 from probcal.data.folds import fold_rows
+from probcal.data.load import obtain
 from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
 from probcal.reading.target import read_target
@@ -33,10 +34,10 @@ names = st.lists(anything | st.sampled_from(["*", "a..b", "x1..x9", "no", "1e-3"
 def prepared_of(columns, labels):
     """Return the columns as a prepared table with all labels known and all rows used."""
     arrays = {name: pa.chunked_array([pa.array(values, from_pandas=True)]) for name, values in columns.items()}
-    found = [infer_column(name, values, ColumnChoices(category=[name])) for name, values in arrays.items()]
+    inferred = [infer_column(name, values, ColumnChoices(category=[name])) for name, values in arrays.items()]
     target = read_target("target", pd.Series(labels), "here")
     table = UserTable("here", "/here", list(arrays), list(arrays.values()))
-    return PreparedTable(table, target, found, target.counts, np.arange(len(labels)))
+    return PreparedTable(table, target, inferred, target.counts, np.arange(len(labels)))
 
 
 @pytest.mark.slow
@@ -50,9 +51,11 @@ def test_any_text_is_read_back_except_for_blanks(rows, name):
         return
     labels = ["yes", "no"] * (len(rows) // 2) + ["yes"] * (len(rows) % 2)
     dataset = table_files(prepared_of(columns, labels), "here").dataset
-    found = [tuple(None if pd.isna(one) else one for one in row) for row in dataset.X.itertuples(index=False)]
-    wanted = [tuple(row) for row in zip(first, second, strict=True)]
-    assert sorted(map(repr, found)) == sorted(repr(tuple(None if pd.isna(o) else o for o in row)) for row in wanted)
+    stored, expected = (
+        sorted(repr([None if pd.isna(value) else value for value in row]) for row in rows)
+        for rows in (dataset.X.itertuples(index=False), zip(first, second, strict=True))
+    )
+    assert stored == expected
     assert list(dataset.X.columns) == list(columns)
 
 
@@ -67,7 +70,7 @@ def test_any_number_is_read_back_exactly(numbers):
     target = read_target("target", pd.Series(labels), "here")
     table = UserTable("here", "/here", ["n"], [raw])
     dataset = table_files(PreparedTable(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
-    assert sorted(dataset.X["n"].dropna()) == sorted(one for one in numbers if one == one)
+    assert sorted(dataset.X["n"].dropna()) == sorted(number for number in numbers if number == number)
 
 
 @often
@@ -105,27 +108,27 @@ def test_sample_keeps_the_class_shares(labels, size, seed):
         assert abs((labels[rows] == label).sum() - len(rows) * (labels == label).mean()) <= 1
 
 
-def test_wide_tables_are_sampled_unless_rows_are_requested():
-    assert sample_size(5_000, 20, None) == 5_000
-    assert sample_size(1_000_000, 20, None) == 10_000
-    assert sample_size(10_000, 2_000, None) == 2_000
-    assert sample_size(10_000, 100_000, None) == 1_000
-    assert sample_size(1_000_000, 20, 50_000) == 50_000
-    assert sample_size(300, 20, 50_000) == 300
+@pytest.mark.parametrize(
+    ("rows", "columns", "limit", "size"),
+    [
+        (5_000, 20, None, 5_000),
+        (1_000_000, 20, None, 10_000),
+        (10_000, 2_000, None, 2_000),
+        (10_000, 100_000, None, 1_000),
+        (1_000_000, 20, 50_000, 50_000),
+        (300, 20, 50_000, 300),
+    ],
+)
+def test_wide_tables_are_sampled_unless_rows_are_requested(rows, columns, limit, size):
+    assert sample_size(rows, columns, limit) == size
 
 
-def test_a_sample_keeps_every_row_of_a_rare_class():
-    classes = np.array(["yes"] * 40 + ["no"] * 9_960, dtype=object)
-    drawn = draw_sample(classes, classes, 1_000, 0)
-    assert (drawn.enriched_classes, len(drawn.rows), len(set(drawn.rows))) == ({"yes": 40}, 1_000, 1_000)
-    assert set(range(40)) <= set(drawn.rows)
-
-
-def test_rare_classes_fill_at_most_a_quarter_of_a_sample():
-    classes = np.array(["yes"] * 400 + ["no"] * 9_600, dtype=object)
-    assert draw_sample(classes, classes, 1_000, 0).enriched_classes == {"yes": 250}
-    common = np.array(["yes"] * 600 + ["no"] * 9_400, dtype=object)
-    assert draw_sample(common, common, 1_000, 0).enriched_classes == {}
+@pytest.mark.parametrize(("n_rare", "enriched"), [(40, {"yes": 40}), (400, {"yes": 250}), (600, {})])
+def test_rare_classes_keep_their_rows_in_at_most_a_quarter_of_a_sample(n_rare, enriched):
+    classes = np.array(["yes"] * n_rare + ["no"] * (10_000 - n_rare), dtype=object)
+    sample = draw_sample(classes, classes, 1_000, 0)
+    assert (sample.enriched_classes, len(sample.rows), len(set(sample.rows))) == (enriched, 1_000, 1_000)
+    assert n_rare > 40 or set(range(40)) <= set(sample.rows)
 
 
 def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
@@ -144,8 +147,6 @@ def test_imputation_and_scaling_use_only_training_rows(tmp_path):
     plan = Plan({"log": {"type": "sklearn.linear_model.LogisticRegression"}}, {"direct": {}}, {}, choose_splits(10), 0)
     write(found, plan, tmp_path / "e.yaml", "t", "h")
     cell = cells_of(read_experiment(tmp_path / "e.yaml"))[1]
-    from probcal.data.load import obtain
-
     obtain(cell.card)
     result = execute(cell, Identities().key(cell), "run").result
     X, y = found.dataset.X, found.dataset.y

@@ -18,29 +18,26 @@ P = np.array([0.0, 1.0, 0.8, 0.3, 0.0])
 
 
 def test_the_log_loss_is_that_of_the_bounded_predictions():
-    found = measure_predictions(Y, P, MeasureScale(0.001), [LOSS])
+    measured = measure_predictions(Y, P, MeasureScale(0.001), [LOSS])
     by_hand = log_loss(Y, np.clip(P, 0.001, 0.999)) / math.log(2)
-    assert found.values["log-loss"] == pytest.approx(by_hand, rel=1e-12)
-    assert found.infinite
-
-
-def test_finite_losses_are_not_counted_as_infinite():
+    assert measured.values["log-loss"] == pytest.approx(by_hand, rel=1e-12)
+    assert measured.infinite
     assert not measure_predictions(Y, np.clip(P, 0.01, 0.99), MeasureScale(0.001), [LOSS]).infinite
 
 
 def test_other_measures_ignore_the_bound():
-    found = measure_predictions(Y, P, MeasureScale(0.2), [MEASURES["brier"]])
-    assert found.values["brier"] == pytest.approx(np.mean((Y - P) ** 2))
+    measured = measure_predictions(Y, P, MeasureScale(0.2), [MEASURES["brier"]])
+    assert measured.values["brier"] == pytest.approx(np.mean((Y - P) ** 2))
 
 
 def test_enriched_sample_is_measured_at_the_tables_base_rate():
     # Of 1000 rows, 10 are positive. The sample has all 10 and 90 of the 990 others.
     y = np.array([1] * 10 + [0] * 90)
     scale = MeasureScale(0.001, (990 / 90, 1.0))
-    found = measure_predictions(y, np.full(100, 0.1), scale, [LOSS, MEASURES["rms"]])
+    measured = measure_predictions(y, np.full(100, 0.1), scale, [LOSS, MEASURES["rms"]])
     rate = 0.01
-    assert found.values["log-loss"] == pytest.approx(-rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate))
-    assert found.values["rms"] == pytest.approx(math.sqrt(rate * (1 - rate)))
+    assert measured.values["log-loss"] == pytest.approx(-rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate))
+    assert measured.values["rms"] == pytest.approx(math.sqrt(rate * (1 - rate)))
 
 
 def test_bound_holds_for_the_table_and_not_for_its_sample():
@@ -48,10 +45,10 @@ def test_bound_holds_for_the_table_and_not_for_its_sample():
     y = np.array([1] * 114 + [0] * 9886)
     p = np.where(y == 1, 0.01, 0.0004)
     weight = 59_886 / 9886
-    found = measure_predictions(y, p, MeasureScale(bound((59_886, 114)), (weight, 1.0)), [LOSS])
+    measured = measure_predictions(y, p, MeasureScale(bound((59_886, 114)), (weight, 1.0)), [LOSS])
     odds = p / (1 - p) / weight
     by_hand = log_loss(y, odds / (1 + odds), sample_weight=np.where(y == 1, 1, weight)) / math.log(2)
-    assert found.values["log-loss"] == pytest.approx(by_hand, rel=1e-12)
+    assert measured.values["log-loss"] == pytest.approx(by_hand, rel=1e-12)
 
 
 def test_clip_of_a_sample_gives_the_bound_of_the_table():
@@ -70,8 +67,8 @@ def test_clip_of_a_sample_gives_the_bound_of_the_table():
 def test_costs_define_a_threshold_and_a_measure():
     costs = read_costs("1:4")
     assert costs.threshold == 0.2
-    found = measure_predictions(Y, P, MeasureScale(0.001), [costs.measure])
-    assert found.values["cost"] == pytest.approx((1 + 4) / 5)  # row 4 is a false positive, row 5 a false negative
+    measured = measure_predictions(Y, P, MeasureScale(0.001), [costs.measure])
+    assert measured.values["cost"] == pytest.approx((1 + 4) / 5)  # row 4 is a false positive, row 5 a false negative
 
 
 @pytest.mark.parametrize("text", ["1", "1:0", "-1:2", "a:b", "1:2:3", "inf:1"])
@@ -88,8 +85,8 @@ def test_several_classes_are_bounded_row_by_row():
 
 def test_any_metric_of_predictions_can_rank():
     smooth = measure_named("smece")
-    found = measure_predictions(Y, P, MeasureScale(0.001), [smooth])
-    assert found.values["smece"] == pytest.approx(find_metric("smece").value(Prediction(Y, P)))
+    measured = measure_predictions(Y, P, MeasureScale(0.001), [smooth])
+    assert measured.values["smece"] == pytest.approx(find_metric("smece").value(Prediction(Y, P)))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +104,7 @@ def test_unsuitable_metric_names_are_rejected_with_a_reason(name, message):
 
 
 def test_failing_plugin_metric_is_named(monkeypatch):
-    broken = replace(find_metric("smece"), name="broken", value=lambda one: 1 / 0)
+    broken = replace(find_metric("smece"), name="broken", value=lambda prediction: 1 / 0)
     monkeypatch.setitem(registry._BY_NAME, "broken", broken)
     with pytest.raises(ProbcalError, match=r"the metric broken cannot be computed: division by zero"):
         measure_predictions(Y, P, MeasureScale(0.001), [measure_named("broken")])

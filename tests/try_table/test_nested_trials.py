@@ -29,24 +29,14 @@ def test_maps_do_not_trust_scores_of_known_patients(tmp_path, monkeypatch):
     patient = np.repeat(np.arange(100), 8)
     X = X_patient[patient] + random.normal(scale=0.1, size=(800, 20))
     frame = pd.DataFrame(X).add_prefix("x").assign(patient=patient, ill=np.where(y_patient[patient], "yes", "no"))
-    call = (
-        "try",
-        written(frame, tmp_path / "visits.csv"),
-        "-t",
-        "ill",
-        "-l",
-        "forest",
-        "-m",
-        "direct",
-        "-m",
-        "sigmoid",
-    )
-    result = probcal(*call, "--splits", 5, "--group", "patient", "-o", "found", "--save", "mine.yaml")
+    path = written(frame, tmp_path / "visits.csv")
+    call = ("try", path, "-t", "ill", "-l", "forest", "-m", "direct", "-m", "sigmoid", "--splits", 5)
+    result = probcal(*call, "--group", "patient", "-o", "nested", "--save", "mine.yaml")
     assert result.exit_code == 0, result.output
     card = tmp_path / "mine-data" / "visits.yaml"
     card.write_text(card.read_text().replace("  nested: true\n", ""))
     assert probcal("run", "mine.yaml", "-o", "leaking").exit_code == 0
-    nested, leaking = log_losses(tmp_path / "found"), log_losses(tmp_path / "leaking")
+    nested, leaking = log_losses(tmp_path / "nested"), log_losses(tmp_path / "leaking")
     assert nested["direct"] == leaking["direct"]
     assert nested["sigmoid"] < leaking["sigmoid"] - 0.1
 

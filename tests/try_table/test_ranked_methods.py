@@ -58,74 +58,12 @@ def test_interval_stays_within_the_bounds_of_its_measure():
     assert interval_of([2.0, 5.0], 0.2, read_costs("1:5").measure)[1] == pytest.approx(5, abs=1e-4)
 
 
-def test_the_verdict_names_the_best_and_its_rivals():
-    assert verdict([BEST, NEAR, FAR, SHARES], MANY) == (
-        "The best is forest alone, log loss 0.4100 bits; not significantly different: isotonic on boosting; "
-        "significantly better than 2 others at the 5 % level."
-    )
-    alone = "The best is forest alone, log loss 0.4100 bits, significantly better than 1 other at the 5 % level."
-    assert verdict([BEST, FAR], MANY) == alone
-
-
-CLOSE = ranked("shares", [0.41, 0.41, 0.42, 0.42, 0.40])
-
-
-def test_verdict_doubts_models_no_better_than_class_shares():
-    found = verdict([BEST, CLOSE], MANY)
-    assert found.startswith("forest alone has the best log loss 0.4100 bits; not significantly different from predic")
-    assert found.endswith("The columns may not be related to the target.")
-    assert "log loss 0.4120 bits; it predicts the class shares" in verdict([CLOSE, FAR], MANY)
-
-
-def test_two_splits_are_too_few_to_tell():
-    two = [ranked(one, values[:2]) for one, values in (("forest", BEST.values), ("shares", CLOSE.values))]
-    assert verdict(two, MANY).endswith("2 splits are too few to tell; --splits 10 tells more.")
-
-
 def test_two_splits_or_equal_differences_are_not_tested():
     best, far, three = ranked("forest", [0.4, 0.42]), ranked("tree", [0.8, 0.82]), [0.4, 0.42, 0.41]
     assert rivals_of(best, [far]) == [far]
     assert "too few to test" in "\n".join(ranked_lines([best, far], 0.001))
     same = ranked("tree", [value + 0.4 for value in three])
     assert rivals_of(ranked("forest", three), [same]) == [same]
-
-
-def test_few_rows_are_too_few_to_tell():
-    few = VerdictContext({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
-    assert verdict([BEST, CLOSE], few).endswith('nothing about the columns: 20 rows of "yes" are too few to tell.')
-
-
-def test_columns_that_rank_the_rows_are_not_called_unrelated():
-    ranks = VerdictContext({"no": 9000, "yes": 50}, (0.91, 0.90, 0.92, 0.9, 0.91))
-    found = verdict([BEST, CLOSE], ranks)
-    assert "they rank the rows (AUC 0.908), but" in found
-    assert "may not be related" not in found
-
-
-def test_verdict_warns_of_a_model_that_is_too_good():
-    perfect = ranked("forest", [0.001, 0.002, 0.001, 0.002, 0.001])
-    assert verdict([perfect, SHARES], MANY).startswith(
-        "Do not trust this ranking yet: forest alone has log loss 0.0014"
-    )
-    leak = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
-    assert '"closed_on" may give the answer away' in verdict([BEST, SHARES], leak)
-
-
-def test_two_splits_do_not_hide_a_leak():
-    leak = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
-    two = [ranked("forest", [0.001, 0.002]), ranked("shares", [0.95, 0.96])]
-    assert '"closed_on" may give the answer away' in verdict(two, leak)
-    assert "few real tables can be predicted so well" in verdict(two, MANY)
-
-
-def test_verdict_counts_failed_methods_separately():
-    never = ranked("svm", [], splits=5, n_failed=5)
-    assert verdict([BEST, FAR, FAILED, never], MANY).endswith("better than 1 other at the 5 % level; 2 failed.")
-
-
-def test_verdict_without_comparison_says_so():
-    assert verdict([FAILED], MANY) == "No method has a log loss on every split, so there is no best one."
-    assert verdict([BEST], MANY) == "forest alone ran alone, so there is nothing to compare: log loss 0.4100 bits."
 
 
 def test_the_table_counts_the_splits_with_an_infinite_log_loss():
@@ -150,9 +88,43 @@ def test_names_of_methods_are_plain_words():
     assert (name_of(NEAR), name_of(BEST)) == ("isotonic on boosting", "forest alone")
 
 
-def test_high_auc_of_many_classes_raises_no_doubt():
-    values = [0.46, 0.47, 0.45, 0.46, 0.46]
-    best = ranked("forest", values, means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998, "c_emp": 0.01})
-    assert verdict([best, SHARES], MANY).startswith("Do not trust")
-    many = VerdictContext({name: 200 for name in "abcdefg"}, (0.998,) * 5)
-    assert verdict([best, SHARES], many).startswith("The best is forest alone")
+CLOSE = ranked("shares", [0.41, 0.41, 0.42, 0.42, 0.40])
+PERFECT = ranked("forest", [0.001, 0.002, 0.001, 0.002, 0.001])
+HIGH_AUC = ranked("forest", [0.46, 0.47, 0.45, 0.46, 0.46], means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998})
+TWO, TWO_CLOSE = ranked("forest", BEST.values[:2]), ranked("shares", CLOSE.values[:2])
+TWO_PERFECT, TWO_SHARES = ranked("forest", [0.001, 0.002]), ranked("shares", [0.95, 0.96])
+FEW = VerdictContext({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
+RANKS = VerdictContext({"no": 9000, "yes": 50}, (0.91, 0.90, 0.92, 0.9, 0.91))
+LEAK = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
+SEVEN_CLASSES = VerdictContext({name: 200 for name in "abcdefg"}, (0.998,) * 5)
+
+
+@pytest.mark.parametrize(
+    ("methods", "context", "said"),
+    [
+        (
+            [BEST, NEAR, FAR, SHARES],
+            MANY,
+            "The best is forest alone, log loss 0.4100 bits; not significantly different: isotonic on boosting; "
+            "significantly better than 2 others at the 5 % level.",
+        ),
+        ([BEST, FAR], MANY, "forest alone, log loss 0.4100 bits, significantly better than 1 other at the 5 % level."),
+        ([BEST, FAR, FAILED, ranked("svm", [], splits=5, n_failed=5)], MANY, "1 other at the 5 % level; 2 failed."),
+        ([BEST, CLOSE], MANY, "forest alone has the best log loss 0.4100 bits; not significantly different from pred"),
+        ([BEST, CLOSE], MANY, "The columns may not be related to the target."),
+        ([CLOSE, FAR], MANY, "log loss 0.4120 bits; it predicts the class shares"),
+        ([BEST, CLOSE], FEW, 'nothing about the columns: 20 rows of "yes" are too few to tell.'),
+        ([BEST, CLOSE], RANKS, "The columns do tell something, because they rank the rows (AUC 0.908), but"),
+        ([TWO, TWO_CLOSE], MANY, "2 splits are too few to tell; --splits 10 tells more."),
+        ([PERFECT, SHARES], MANY, "Do not trust this ranking yet: forest alone has log loss 0.0014"),
+        ([BEST, SHARES], LEAK, '"closed_on" may give the answer away'),
+        ([TWO_PERFECT, TWO_SHARES], LEAK, '"closed_on" may give the answer away'),
+        ([TWO_PERFECT, TWO_SHARES], MANY, "few real tables can be predicted so well"),
+        ([HIGH_AUC, SHARES], MANY, "Do not trust"),
+        ([HIGH_AUC, SHARES], SEVEN_CLASSES, "The best is forest alone"),
+        ([FAILED], MANY, "No method has a log loss on every split, so there is no best one."),
+        ([BEST], MANY, "forest alone ran alone, so there is nothing to compare: log loss 0.4100 bits."),
+    ],
+)
+def test_verdict_names_the_best_and_what_speaks_against_it(methods, context, said):
+    assert said in verdict(methods, context)

@@ -35,7 +35,7 @@ def tried(tmp_path_factory):
 
 def results_of(folder):
     """Return the metrics of each cell."""
-    return {name: one.metrics for name, one in Store(folder).results().items()}
+    return {name: result.metrics for name, result in Store(folder).results().items()}
 
 
 def test_output_shows_columns_ranking_and_verdict(tried):
@@ -49,39 +49,41 @@ def test_output_shows_columns_ranking_and_verdict(tried):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_report_shows_findings_and_table(tried):
+@pytest.fixture(scope="module")
+def report(tried):
+    """Return the page of the trial."""
     folder, text = tried
     assert "report: results/try-kunden-2026-left/report.html" in text
-    page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
-    assert "Kunden 2026" in page
-    first = page.split("What was found</h2>")[1].split("</section>")[0]
+    return (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
+
+
+def test_report_shows_findings_and_table(report):
+    first = report.split("What was found</h2>")[1].split("</section>")[0]
     assert all(said in first for said in ("not significantly different", "95 % interval", "--time since"))
-    assert all(said in page.split("The table</h2>")[1] for said in ("200 rows, 7 columns", "ja, weg"))
+    assert all(said in report.split("The table</h2>")[1] for said in ("200 rows, 7 columns", "ja, weg"))
 
 
-def test_report_shows_the_printed_ranking(tried):
-    folder, text = tried
-    page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
+def test_report_shows_the_printed_ranking(tried, report):
+    _, text = tried
     printed = [line.split() for line in text.splitlines() if re.match(r" ?[0-9]+[* ] ", line)]
-    table = page.split("<tbody>", 1)[1].split("</table>")[0]
+    table = report.split("<tbody>", 1)[1].split("</table>")[0]
     shown = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>.*?</tr>", table, re.S)]
     assert [row[1:4] for row in shown] == [row[1:4] for row in printed]
-    assert len(printed) > 2 and "CXE" not in page
-    charts = json.loads(page.split('id="data">')[1].split("</script>")[0])["trial"]
+    assert len(printed) > 2 and "CXE" not in report
+    charts = json.loads(report.split('id="data">')[1].split("</script>")[0])["trial"]
     names = [
         f"{learner} alone" if method == "direct" else f"{method} on {learner}" for _, learner, method, *_ in printed
     ]
-    assert [one["label"] for one in charts["columns"]] == names
-    means = [one[3] for one in charts["numbers"][: len(printed)]]
+    assert [column["label"] for column in charts["columns"]] == names
+    means = [number[3] for number in charts["numbers"][: len(printed)]]
     assert means == pytest.approx([float(row[3]) for row in printed], abs=1e-4)
     ends = [f"{low:.3f} to {high:.3f}" for *_, (low, high) in charts["numbers"][: len(printed)]]
     assert ends == [" ".join(row[4:7]) for row in printed]
 
 
-def test_report_names_an_existing_experiment(tried):
-    folder, _ = tried
-    results = folder / "results" / "try-kunden-2026-left"
-    [named] = re.findall(r"probcal run (\S+) -o again", (results / "report.html").read_text(encoding="utf-8"))
+def test_report_names_an_existing_experiment(tried, report):
+    results = tried[0] / "results" / "try-kunden-2026-left"
+    [named] = re.findall(r"probcal run (\S+) -o again", report)
     assert (results / named).is_file() and probcal("validate", results / named).exit_code == 0
 
 
@@ -102,11 +104,6 @@ def test_repeated_command_runs_nothing_and_prints_the_same(tried, monkeypatch):
     again = probcal("try", folder / "Kunden 2026.csv", "-t", "left", *FEW)
     assert "15 cells: 15 done" in again.stderr
     assert again.stdout.splitlines()[-8:] == text.splitlines()[-8:]
-
-
-def test_status_and_table_read_the_results_folder(tried, monkeypatch):
-    folder, _ = tried
-    monkeypatch.chdir(folder)
     assert "15 cells: 15 done" in probcal("status", "results").stdout
     assert "Kunden 2026: left" in probcal("table", "results/try-kunden-2026-left").stdout
 
@@ -123,10 +120,10 @@ def test_saved_rows_equal_the_file_without_imputation(tried):
     card = read_card(folder / "sub" / "my-data" / "kunden-2026.yaml")
     obtain(card)
     X, frame = load(card).X, customers(200)
-    kept = frame[frame.index % 11 != 0]
-    assert sorted(X["spend, in €"]) == sorted(kept["spend"])
-    assert X["age"].isna().sum() == (kept.index % 9 == 0).sum()  # each cell imputes from its training rows
-    assert load(card).y.sum() == (kept["left"] == "yes").sum()
+    labelled = frame[frame.index % 11 != 0]
+    assert sorted(X["spend, in €"]) == sorted(labelled["spend"])
+    assert X["age"].isna().sum() == (labelled.index % 9 == 0).sum()  # each cell imputes from its training rows
+    assert load(card).y.sum() == (labelled["left"] == "yes").sum()
     assert list(X.columns) == ["age", 'the "plan"', "spend, in €", "since"]
 
 
@@ -153,24 +150,18 @@ def test_learner_that_always_fails_is_ranked_last(tmp_path, monkeypatch):
     assert "nb alone failed on 2 of 2 splits: ValueError: two classes are needed" in said
 
 
-def test_uninformative_columns_are_reported_as_such(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    frame = customers(150).assign(left=np.random.default_rng(5).choice(["a", "b"], 150))
-    path = written(frame, tmp_path / "c.csv")
-    result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 4)
-    assert "the class shares for every row" in " ".join(result.stdout.split())
-
-
-def test_class_shares_are_always_a_baseline(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = shown(written(customers(150), tmp_path / "c.csv"), "left", "-l", "svm", "-m", "isotonic")
-    assert "  shares: direct\n  svm: isotonic\n20 cells" in text
-
-
-def test_method_given_by_import_path_is_planned(tmp_path):
-    path = written(customers(150), tmp_path / "c.csv")
-    text = shown(path, "left", "-l", "tree", "-m", "direct", "-m", "sklearn.calibration.CalibratedClassifierCV")
-    assert "  tree: direct, calibratedclassifiercv\n" in text
+@pytest.mark.parametrize(
+    ("options", "plan"),
+    [
+        (("-l", "svm", "-m", "isotonic"), "  shares: direct\n  svm: isotonic\n20 cells"),
+        (
+            ("-l", "tree", "-m", "direct", "-m", "sklearn.calibration.CalibratedClassifierCV"),
+            "  tree: direct, calibratedclassifiercv\n",
+        ),
+    ],
+)
+def test_plan_has_the_baseline_and_what_the_options_name(tmp_path, options, plan):
+    assert plan in shown(written(customers(150), tmp_path / "c.csv"), "left", *options)
 
 
 def test_second_trial_keeps_the_finished_cells(tried, monkeypatch):
@@ -193,8 +184,8 @@ def test_table_replaced_during_the_run_gives_a_warning(tmp_path, monkeypatch, ch
             if change == "removed":
                 path.unlink()
 
-    wanted = TrialOptions(("tree",), ("direct",), splits=2, command="probcal try mine.csv -t left")
-    assert try_table(TableRequest("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
+    options = TrialOptions(("tree",), ("direct",), splits=2, command="probcal try mine.csv -t left")
+    assert try_table(TableRequest("mine.csv", "left"), options, lambda line: None, meddle) == 0
     warning = (
         f"warning: {path} changed during the run, so these results are those of its earlier content; "
         "to run its present content, type: probcal try mine.csv -t left"
