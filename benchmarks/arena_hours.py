@@ -23,7 +23,7 @@ from probcal.config.experiment import Experiment, find_config, read_experiment
 from probcal.runner import execute
 from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import current_data
-from probcal.runner.fit_predict import one_thread_each
+from probcal.runner.fit_predict import limit_blas_threads
 
 MAP_TABLES = ("arena-sonar", "arena-yeast", "arena-jm1")
 TABLES = (*MAP_TABLES, "arena-heart-h", "arena-spambase", "arena-scene-classification")
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data-dir", type=Path, required=True, help="the folder of original files")
     folder = parser.parse_args().data_dir
-    one_thread_each()
+    limit_blas_threads()
     execute.time = SimpleNamespace(perf_counter=time.process_time)  # type: ignore[assignment]
     experiment = read_experiment(find_config("arena"))
     seconds = measure_times(experiment, folder)

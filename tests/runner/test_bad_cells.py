@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.runner.worker_process import Output
+from probcal.runner.worker import Output
 from probcal.store.folder import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes signals, limits and forks as Linux has them")

@@ -6,8 +6,7 @@ import time
 import pytest
 from run_bench import DUMMY, wait_for, wait_until_gone
 
-from probcal.runner import pool as backends
-from probcal.runner import pool as workers
+from probcal.runner import pool, worker
 from probcal.store.folder import Store
 
 BAD = """
@@ -136,8 +135,8 @@ def test_timeout_ends_a_cell_and_its_child_processes(bad, jobs, monkeypatch):
             hangs = sleeper.exists() and sleeper.read_text() and bad.ended() >= int(jobs) - 1
             return time.monotonic() + (3600 if hangs else 0)
 
-    monkeypatch.setattr(workers, "time", Clock)
-    monkeypatch.setattr(backends, "_seconds_to_timeout", lambda *_: 0.05)  # the run looks at the clock this often
+    monkeypatch.setattr(worker, "time", Clock)
+    monkeypatch.setattr(pool, "_seconds_to_timeout", lambda *_: 0.05)  # the run looks at the clock this often
     assert bad.run("-j", jobs, "--timeout", "1h").code == 1
     assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
     row = next(row for row in bad.rows() if row["status"] == "timeout")

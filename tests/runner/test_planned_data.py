@@ -421,10 +421,10 @@ def test_old_cache_folder_is_neither_read_nor_changed(coins):
 def load_anew():
     """Clear the caches, as if this were another process."""
     from probcal.data import load as loading
-    from probcal.runner import fit_predict
+    from probcal.runner import cell_rows
 
     loading._load.cache_clear()
-    fit_predict._rows.cache_clear()
+    cell_rows._rows.cache_clear()
 
 
 def elsewhere(bench, monkeypatch, folder):
