@@ -8,16 +8,6 @@ from tests.commands import contents, refused
 
 
 @pytest.mark.slow
-def test_finished_experiment_runs_and_writes_nothing(bench):
-    assert bench.run().code == 0
-    before = {path.name: path.read_bytes() for path in bench.results.iterdir()}
-    again = bench.run()
-    assert again.code == 0
-    assert "8 cells: 8 done" in again.said and "all cells are done" in again.said
-    assert {path.name: path.read_bytes() for path in bench.results.iterdir()} == before
-
-
-@pytest.mark.slow
 def test_only_missing_cells_run(bench):
     bench.run("-l", "dummy")
     bench.config(repeats=3)
