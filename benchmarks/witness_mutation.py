@@ -176,11 +176,11 @@ def recorded_witnesses(root: Path, parts: dict) -> tuple[dict[str, dict], dict[s
 def _record(root: Path, modules: list[Path], out: Path) -> int:
     """Compute each witness as if it were the only one, and write what it reached and predicted."""
     from probcal.config.experiment import read_experiment
-    from probcal.runner.fit_predict import one_thread_each
+    from probcal.runner.fit_predict import limit_blas_threads
     from probcal.runner.witness.cells import compute_group, find_cells
     from probcal.runner.witness.record import Witness, load
 
-    one_thread_each()
+    limit_blas_threads()
     stored = {one.name: one for one in load(root / "tests/witnesses/embedded.parquet")}
     cells = find_cells(list(stored.values()), [read_experiment(path) for path in sorted(root.glob("configs/*.yaml"))])
     tracer = coverage.Coverage(data_file=None, include=[str(path) for path in modules], messages=False)
@@ -228,11 +228,11 @@ def _drop_unequal(root: Path, out: Path) -> int:
 
 def _states(root: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the name and state of each witness, computed with the present code of ``root``."""
-    from probcal.runner.fit_predict import one_thread_each
+    from probcal.runner.fit_predict import limit_blas_threads
     from probcal.runner.witness.cells import compute_group
     from probcal.runner.witness.record import Witness
 
-    one_thread_each()
+    limit_blas_threads()
     computed = pickle.loads((root.parent / "witnesses.pickle").read_bytes())
     for name in names:
         item, reference = computed[name]

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from probcal.config.experiment import read_experiment
-from probcal.runner.fit_predict import one_thread_each
+from probcal.runner.fit_predict import limit_blas_threads
 from probcal.runner.processor import level_environment
 from probcal.runner.witness.cells import WitnessCell, compute_group, find_cells
 from probcal.runner.witness.record import Witness, load
@@ -54,7 +54,7 @@ def main() -> None:
 
 def print_states(n: int, seed: int) -> None:
     """Print a line for each of ``n`` witnesses, drawn from all experiments without Java."""
-    one_thread_each()
+    limit_blas_threads()
     groups: defaultdict[str, list[Witness]] = defaultdict(list)
     for witness in load(ROOT / "tests" / "witnesses" / "embedded.parquet"):
         if witness.seconds < MOST_SECONDS:

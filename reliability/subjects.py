@@ -168,7 +168,7 @@ def _results(folder: Path) -> Path:
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
     from probcal.runner.cell import cells_of
-    from probcal.runner.run import describe, small_experiment
+    from probcal.runner.description import describe, small_experiment
 
     path = folder / "hostile.yaml"
     path.write_bytes(content)
@@ -217,8 +217,8 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     from probcal.reporting.check.check_text import json_text, report_text
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import FORMATS, tables_text
+    from probcal.runner.description import experiment_of
     from probcal.runner.plan import make_plan, plan_lines
-    from probcal.runner.run import experiment_of
     from probcal.store.folder import Store
 
     store = Store(results)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.runner.cell import PlannedCell, cells_of
-from probcal.runner.pool import Worker, outcomes, preload_modules
+from probcal.runner.pool import outcomes
+from probcal.runner.worker import Worker, preload_modules
 from probcal.yaml_file import YamlFile
 
 ROOT = Path(__file__).parents[1]

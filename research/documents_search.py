@@ -27,7 +27,7 @@ from probcal.data.sources.generated import documents
 from probcal.data.sources.specifications import GeneratorSource
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
-from probcal.runner.fit_predict import one_thread_each
+from probcal.runner.fit_predict import limit_blas_threads
 
 SURFACE = Path("results/documents/surface.csv")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]
@@ -80,7 +80,7 @@ NEAR_READINGS = [(SAME_ROWS, exponent) for exponent in (0.92, 0.94, 0.96)] + [
 
 def main() -> int:
     """A row is written as soon as it is known; what is there already is not run again."""
-    one_thread_each()
+    limit_blas_threads()
     keys = _done_rows()
     with SURFACE.open("a", newline="", encoding="utf-8") as file:
         if not keys:

@@ -92,9 +92,10 @@ def run(
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
+    from probcal.runner.description import small_experiment
     from probcal.runner.options import RunOptions
     from probcal.runner.plan import cells_to_fit, make_plan, mark_missing_data, plan_lines, refuse_unmet_requirements
-    from probcal.runner.run import run_experiment, small_experiment
+    from probcal.runner.run import run_experiment
     from probcal.store.folder import Store
 
     experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)

@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def has_fold_rows(self) -> bool:
-        """Return whether ``probcal.runner.fold_rows`` makes its rows: it has folds, or the split of the experiment."""
+        """Return whether its rows are those of folds: it has folds, or the split of the experiment."""
         return self.split is not None or self.card.split.folds is not None
 
     @property

@@ -25,11 +25,13 @@ from probcal.data.load import obtain_once
 from probcal.errors import ProbcalError
 from probcal.runner import identity
 from probcal.runner.cell import PlannedCell
-from probcal.runner.execute import Outcome, exit_reason, failed_outcome
+from probcal.runner.execute import Outcome
+from probcal.runner.failed_cell import exit_reason, failed_outcome
 from probcal.runner.options import RunOptions
-from probcal.runner.pool import Worker, WorkerDied, worker_outcome
+from probcal.runner.pool import worker_outcome
 from probcal.runner.processor import instructions
-from probcal.runner.worker_process import execute_alone
+from probcal.runner.worker import Worker, WorkerDied
+from probcal.runner.worker_process import run_isolated_cell
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -102,7 +104,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
     with instructions(entry.cell.processor):
         process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
-    steps, reusable = [partial(check, entry), partial(execute_alone, entry)], False
+    steps, reusable = [partial(check, entry), partial(run_isolated_cell, entry)], False
     try:
         for step in steps if process.entry else [None, *steps]:  # a new process first reports its start
             if step:

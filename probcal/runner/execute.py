@@ -1,12 +1,11 @@
 """Run one cell: fit and predict, measure, and record the result.
 
-Nothing here changes a prediction, so no change here makes a result stale. See ``probcal.runner.fit_predict``.
+``probcal.runner.fit_predict`` makes the predictions. Nothing here changes one.
 """
 
 from __future__ import annotations
 
 import math
-import signal
 import time
 import traceback
 import warnings
@@ -14,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +23,10 @@ from probcal.methods._shared_fits import SharedFits
 from probcal.metrics import METHOD_METRICS, means_over_labels, roc_curve
 from probcal.metrics.plugins import find_metric
 from probcal.metrics.registry import Prediction, metrics_of
-from probcal.runner import fit_predict, fold_rows, nested_rows
 from probcal.runner.cell import Cell, PlannedCell
-from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
+from probcal.runner.cell_rows import SplitRows, copy_view, load_rows
+from probcal.runner.fit_predict import fit_cell, has_stages, predictions
+from probcal.runner.nested_rows import with_calibration_rows
 from probcal.store.cell_result import CellResult, curves_fault
 from probcal.store.folder import Store
 
@@ -106,14 +106,6 @@ class SharedFitTimer:
             del fits.fitted
 
 
-def load_rows(cell: Cell) -> SplitRows:
-    """Return the rows of the cell's split, which it shares with other cells."""
-    cell = cell.as_seeded()
-    if cell.used_split.nested:
-        return nested_rows.load_nested_split(cell)
-    return fold_rows.load_fold(cell) if cell.has_fold_rows else fit_predict.load_split(cell)
-
-
 def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a cell, or their means over several labels.
 
@@ -149,9 +141,9 @@ class _CellPrediction:
 
 def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
     cell = _fresh_cell(cell.as_seeded())
-    if cell.used_split.nested:
-        cell = nested_rows.with_calibration_rows(cell)
-    estimator = fitted(cell, rows)
+    if rows.train_keys is not None:
+        cell = with_calibration_rows(cell, rows.y_train, rows.train_keys)
+    estimator = fit_cell(cell, rows)
     stages: dict[str, list[float]] = {}
     _import_metrics(cell.stages)
     for p in predictions(cell, estimator, rows):
@@ -217,71 +209,3 @@ def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
     except (StoreError, ValueError):
         return None
     return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))
-
-
-_SIGKILL = 9
-"""The signal that a system sends when memory runs out. Windows has no name for it."""
-_LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
-"""Largest numbers of characters. Longer texts are cut in the middle."""
-
-
-def failed_outcome(
-    entry: PlannedCell,
-    run: str,
-    seconds: float,
-    status: Literal["failed", "timeout"],
-    error_type: str,
-    message: str,
-    traceback: str | None = None,
-) -> Outcome:
-    """Return the outcome of a cell whose worker died or timed out."""
-    error: dict[str, Any] = {"error_type": error_type, "message": message, "traceback": traceback}
-    names, key = entry.cell.names, entry.key
-    return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
-
-
-def exit_reason(exitcode: int | None) -> str:
-    """Return in words how a process ended. ``exitcode`` is None if it still runs."""
-    if exitcode is None:
-        return "its process cannot be heard any more: it closed its connection to the run"
-    if exitcode >= 0:
-        return f"its process ended by itself with exit code {exitcode}"
-    if -exitcode == _SIGKILL:
-        return "killed: out of memory?"
-    names = {member.value: member.name for member in signal.Signals}  # real-time signals have no name
-    return f"its process was ended by {names.get(-exitcode, f'signal {-exitcode}')}"
-
-
-def limit_texts(outcome: Outcome) -> Outcome:
-    """Return ``outcome`` with a message and a traceback of limited length and plain characters.
-
-    Raises ValueError or TypeError when the result could not be read again, for example a metric that is no number.
-    """
-    result = outcome.result
-    if result.status != "done":
-        result = replace(
-            result,
-            error_type=_shorten(_exact_text(result.error_type or ""), _LONGEST_NAME),
-            message=_shorten(_exact_text(result.message or ""), _LONGEST_MESSAGE),
-            traceback=_shorten(_exact_text(result.traceback or ""), _LONGEST_TRACEBACK),
-        )
-    return Outcome(CellResult.from_json(result.to_json()), outcome.y, outcome.p)
-
-
-def append_output(outcome: Outcome, output: str) -> Outcome:
-    """Return a failed outcome with the last output of its cell after the traceback."""
-    if outcome.result.status == "done" or not output.strip():
-        return outcome
-    traceback = f"{outcome.result.traceback or ''}\nThe last output:\n{output}".lstrip("\n")
-    return replace(outcome, result=replace(outcome.result, traceback=traceback))
-
-
-def _exact_text(text: str) -> str:
-    """Return an exact str. A pipe would rebuild a subclass from the code of its module."""
-    return "".join(str.__iter__(text))
-
-
-def _shorten(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return f"{text[: limit // 2]}\n[{len(text) - limit:,} characters left out]\n{text[-(limit // 2) :]}"

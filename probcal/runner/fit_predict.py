@@ -1,7 +1,6 @@
 """Fit one cell's method on its training rows and predict its test rows.
 
-This is the code behind every prediction. The code that measures, records and times a cell is in
-``probcal.runner.execute``.
+The rows come from ``probcal.runner.cell_rows``, and ``probcal.runner.execute`` measures, records and times the cell.
 """
 
 from __future__ import annotations
@@ -9,24 +8,17 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from probcal._learner_output import in_class_order
-from probcal._validation import take_rows
 from probcal.components.classes import import_class, parameter_names
-from probcal.data.card import Card
-from probcal.data.encode import ENCODERS
-from probcal.data.load import load
-from probcal.data.sources.generated import generated
-from probcal.data.splits import split_rows, stream_seed
-from probcal.errors import DataError
+from probcal.data.splits import stream_seed
 from probcal.methods._fitting import fresh_copy
-from probcal.methods._shared_fits import SharedFits
+from probcal.runner.cell_rows import SplitRows, copy_view
 
 if TYPE_CHECKING:
     from probcal.config.experiment import Component
@@ -35,7 +27,7 @@ if TYPE_CHECKING:
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def one_thread_each() -> None:
+def limit_blas_threads() -> None:
     """Use one thread for linear algebra, so that the number of processes never changes the order of a sum."""
     threadpool_limits(1)
     os.environ.update(dict.fromkeys(_THREADS, "1"))  # for libraries that a learner loads later
@@ -48,65 +40,7 @@ def seed_shared_generators(cell: Cell) -> None:
     np.random.seed(seed)
 
 
-class SplitRows(NamedTuple):
-    """Hold a split: inputs with n_train and n_test rows, int8 labels, and the classes.
-
-    With several labels, ``y_train``, ``y_test`` and ``truth`` have a column for each.
-    """
-
-    X_train: Any
-    y_train: np.ndarray
-    X_test: Any
-    y_test: np.ndarray
-    seen: np.ndarray
-    """The classes that the training rows have, sorted."""
-    n_classes: int
-    """Number of classes of the data set. A random split may have no training row of a rare class."""
-    fits: SharedFits
-    """Fits of the training rows, shared by all cells."""
-    truth: np.ndarray | None = None
-    """The true estimates of the test rows, where they are known."""
-
-    def each_label(self) -> Iterator[SplitRows]:
-        """Yield the same rows once for each label, with two classes."""
-        for y_train, y_test in zip(self.y_train.T, self.y_test.T, strict=True):
-            yield self._replace(y_train=y_train, y_test=y_test, seen=np.unique(y_train))
-
-
-def load_split(cell: Cell) -> SplitRows:
-    return _rows(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
-
-
-@lru_cache(maxsize=2)
-def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> SplitRows:
-    """Return the rows of a split. An encoding is learned only from the training rows."""
-    drawn = card.generator is not None
-    dataset = generated(card, stream_seed(seed, "draw", card.name, repetition)) if drawn else load(card)
-    train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
-    X_train, X_test = take_rows(dataset.X, train), take_rows(dataset.X, test)
-    if encoding in ENCODERS:
-        if issparse(X_train):
-            raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
-        encoder = ENCODERS[encoding]().fit(X_train)
-        X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
-    y_train = dataset.y[train]
-    truth = None if dataset.truth is None else dataset.truth[test]
-    n_classes = int(dataset.y.max()) + 1
-    rows = SplitRows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), n_classes, SharedFits(), truth)
-    for part in rows:
-        if isinstance(part, np.ndarray):
-            part.flags.writeable = False  # cells share the arrays, so no cell may change them
-    return rows
-
-
-def copy_view(X: Any) -> Any:
-    """Return ``X`` as every cell of the split gets it. A copy of a frame shares its values until one is written."""
-    if issparse(X):
-        return X.copy()
-    return X if isinstance(X, np.ndarray) else X.copy(deep=False)
-
-
-def fitted(cell: Cell, rows: SplitRows) -> Any:
+def fit_cell(cell: Cell, rows: SplitRows) -> Any:
     method, method_class = cell.column.method, import_class(cell.column.method.path)
     shared = (cell.seed + cell.repetition) % 2**32
     seed = shared if method.shared_seed else stream_seed(cell.seed, "fit", cell.id) % 2**31

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-import probcal.runner.pool  # noqa: F401
+import probcal.runner.worker_process  # noqa: F401
 
 _PR_SET_PDEATHSIG = 1
 _run_pid = os.getppid()

@@ -169,6 +169,10 @@ def _python_version() -> str:
     return "{}.{}".format(*sys.version_info)
 
 
+REQUESTED_METRICS = "asked"
+"""The part of a key for the metrics that the experiment requests besides those of every cell, as it is stored."""
+
+
 class Identities:
     """Make the keys of many cells, and compute each shared part once.
 
@@ -223,7 +227,7 @@ class Identities:
             "plugins": ", ".join(_plugins(_paths(cell))),
             "weka": self._weka_release(_paths(cell)),
             "metrics": _metric_versions((*METRICS, *cell.extra_metrics)),
-            "asked": self._digest_parts(cell.extra_metrics),
+            REQUESTED_METRICS: self._digest_parts(cell.extra_metrics),
         }
         return {part: text for part, text in parts.items() if text}
 
@@ -254,7 +258,7 @@ class Identities:
         return self._digest(json.dumps(parts, sort_keys=True, default=str))
 
 
-_METRIC_PARTS = ("metrics", "asked")
+_METRIC_PARTS = ("metrics", REQUESTED_METRICS)
 """Parts about measuring predictions, which change no prediction."""
 _OPTIONAL_PARTS = ("numerics", "user_code", "plugins", "weka")
 """Parts that a key lacks where there is nothing to say, so that a missing part differs from one that is there."""

@@ -30,7 +30,7 @@ _MEASURED_PARTS = ("metrics", "stages", "curves", "n_train", "n_test")
 
 
 class MergeError(ProbcalError):
-    """Report results folders that do not fit together, or a place where they cannot be joined."""
+    """Report results folders that do not fit together, or a folder where they cannot be joined."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class MergeSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class MergeSource:
     """Hold what was read of one folder."""
 
     store: Store
@@ -68,7 +68,7 @@ class _Side:
     runs: dict[str, dict[str, Any]]
 
     @classmethod
-    def read(cls, store: Store) -> _Side:
+    def read(cls, store: Store) -> MergeSource:
         outline, experiment = Outline.of(store), store.experiment()
         for name in ("config", "config_path"):
             if not isinstance(experiment.get(name), str):
@@ -94,7 +94,7 @@ class _Side:
         runs = {result.run for result in self.results.values()} & self.runs.keys()
         return self.runs[max(runs)] if runs else {}
 
-    def place_of(self, part: str) -> str:
+    def line_of(self, part: str) -> str:
         """Return the file and line of a part of the experiment."""
         path = self.folder / "experiment.json"
         numbers = [number for number, line in lines_of(path) if (line or "").startswith(f' "{part}":')]
@@ -114,42 +114,42 @@ def merge(stores: Iterable[Store], out: Path) -> MergeSummary:
     StoreError
         If a folder cannot be read, or ``out`` cannot be written.
     """
-    _refuse_used_place(out)
+    if os.path.lexists(out) and not (out.is_dir() and not any(out.iterdir())):
+        raise MergeError(f"{out} exists and is not an empty folder; name a new folder for the joined results")
     stores_by_path = {store.folder.resolve(): store for store in stores}
-    parts = [_Side.read(stores_by_path[path]) for path in sorted(stores_by_path)]
+    parts = [MergeSource.read(stores_by_path[path]) for path in sorted(stores_by_path)]
     if len(parts) < 2:
         raise MergeError("there is only one results folder; give two or more, each with a part of one experiment")
     for part in parts[1:]:
         _refuse_other_experiment(parts[0], part)
-    for pair in combinations(parts, 2):
-        _refuse_other_code(*pair)
+    for first, second in combinations(parts, 2):
+        if first.columns & second.columns and (reason := _differences(first.last_run, second.last_run)):
+            raise MergeError(
+                f"{second.folder}: its cells have another identity than in {first.folder}: {reason}; run the parts with"
+                " the same data, code and version of probcal (probcal run makes stale cells again)"
+            )
     results = {cell: _results_of_cell(cell, parts) for cell in _cells_in_order(parts)}
     return _write(parts, results, out)
 
 
-def _refuse_used_place(out: Path) -> None:
-    if os.path.lexists(out) and not (out.is_dir() and not any(out.iterdir())):
-        raise MergeError(f"{out} exists and is not an empty folder; name a new folder for the joined results")
-
-
-def _refuse_other_experiment(first: _Side, second: _Side) -> None:
+def _refuse_other_experiment(first: MergeSource, second: MergeSource) -> None:
     for part, label in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
         first_value, second_value = first.experiment.get(part), second.experiment.get(part)
         if first_value != second_value:
             raise MergeError(
-                f"{second.place_of(part)}: {label} is {json.dumps(second_value)}, and in {first.place_of(part)} it is"
+                f"{second.line_of(part)}: {label} is {json.dumps(second_value)}, and in {first.line_of(part)} it is"
                 f" {json.dumps(first_value)}; only results of one experiment with one seed can be joined"
             )
     config, second_config = first.experiment["config"], second.experiment["config"]
     if config != second_config and YamlFile(first.config, config).data != YamlFile(second.config, second_config).data:
         raise MergeError(
-            f"{second.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
+            f"{second.line_of('config')}: the experiment file is another one than in {first.line_of('config')}:"
             f" {_first_difference(config, second_config)}; run both with one file"
         )
     for part in sorted((first.experiment.keys() | second.experiment.keys()) - {*_FOLDER_PARTS}):
         if not _agree(first.experiment.get(part), second.experiment.get(part)):
             raise MergeError(
-                f'{second.place_of(part)}: "{part}" differs from {first.place_of(part)}, since the cards or probcal'
+                f'{second.line_of(part)}: "{part}" differs from {first.line_of(part)}, since the cards or probcal'
                 " differ; run both with the same ones"
             )
 
@@ -179,39 +179,25 @@ def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
             yield number, content
 
 
-def _refuse_other_code(first: _Side, second: _Side) -> None:
-    """Raise MergeError where the latest runs had other numerics versions, code of the user or data.
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """Return how numerics versions, user's code and data of two runs differ. Each run records its own packages."""
+    (versions, other_versions), (code, other_code), (data, other_data) = (
+        (_mapping(first.get(part)), _mapping(second.get(part))) for part in ("numerics", "user_code", "data")
+    )
+    data, other_data = _data_identities(data), _data_identities(other_data)
+    changes = {
+        "numerics version ": [
+            f"{name} {other_versions[name]}, not {versions[name]}" for name in _changed_names(versions, other_versions)
+        ],
+        "other code in ": _changed_names(code, other_code),
+        "other data or another card of ": _changed_names(data, other_data),
+    }
+    return "; ".join(f"{label}{join_first(names, _MOST_NAMES)}" for label, names in changes.items() if names)
 
-    Versions of packages may differ. Each run records its own.
-    """
-    if first.columns & second.columns and (reason := _differences(first, second)):
-        raise MergeError(
-            f"{second.folder}: its cells have another identity than in {first.folder}: {reason}; run the parts with"
-            " the same data, code and version of probcal (probcal run makes stale cells again)"
-        )
 
-
-def _differences(first: _Side, second: _Side) -> str:
-    """Return how numerics versions, user's code and data of the latest runs differ."""
-    differences = []
-    versions, second_versions = (_mapping(part.last_run.get("numerics")) for part in (first, second))
-    changes = [
-        f"{name} {second_versions[name]}, not {versions[name]}" for name in _changed_names(versions, second_versions)
-    ]
-    differences += [f"numerics version {join_first(changes, _MOST_NAMES)}"] if changes else []
-    code, second_code = (_mapping(part.last_run.get("user_code")) for part in (first, second))
-    changes = _changed_names(code, second_code)
-    differences += [f"other code in {join_first(changes, _MOST_NAMES)}"] if changes else []
-    data, second_data = (_mapping(part.last_run.get("data")) for part in (first, second))
-    changes = [
-        name
-        for name in sorted(data.keys() & second_data.keys())
-        if any(
-            _mapping(data[name]).get(part) != _mapping(second_data[name]).get(part) for part in ("fingerprint", "card")
-        )
-    ]
-    differences += [f"other data or another card of {join_first(changes, _MOST_NAMES)}"] if changes else []
-    return "; ".join(differences)
+def _data_identities(data: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return data set -> fingerprint and card."""
+    return {name: (_mapping(entry).get("fingerprint"), _mapping(entry).get("card")) for name, entry in data.items()}
 
 
 def _changed_names(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
@@ -222,24 +208,20 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _cells_in_order(parts: Sequence[_Side]) -> list[str]:
+def _cells_in_order(parts: Sequence[MergeSource]) -> list[str]:
     """Return the cells that have a result: data set by data set and split by split, then those no longer planned."""
-    outline = Outline.of(parts[0].store)
+    outline = parts[0].outline
     cells = [
         cell
         for row in outline.datasets
-        for split_cells in zip(*(planned_ids(outline, row, column) for column in _columns(outline, row)), strict=True)
+        for split_cells in zip(*filter(None, (planned_ids(outline, row, one) for one in outline.columns)), strict=True)
         for cell in split_cells
     ]
     result_cells = {cell for part in parts for cell in part.results}
     return [cell for cell in cells if cell in result_cells] + sorted(result_cells - {*cells})
 
 
-def _columns(outline: Outline, row: Any) -> list[Any]:
-    return [column for column in outline.columns if not outline.skips(row, column)]
-
-
-def _results_of_cell(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, CellResult]]:
+def _results_of_cell(cell: str, parts: Sequence[MergeSource]) -> list[tuple[MergeSource, CellResult]]:
     """Return the result of a cell that counts, first, and then its equals in other folders.
 
     Raises MergeError for two different results, unless all but one identity are stale.
@@ -278,7 +260,9 @@ def _differing_parts(first: CellResult, second: CellResult) -> str:
     return ", ".join(names)
 
 
-def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> MergeSummary:
+def _write(
+    parts: Sequence[MergeSource], results: dict[str, list[tuple[MergeSource, CellResult]]], out: Path
+) -> MergeSummary:
     """Write the joined folder beside ``out`` and move it there when it is complete."""
     temp_folder = out.with_name(f".{out.name}.merging")
     if os.path.lexists(temp_folder):
@@ -288,8 +272,9 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
         store = Store(temp_folder)
         with store.writing(parts[0].experiment["name"]):
             store.write_experiment(_experiment(parts, results, out))
-            for run in _runs(parts):
-                store.add_run(run)
+            for name in sorted({name for part in parts for name in part.runs}):
+                records = [part.runs[name] for part in parts if name in part.runs]
+                store.add_run(max(records, key=lambda record: ("ended" in record, len(record))))
             for pairs in results.values():
                 n_missing += _add(store, pairs)
         if out.is_dir():
@@ -317,7 +302,7 @@ def _write(parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResu
     )
 
 
-def _add(store: Store, pairs: list[tuple[_Side, CellResult]]) -> bool:
+def _add(store: Store, pairs: list[tuple[MergeSource, CellResult]]) -> bool:
     """Add a result with its predictions. Return whether it should have predictions and no folder holds them."""
     result = pairs[0][1]
     labels = probabilities = None
@@ -335,18 +320,9 @@ def _add(store: Store, pairs: list[tuple[_Side, CellResult]]) -> bool:
 
 
 def _experiment(
-    parts: Sequence[_Side], results: dict[str, list[tuple[_Side, CellResult]]], out: Path
+    parts: Sequence[MergeSource], results: dict[str, list[tuple[MergeSource, CellResult]]], out: Path
 ) -> dict[str, Any]:
     """Return the description of the joined folder, with the marks of its stale results."""
     first = next((part for part in parts if part.config.is_file()), parts[0])
     stale = by_run(pairs[0][1] for pairs in results.values() if pairs[0][0].outline.is_stale(pairs[0][1]))
     return first.experiment | {"stale": stale, "config_path": os.path.relpath(first.config, out.resolve())}
-
-
-def _runs(parts: Sequence[_Side]) -> list[dict[str, Any]]:
-    """Return every run once, in the order of their names. Of two records that of the ended run counts."""
-    runs: dict[str, dict[str, Any]] = {}
-    for part in parts:
-        for name, run in part.runs.items():
-            runs[name] = max(runs.get(name, run), run, key=lambda record: ("ended" in record, len(record)))
-    return [runs[name] for name in sorted(runs, key=str)]

@@ -20,6 +20,7 @@ from probcal.runner.cell import Cell, PlannedCell, State, cells_of
 from probcal.runner.data_step import DataStep, current_data
 from probcal.runner.heartbeat import TimeEstimates, duration
 from probcal.runner.identity import (
+    REQUESTED_METRICS,
     Identities,
     changed_parts,
     has_same_metrics,
@@ -27,7 +28,7 @@ from probcal.runner.identity import (
     packages_of,
 )
 from probcal.runner.processor import lacking_flags, recorded_level
-from probcal.runner.stale_data import CARD_CHANGED, staleness_doubt
+from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
@@ -63,7 +64,7 @@ def make_plan(
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
         is_local = result is None or id(cell.card) in local_cards
-        doubt = None if is_local or result is None else staleness_doubt(cell.card, result, runs)
+        doubt = None if is_local or result is None else unverified_data_reason(cell.card, result, runs)
         if result is not None and state == "failed":
             reason = _failure_text(result)
         elif result is not None and state == "stale":
@@ -82,10 +83,10 @@ def make_plan(
                 reason = "measured by an earlier version of the metrics; its predictions are not stored"
         elif result is not None and state == "done":
             is_readable_only = identities.absent_weka(cell)
-            made = id(cell.column), result.run
-            if made not in texts_of_versions:
-                texts_of_versions[made] = _other_versions(cell, run)
-            reason = texts_of_versions[made]
+            column_and_run = id(cell.column), result.run
+            if column_and_run not in texts_of_versions:
+                texts_of_versions[column_and_run] = _other_versions(cell, run)
+            reason = texts_of_versions[column_and_run]
             if reason and strict and not is_readable_only:
                 state = "stale"
             if is_readable_only:
@@ -114,7 +115,7 @@ def _other_versions(cell: Cell, run: Mapping[str, Any]) -> str:
 
 def find_missing_metrics(cell: Cell, key: Mapping[str, str], result: CellResult) -> frozenset[str]:
     """Return the metrics that the experiment asks for now, and that ``result`` was not asked for and lacks."""
-    has_same_request = result.key.get("asked") == key["asked"]
+    has_same_request = result.key.get(REQUESTED_METRICS) == key[REQUESTED_METRICS]
     return frozenset() if has_same_request else frozenset(cell.extra_metrics) - result.metrics.keys()
 
 

@@ -14,10 +14,10 @@ from scipy.stats import beta
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data
+from probcal.runner.description import experiment_of
 from probcal.runner.plan import make_plan, mark_missing_data, refuse_unmet_requirements
 from probcal.runner.pool import outcomes
 from probcal.runner.processor import lacking_flags, recorded_level
-from probcal.runner.run import experiment_of
 from probcal.runner.witness.record import ROUNDING, metric_gap
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -112,23 +112,23 @@ def recompute(
     refuse_unmet_requirements([entry.cell for entry in sample], experiment.weka)
     data.obtain({entry.cell.card: None for entry in sample}, data_folder, lambda line: None)
     columns = {(entry.cell.column.learner.name, entry.cell.column.method.name) for entry in sample}
-    found, results = Recomputation(store.folder, len(plan), len(columns)), store.results()
+    report, results = Recomputation(store.folder, len(plan), len(columns)), store.results()
     runs = store.runs()
     levels = {entry.cell.id: recorded_level(runs.get(results[entry.cell.id].run, {})) for entry in sample}
-    for _, new in zip(progress(sample), _refit(sample, levels, jobs, found), strict=True):
+    for _, new in zip(progress(sample), _refit(sample, levels, jobs, report), strict=True):
         if new is not None:
-            _record(found, results[new.id], new)
-    return found
+            _record(report, results[new.id], new)
+    return report
 
 
 def _refit(
-    sample: list[PlannedCell], levels: dict[str, str], jobs: int, found: Recomputation
+    sample: list[PlannedCell], levels: dict[str, str], jobs: int, report: Recomputation
 ) -> Iterator[CellResult | None]:
     """Yield the new result of each cell, or None where this processor lacks the instructions that made the old one."""
     for level in sorted(set(levels.values())):
         entries = [entry for entry in sample if levels[entry.cell.id] == level]
         if lacking_flags(level=level):
-            found.beyond[level] = len(entries)
+            report.beyond[level] = len(entries)
             yield from [None] * len(entries)
             continue
         for outcome in outcomes(entries, "recomputed", jobs, level=level):
@@ -152,12 +152,12 @@ def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCe
     return [entry for entry in plan if entry.cell.id in counts]  # in the order of the plan, which shares data and fits
 
 
-def _record(found: Recomputation, stored: CellResult, new: CellResult) -> None:
+def _record(report: Recomputation, stored: CellResult, new: CellResult) -> None:
     if new.status != "done":
-        found.failed[new.id] = f"{new.error_type}: {new.message}"
+        report.failed[new.id] = f"{new.error_type}: {new.message}"
         return
     gap = metric_gap(stored.metrics, new.metrics) if stored.metrics.keys() & new.metrics.keys() else math.inf
     if gap == 0:
-        found.equal += 1
+        report.equal += 1
     else:
-        (found.rounding if gap <= ROUNDING else found.changed)[new.id] = gap
+        (report.rounding if gap <= ROUNDING else report.changed)[new.id] = gap

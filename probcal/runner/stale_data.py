@@ -39,7 +39,7 @@ def data_change(card: Card, run: Mapping[str, Any]) -> str:
     return "the data changed" if stored_reading(card, run) == card.reading else "the data or the card changed"
 
 
-def staleness_doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+def unverified_data_reason(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return why a result whose data set is not at hand may be stale, or None where the card names the values."""
     if stored_reading(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
@@ -138,7 +138,7 @@ class _Cards:
             return fault
         if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
             return data_change(card, runs.get(result.run, {}))
-        return CARD_CHANGED if not local_cards and staleness_doubt(card, result, runs) == CARD_CHANGED else None
+        return CARD_CHANGED if not local_cards and unverified_data_reason(card, result, runs) == CARD_CHANGED else None
 
     def _find_data(self, card: Card) -> tuple[str | None, bool, str]:
         """Return the fingerprint if known, whether the values are at hand, and the fault of the data."""

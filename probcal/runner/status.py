@@ -8,9 +8,9 @@ from pathlib import Path
 
 from probcal.errors import ProbcalError
 from probcal.runner.data_step import current_data
+from probcal.runner.description import experiment_of
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
 from probcal.runner.plan import cells_text, make_plan, mark_missing_data, plan_lines
-from probcal.runner.run import experiment_of
 from probcal.store.folder import Store
 from probcal.yaml_file import YamlFile
 

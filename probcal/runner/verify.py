@@ -17,9 +17,9 @@ from tabulate import tabulate
 from probcal.errors import ProbcalError, StoreError
 from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
 from probcal.runner.cell import Cell, cells_of
+from probcal.runner.description import experiment_of
 from probcal.runner.execute import measure, truth_of
 from probcal.runner.identity import Identities
-from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
@@ -73,7 +73,7 @@ class FolderVerification:
     @property
     def differing_cells(self) -> set[str]:
         """Return the cells of the rows that differ."""
-        return {cell_id(one.dataset, one.split, one.learner, one.method) for one in self.differences}
+        return {cell_id(entry.dataset, entry.split, entry.learner, entry.method) for entry in self.differences}
 
     @property
     def n_rows(self) -> int:
@@ -104,7 +104,7 @@ class _Verification:
         self.report = FolderVerification(store, self.outline.title)
         self.differences_of: dict[str, list[Difference]] = {}
         self.labels: dict[tuple[Any, ...], list[tuple[CellResult, str]]] = {}
-        self.places: dict[int, CellResult] = {}
+        self.row_at_offset: dict[int, CellResult] = {}
 
     def verify(
         self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]
@@ -134,7 +134,7 @@ class _Verification:
         if row.predictions is None or not self.store.has_predictions(row):
             return False
         differences = self.differences_of[row.id]
-        first_row = self.places.setdefault(row.predictions["at"], row)
+        first_row = self.row_at_offset.setdefault(row.predictions["at"], row)
         if first_row is not row and row.predictions["rows"]:
             differences.append(_difference(row, "predictions", "its own", f"those of {first_row.id}"))
         try:

@@ -1,89 +1,99 @@
-"""The process of a worker: its output, its signals, its start, and its state before and after each cell."""
+"""The process of a worker, from inside: its signals, its output, and one isolated cell after another.
+
+A cell may change the process: handlers of signals, the environment, threads, or the arithmetic. Such a process ends
+after the cell, so that no cell can change the numbers of another one.
+"""
 
 from __future__ import annotations
 
 import builtins
+import faulthandler
+import multiprocessing
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from multiprocessing import util
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 import sklearn
 
-from probcal.errors import ProbcalError
 from probcal.runner.cell import Cell, PlannedCell
-from probcal.runner.execute import Outcome, execute, failed_outcome, limit_texts, load_rows
-from probcal.runner.fit_predict import seed_shared_generators
+from probcal.runner.cell_rows import load_rows
+from probcal.runner.execute import Outcome, execute
+from probcal.runner.failed_cell import failed_outcome, limit_texts
+from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
 from probcal.runner.identity import modules_of
-from probcal.runner.interruption import SIGNALS, block_signals, handled_signals
+from probcal.runner.interruption import SIGNALS, handled_signals
 
 try:
     import resource
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module elsewhere
 
-_MOST_BYTES, _MOST_CHARACTERS = 64_000, 4_000
-"""Largest output that is stored in memory, and in a result."""
-_OMITTED_PREFIX = "Extension modules: "
-"""Beginning of a line with thousands of characters at the end of Python's crash report."""
-_CRASH = "Fatal Python error: "
-"""Beginning of Python's crash report. The place of the crash follows, and then all its callers."""
-_PIECE_BYTES = 64 * 1024
-_MOST_PIECES = 64
-"""Largest number of pieces read before other workers have their turn."""
+if sys.platform == "linux":
+    import fcntl
+
+_F_SETSIG = 10  # from <fcntl.h> of Linux, because Python 3.11 and 3.12 do not name it
 
 
-class Output:
-    """Read the output of a worker, whose end of the pipe (``write_end``) goes to ``redirect_output``."""
+def serve(
+    parent: Connection,
+    output: Connection,
+    run: str,
+    work: Callable[[Any, str], tuple[Any, bool]],
+    environment: dict[str, str],
+) -> None:
+    """Answer what ``parent`` gives, until the run ends. Everything that is printed goes into ``output``."""
+    os.environ.clear()  # the environment of the fork server is older
+    os.environ.update(environment)
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)  # so that ``end`` also kills programs that a learner started
+    # The parent handles Ctrl-C, a scheduler's SIGTERM and a lost terminal. Programs do not inherit handlers,
+    # but they would inherit SIG_IGN.
+    for number in handled_signals():
+        signal.signal(number, lambda *_: None)
+    restore_signals_in_forks()
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see _start
+    _end_with_parent()
+    redirect_output(output)
+    faulthandler.enable(2)  # prints where a crash happened
+    limit_blas_threads()
+    try:
+        parent.send((None, True))
+        while True:
+            answer = work(parent.recv(), run)
+            flush()
+            parent.send(answer)
+    except (EOFError, OSError):
+        pass  # the parent is gone
 
-    def __init__(self, context: Any) -> None:
-        self._read_end, self.write_end = context.Pipe(duplex=False)
-        self._tail = b""
-        self._open = True
-        if sys.platform != "win32":
-            os.set_blocking(self._read_end.fileno(), False)
 
-    def waitables(self) -> list[Connection]:
-        return [self._read_end] if self._open and sys.platform != "win32" else []
+def _end_with_parent() -> None:
+    """Have this process and everything it starts killed when the run ends, in whatever way."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    if sys.platform == "linux":  # the kernel does it, because native code can block every thread of this process
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpid())
+        fcntl.fcntl(parent.sentinel, _F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
 
-    def read(self) -> None:
-        """Read what has been printed so far."""
-        for _ in range(_MOST_PIECES):
-            if not self.waitables():
-                return
-            try:
-                piece = os.read(self._read_end.fileno(), _PIECE_BYTES)
-            except BlockingIOError:
-                return
-            self._open = bool(piece)  # empty when no process can print into the pipe any more
-            self._tail = (self._tail + piece)[-_MOST_BYTES:]
 
-    def clear(self) -> None:
-        """Forget the output so far, because another cell begins."""
-        self.read()
-        self._tail = b""
-
-    def last_text(self) -> str:
-        """Return the last output of the cell, to stdout or stderr."""
-        self.read()
-        lines = self._tail.decode("utf-8", "replace").splitlines(keepends=True)
-        text = "".join(line for line in lines if not line.startswith(_OMITTED_PREFIX))
-        crash = text.rfind(_CRASH)
-        start = max(0, len(text) - _MOST_CHARACTERS)
-        return text[start if crash < 0 else min(crash, start) :][:_MOST_CHARACTERS]
-
-    def close(self) -> None:
-        self._read_end.close()
+def _wait_for_end(parent: Any) -> None:
+    parent.join()
+    try:
+        os.killpg(0, signal.SIGKILL)
+    except AttributeError:
+        os._exit(1)
 
 
 def redirect_output(connection: Connection) -> None:
@@ -130,52 +140,6 @@ def _restore_handlers() -> None:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     _unblock_signals()
 
-
-_LONGEST_FOLDER = 60
-"""Largest length of a folder in bytes. A socket's name may have 103, and multiprocessing adds some 35 to the folder."""
-_SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
-
-
-def start_server() -> None:
-    """Start the fork server unless it runs, with the signals of an interruption blocked.
-
-    Raises ProbcalError when there is no folder for its socket.
-    """
-    from multiprocessing import forkserver  # not on Windows
-
-    _choose_folder()
-    start_tracker()
-    with block_signals():
-        forkserver.ensure_running()
-
-
-def start_tracker() -> None:
-    """Start the resource tracker of multiprocessing now, because its start unblocks signals."""
-    from multiprocessing import resource_tracker  # not on Windows
-
-    resource_tracker.ensure_running()
-
-
-def _choose_folder() -> None:
-    """Use another folder for the sockets of multiprocessing where the name of the user's TMPDIR is too long."""
-    folder = tempfile.gettempdir()
-    if len(os.fsencode(folder)) <= _LONGEST_FOLDER:
-        return
-    for candidate in _SHORT_FOLDERS:
-        if os.access(candidate, os.W_OK | os.X_OK):
-            tempfile.tempdir = candidate
-            try:
-                util.get_temp_dir()  # it uses this folder from now on
-            finally:
-                tempfile.tempdir = folder
-            return
-    raise ProbcalError(
-        f"the name of the temporary folder is too long for a socket, and none of {', '.join(_SHORT_FOLDERS)} is "
-        f"writable: {folder}; set TMPDIR to a folder of at most {_LONGEST_FOLDER} characters"
-    )
-
-
-# The cells of a worker
 
 _SIGNAL_NAMES = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
 _SIGNALS = [getattr(signal, f"SIG{name}") for name in _SIGNAL_NAMES.split() if hasattr(signal, f"SIG{name}")]
@@ -270,7 +234,7 @@ def _has_room() -> bool:
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 
-def execute_alone(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
+def run_isolated_cell(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
     """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
 
     Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.

@@ -89,21 +89,21 @@ def _parse_number(value: Any) -> float:
     return math.copysign(math.inf, number) if abs(number) > LARGEST_FLOAT else number
 
 
-def checked_place(place: dict[str, Any]) -> dict[str, Any]:
-    """Return ``place``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
-    numbers = [place.get("at"), place.get("rows"), place.get("columns", 1), place.get("labels", 1)]
+def checked_location(location: dict[str, Any]) -> dict[str, Any]:
+    """Return ``location``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
+    numbers = [location.get("at"), location.get("rows"), location.get("columns", 1), location.get("labels", 1)]
     is_valid = all(type(n) is int and 0 <= n <= LARGEST_COUNT for n in numbers)
-    if not is_valid or not isinstance(place.get("digest"), str):
+    if not is_valid or not isinstance(location.get("digest"), str):
         raise PydanticCustomError("place", "does not name a place in predictions.bin")
-    if not 0 < math.prod(numbers[2:]) <= LARGEST_COUNT / max(place["rows"], 1):
+    if not 0 < math.prod(numbers[2:]) <= LARGEST_COUNT / max(location["rows"], 1):
         raise PydanticCustomError("shape", "does not have a possible shape")
-    return place
+    return location
 
 
 _Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 _Number = Annotated[float, BeforeValidator(_parse_number)]
 _Seconds = Annotated[float, Field(strict=True, ge=0, le=LARGEST_COUNT, allow_inf_nan=False)]
-_Place = Annotated[dict[str, Any], AfterValidator(checked_place)]
+_Location = Annotated[dict[str, Any], AfterValidator(checked_location)]
 
 
 _LINE_LABEL_FIELDS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
@@ -170,7 +170,7 @@ class CellResult:
     traceback: str | None = None
     shared_seconds: _Seconds = 0.0
     """Seconds of the fits that the cell took over from earlier cells. Alone it would have taken these, too."""
-    predictions: _Place | None = None
+    predictions: _Location | None = None
     """Where the labels and probabilities are stored. None if they were not stored."""
     failed_since: CellResult | None = field(default=None, compare=False, repr=False)
     """The last failed attempt to rerun a finished result. The store sets it, and no line holds it."""
@@ -180,7 +180,7 @@ class CellResult:
         return cell_id(self.dataset, self.repetition, self.learner, self.method)
 
     def to_json(self, predictions: dict[str, Any] | None = None) -> str:
-        """Return the line of the result. ``predictions`` replaces the place of its predictions, unless it is None."""
+        """Return the line of the result. ``predictions`` is the location of its predictions, if it is not None."""
         row = {name: value for name in FIELD_NAMES if (value := getattr(self, name)) not in (None, {})}
         if not self.shared_seconds:
             del row["shared_seconds"]

@@ -84,14 +84,14 @@ class _Cells:
     impossible_values: dict[str, str] = field(default_factory=dict)
     """Cell -> message about a number that its metric cannot have."""
 
-    def add(self, result: CellResult, place: str, fault: str) -> None:
-        """Add a later result. ``fault`` is about a number that its metric cannot have, or empty."""
+    def add(self, result: CellResult, origin: str, fault: str) -> None:
+        """Add a later result from the file or line ``origin``. ``fault`` is about an impossible number, or empty."""
         cell = result.id
         self.results[cell] = _latest_valid_result(self.results.get(cell), result)
         if self.results[cell] is result:
             self.impossible_values.pop(cell, None)
             if fault:
-                self.impossible_values[cell] = f"{place}: {cell}: {fault}"
+                self.impossible_values[cell] = f"{origin}: {cell}: {fault}"
 
 
 @lru_cache(maxsize=1)
@@ -118,8 +118,8 @@ def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
     cells = _Cells(log)
     for result, fault in rows:
         cells.add(result, str(table), fault)
-    for result, place, fault in cells.log.rows:
-        cells.add(result, place, fault)
+    for result, origin, fault in cells.log.rows:
+        cells.add(result, origin, fault)
     return cells
 
 
@@ -267,13 +267,25 @@ class Store:
 
     # --- writing -------------------------------------------------------------------------------
 
-    def writing(self, name: str) -> _WriteLock:
-        """Return a context in which only this process may write results of experiment ``name``.
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Store]:
+        """Let only this process write results of experiment ``name`` inside the context.
 
         Raises StoreError when the folder belongs to something else, another process writes to it, or it cannot be
         written.
         """
-        return _WriteLock(self, name)
+        lock = FileLock(self.folder / LOCK)
+        self._open(name, lock)
+        try:
+            yield self
+        except BaseException:
+            with suppress(StoreError):  # another error already reports that writing failed
+                self._close()
+            raise
+        else:
+            self._close()
+        finally:
+            lock.release()
 
     def write_experiment(self, experiment: dict[str, Any]) -> None:
         path = self.folder / "experiment.json"
@@ -305,8 +317,8 @@ class Store:
         with self._store_errors():
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = open_log(self.folder / LOG, self.folder / TABLE)
-            place = None if y is None or p is None else self._predictions.add(y, p)
-            self._cells.write(result.to_json(place) + "\n")
+            location = None if y is None or p is None else self._predictions.add(y, p)
+            self._cells.write(result.to_json(location) + "\n")
             self._cells.flush()
             self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:
@@ -381,11 +393,29 @@ class Store:
             advice = "run again to make them anew" if change == "removed" else "move it back and run again to go on"
             raise StoreError(f"{self._cells.name} was {change} while results were written to it; {advice}")
 
-    def _open(self) -> None:
-        """Begin to write. Raise PermissionError now for a file that could not be written to later."""
-        for path in (self.folder / LOG, self.folder / TABLE):
-            if path.exists() and not os.access(path, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    def _open(self, name: str, lock: FileLock) -> None:
+        """Take the lock and begin to write. A file that could not be written to later is refused now."""
+        folder = self.folder
+        try:
+            self.refuse_other_results(name)
+            refuse_links_out(folder, _OWN_NAMES)
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+            self.refuse_other_results(name)  # again: another run may have begun and ended meanwhile
+            for path in (folder / LOG, folder / TABLE):
+                if path.exists() and not os.access(path, os.W_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        except HeldError as error:
+            raise StoreError(_held_text(folder, error)) from None
+        except StoreError:
+            lock.release()
+            raise
+        except OSError as error:
+            lock.release()
+            file = f"{Path(error.filename).name}: " if error.filename and Path(error.filename) != folder else ""
+            raise StoreError(
+                f"cannot write to {folder}: {file}{error.strerror or error}; choose another with -o"
+            ) from None
         _read_cells.cache_clear()  # a run needs its memory
         self._is_writing = True
 
@@ -411,43 +441,6 @@ class Store:
         if cells is not None:
             with suppress(OSError, StoreError):  # the results are in the log, and the next run tries again
                 self._move_to_table()
-
-
-class _WriteLock:
-    def __init__(self, store: Store, name: str) -> None:
-        self._store, self._name = store, name
-        self._lock = FileLock(store.folder / LOCK)
-
-    def __enter__(self) -> Store:
-        folder = self._store.folder
-        try:
-            self._store.refuse_other_results(self._name)
-            refuse_links_out(folder, _OWN_NAMES)
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-            self._store.refuse_other_results(self._name)  # again: another run may have begun and ended meanwhile
-            self._store._open()
-        except HeldError as error:
-            raise StoreError(_held_text(folder, error)) from None
-        except StoreError:
-            self._lock.release()
-            raise
-        except OSError as error:
-            self._lock.release()
-            name = f"{Path(error.filename).name}: " if error.filename and Path(error.filename) != folder else ""
-            raise StoreError(
-                f"cannot write to {folder}: {name}{error.strerror or error}; choose another with -o"
-            ) from None
-        return self._store
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            self._store._close()
-        except StoreError:
-            if kind is None:
-                raise  # otherwise another error already reports that writing failed
-        finally:
-            self._lock.release()
 
 
 def _held_text(folder: Path, error: HeldError) -> str:

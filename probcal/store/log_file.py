@@ -94,21 +94,21 @@ def table_digest(path: Path) -> str:
 
 
 def _read_line(log: Log, number: int, line: str, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
-    place, fault = f"{log.path}:{number}", ""
+    origin, fault = f"{log.path}:{number}", ""
     try:
         result = CellResult.from_json(line, any_values=True)
         try:
             refuse_impossible_values(result.metrics, result.stages)
         except ImpossibleValueError as error:
             fault = str(error)
-        log.rows.append((result, place, fault))
+        log.rows.append((result, origin, fault))
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         if version := version_message(line, error, runs):
             log.version_lines.setdefault(version, []).append(number)
             return
         reason = f" ({error})" if isinstance(error, RowFaultError) else ""
         advice = "remove this line to run that cell again"
-        log.broken_lines.append(f"{place}: is not the result of a cell{reason}; {advice}")
+        log.broken_lines.append(f"{origin}: is not the result of a cell{reason}; {advice}")
 
 
 def open_log(path: Path, table: Path) -> IO[str]:

@@ -185,9 +185,9 @@ class Outline(_OutlinePart):
             return cls.model_validate(experiment)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
+            field = ".".join(str(part) for part in first["loc"])
             raise StoreError(
-                f"{store.folder / 'experiment.json'}: {place + ': ' if place else ''}{first['msg']}; "
+                f"{store.folder / 'experiment.json'}: {field + ': ' if field else ''}{first['msg']}; "
                 "run the experiment again to have this file written anew"
             ) from None
 

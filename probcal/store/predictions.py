@@ -41,28 +41,28 @@ class Predictions:
         rows = np.empty(len(y), _row_type(columns, labels))
         rows["y"], rows["p"] = y, p
         content = rows.tobytes()
-        place = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
+        location = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
         if columns:
-            place["columns"] = columns[0]
+            location["columns"] = columns[0]
         if labels:
-            place["labels"] = labels[0]
+            location["labels"] = labels[0]
         self._file.write(content)
         self._file.flush()
-        return place
+        return location
 
-    def read(self, place: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    def read(self, location: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (y, p), bit for bit as they were added, or None when the file does not hold them any more."""
         try:
-            row = _row_type(*((place[name],) if name in place else () for name in ("columns", "labels")))
+            row = _row_type(*((location[name],) if name in location else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
-                n_bytes = file.seek(0, os.SEEK_END) - place["at"]
-                if place["rows"] * row.itemsize > n_bytes:  # do not allocate memory for rows that are not there
+                n_bytes = file.seek(0, os.SEEK_END) - location["at"]
+                if location["rows"] * row.itemsize > n_bytes:  # do not allocate memory for rows that are not there
                     return None
-                file.seek(place["at"])
-                content = file.read(place["rows"] * row.itemsize)
+                file.seek(location["at"])
+                content = file.read(location["rows"] * row.itemsize)
         except (OSError, ValueError):  # ValueError: the row is too wide for any array
             return None
-        if _digest(content) != place["digest"]:
+        if _digest(content) != location["digest"]:
             return None
         rows = np.frombuffer(content, row)
         return rows["y"].copy(), rows["p"].copy()

@@ -37,7 +37,7 @@ from probcal.store.cell_result import (
     STATUSES,
     CellResult,
     ImpossibleValueError,
-    checked_place,
+    checked_location,
     known_metric,
     parsed_part,
     part_text,
@@ -53,11 +53,11 @@ _TEXTS = ("error_type", "message", "traceback")
 _COUNTS = ("n_train", "n_test")
 _SECONDS = ("seconds", "shared_seconds")
 _JSON = ("warnings", "stages", "curves")
-_KEY, _PLACE, _METRIC = "key.", "predictions.", "metric "
+_KEY, _LOCATION, _METRIC = "key.", "predictions.", "metric "
 """Prefixes of columns. That of metrics is only for a metric with the name of another column."""
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 """Type of a column of texts that is read with each text once."""
-_PLACE_COUNTS = ("at", "rows", "columns", "labels")
+_LOCATION_COUNTS = ("at", "rows", "columns", "labels")
 _FIXED = (*_NAMES, "repetition", *_SECONDS, *_COUNTS, *_JSON, *_TEXTS)
 
 
@@ -75,9 +75,9 @@ def write_table(path: Path, results: Iterable[CellResult]) -> None:
         content,
         compression="zstd",
         compression_level=15,
-        use_dictionary=[name for name in table.column_names if name not in (*numbers, f"{_PLACE}at")],
+        use_dictionary=[name for name in table.column_names if name not in (*numbers, f"{_LOCATION}at")],
         # floats then take a quarter less, and rising places next to nothing
-        column_encoding={**dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"), f"{_PLACE}at": "DELTA_BINARY_PACKED"},
+        column_encoding={**dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"), f"{_LOCATION}at": "DELTA_BINARY_PACKED"},
     )
     with path.open("wb") as file:
         file.write(content.getvalue())
@@ -103,10 +103,10 @@ def _columns_of(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
         (f"{_KEY}{part}", [key.get(part) for key in keys], texts)
         for part in dict.fromkeys(part for key in keys for part in key)
     ]
-    places = [row.predictions or {} for row in rows]
+    locations = [row.predictions or {} for row in rows]
     optional += [
-        (f"{_PLACE}{part}", [place.get(part) for place in places], texts if part == "digest" else counts)
-        for part in (*_PLACE_COUNTS, "digest")
+        (f"{_LOCATION}{part}", [location.get(part) for location in locations], texts if part == "digest" else counts)
+        for part in (*_LOCATION_COUNTS, "digest")
     ]
     optional += [(name, [part_text(name, getattr(row, name)) for row in rows], texts) for name in _JSON]
     optional += [(name, [getattr(row, name) for row in rows], texts) for name in _TEXTS]
@@ -129,7 +129,7 @@ def _utf8(text: str) -> str:
 
 def _metric_column(name: str) -> str:
     """Return the name of the column of a metric, which is its own unless another column has it."""
-    return f"{_METRIC}{name}" if name in _FIXED or name.startswith((_KEY, _PLACE, _METRIC)) else name
+    return f"{_METRIC}{name}" if name in _FIXED or name.startswith((_KEY, _LOCATION, _METRIC)) else name
 
 
 def read_table(path: Path) -> list[tuple[CellResult, str]]:
@@ -212,7 +212,7 @@ class _Reader:
             **{name: self._parts(name) for name in _JSON},
             "key": self._keys(),
             "metrics": self._metrics(),
-            "predictions": self._places(),
+            "predictions": self._locations(),
         }
         if unknown := sorted({*columns["status"]} - {*STATUSES}):
             raise ValueError(f'has the unknown status "{unknown[0]}"')
@@ -272,19 +272,22 @@ class _Reader:
 
         return map(key, *map(self._texts, columns)) if columns else ({} for _ in range(self._n))
 
-    def _places(self) -> Iterator[dict[str, Any] | None]:
-        if f"{_PLACE}at" not in self._columns:
+    def _locations(self) -> Iterator[dict[str, Any] | None]:
+        if f"{_LOCATION}at" not in self._columns:
             return repeat(None, self._n)
-        columns = [*(self._integers(f"{_PLACE}{name}") for name in _PLACE_COUNTS), self._texts(f"{_PLACE}digest")]
-        rows = (dict(zip((*_PLACE_COUNTS, "digest"), row, strict=True)) for row in zip(*columns, strict=True))
+        columns = [
+            *(self._integers(f"{_LOCATION}{name}") for name in _LOCATION_COUNTS),
+            self._texts(f"{_LOCATION}digest"),
+        ]
+        rows = (dict(zip((*_LOCATION_COUNTS, "digest"), row, strict=True)) for row in zip(*columns, strict=True))
         return (
-            None if row["at"] is None else checked_place({name: v for name, v in row.items() if v is not None})
+            None if row["at"] is None else checked_location({name: v for name, v in row.items() if v is not None})
             for row in rows
         )
 
     def _metrics(self) -> list[dict[str, float]]:
         """Return the metrics of each row, and note in ``_faults`` which numbers cannot be."""
-        columns = [name for name in self._columns if name not in _FIXED and not name.startswith((_KEY, _PLACE))]
+        columns = [name for name in self._columns if name not in _FIXED and not name.startswith((_KEY, _LOCATION))]
         names = [name.removeprefix(_METRIC) for name in columns]
         if len({*names}) < len(names):
             raise ValueError("two columns are of the same metric")

@@ -129,6 +129,8 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.results = folder / "results" / "small"
+        self.gate: Gate | None = None
+        """Where the fits of ``slow.Slow`` wait, if a test needs it."""
         self._modules: set[str] = set()
 
     def config(self, **parts) -> None:
@@ -148,11 +150,12 @@ class Bench:
         (self.folder / f"{name}.py").write_text(textwrap.dedent(source))
         self._modules.add(name)
 
-    def gated(self) -> Gate:
-        """Write the module ``slow``, whose class ``Slow`` waits at the returned gate. The gate is closed."""
-        gate = Gate(self.folder / "gate")
+    def gated(self, cells: int, **params) -> Bench:
+        """Plan ``cells`` of the class ``slow.Slow``, whose fits wait at the closed ``gate``."""
+        self.gate = Gate(self.folder / "gate")
         self.module("slow", GATED.format(gate=str(self.folder / "gate")))
-        return gate
+        self.config(learners={"slow": {"type": "slow.Slow", "params": params}}, methods=["direct"], repeats=cells)
+        return self
 
     def ended(self) -> int:
         """Return how many cells have a row in the table or a line in the log."""
@@ -260,6 +263,31 @@ def wait_for(what, seconds: float = 300) -> None:
     while not what():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
+
+
+def in_the_middle(bench: Bench, cells: int, *words: str, workers: int = 1, **options) -> subprocess.Popen:
+    """Start a run of cells that wait at ``bench.gate``. Return when ``cells`` of them have ended and others wait."""
+    ended = bench.ended()
+    bench.gate.let(cells)
+    waiting = bench.gate.begun() + cells + workers
+    process = bench.start(*words, **{"stderr": subprocess.PIPE, "text": True, **options})
+    wait_for(
+        lambda: process.poll() is not None or (bench.ended() == ended + cells and bench.gate.begun() >= waiting)
+    )
+    assert process.poll() is None, process.communicate()[1]
+    return process
+
+
+def same_as_undisturbed(bench: Bench) -> bool:
+    """Check that metrics, keys and predictions equal those of an undisturbed run in this process."""
+    assert bench.run("-o", "undisturbed").code == 0
+    ours, theirs = Store(bench.results), Store(bench.folder / "undisturbed")
+    for cell, result in theirs.results().items():
+        stored = ours.results()[cell]
+        assert (stored.metrics, stored.key) == (result.metrics, result.key)
+        for one, other in zip(ours.predictions(stored), theirs.predictions(result), strict=True):
+            assert one.tobytes() == other.tobytes()
+    return len(theirs.results()) == len(ours.results()) > 0
 
 
 def wait_until_gone(session: int) -> None:

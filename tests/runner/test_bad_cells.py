@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.runner.worker_process import Output
+from probcal.runner.worker import Output
 from probcal.store.folder import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes signals, limits and forks as Linux has them")
@@ -47,6 +47,8 @@ CAME_OF = {
         "p must lie within [0, 1], with no missing values (row 3, column 0, counted from 0: nan)",
     ),
     "None": ("failed", "ValueError", None),
+    "raises a message of 10 MB": ("failed", "ValueError", None),
+    "prints 1 MB and raises": ("failed", "ValueError", None),
 }
 
 
@@ -91,6 +93,12 @@ def test_each_fault_gives_one_row_and_spares_other_cells(bad):
         row = rows[fault]
         assert (fault, row["status"], row.get("error_type")) == (fault, status, error)
         assert message is None or row["message"] == message
+    long = rows["raises a message of 10 MB"]
+    assert len(long["message"]) < 2_100 and "[9,998,000 characters left out]" in long["message"]
+    assert len(long["traceback"]) < 20_100
+    printed = rows["prints 1 MB and raises"]["traceback"]
+    assert printed.endswith("the last words\n") and len(printed) < 6_000
+    assert "the last words" not in bad.run("--dry-run").said
     assert neighbours_are_as_without(bad)
 
 
@@ -100,20 +108,6 @@ def test_hanging_or_stopped_cells_end_at_the_timeout(bad):
     rows = tried(bad, faults, "--timeout", "15s")
     assert {row["status"] for row in rows.values()} == {"timeout"}
     assert neighbours_are_as_without(bad)
-
-
-@pytest.mark.slow
-def test_a_message_of_ten_megabytes_is_shortened(bad):
-    row = tried(bad, ["raises a message of 10 MB"])["raises a message of 10 MB"]
-    assert len(row["message"]) < 2_100 and "[9,998,000 characters left out]" in row["message"]
-    assert len(row["traceback"]) < 20_100
-
-
-@pytest.mark.slow
-def test_last_output_of_a_failed_cell_is_stored_not_shown(bad):
-    row = tried(bad, ["prints 1 MB and raises"])["prints 1 MB and raises"]
-    assert row["traceback"].endswith("the last words\n") and len(row["traceback"]) < 6_000
-    assert "the last words" not in bad.run("--retry-failed").said
 
 
 CALLERS = "".join(f"  File {'long/' * 20}, line {line} in caller\n" for line in range(100))

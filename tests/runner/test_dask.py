@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from dask_bench import DaskBench
-from run_bench import DUMMY, TREE, wait_for, wait_until_gone
+from run_bench import DUMMY, TREE, in_the_middle, same_as_undisturbed, wait_for, wait_until_gone
 
 from probcal.cli import main as cli
 from probcal.errors import ProbcalError
@@ -89,6 +89,11 @@ def alone(tmp_path_factory):
     dask.close()
 
 
+@pytest.fixture
+def slow(bench):
+    return bench.gated(12)
+
+
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
     """Yield a scheduler and two workers, which serve several runs."""
@@ -98,23 +103,6 @@ def pair(tmp_path_factory):
         dask.start_worker(PROBCAL_CACHE_DIR=str(dask.cache))
     yield dask
     dask.close()
-
-
-@pytest.fixture
-def slow(bench):
-    """Plan twelve cells that wait at ``bench.gate``."""
-    bench.gate = bench.gated()
-    bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=12)
-    return bench
-
-
-def in_the_middle(bench, *words, workers=1):
-    """Start a run. Return when three cells have ended and each of the ``workers`` has one more that waits."""
-    bench.gate.let(3)
-    process = bench.start(*words, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: process.poll() is not None or (bench.ended() == 3 and bench.gate.begun() == 3 + workers))
-    assert process.poll() is None, process.communicate()[1]
-    return process
 
 
 def ended_well(bench, process, cells=12):
@@ -131,17 +119,6 @@ def endings(bench):
     return {row["learner"]: (row["status"], row.get("error_type"), row.get("message")) for row in bench.rows()}
 
 
-def same_as_serial(bench):
-    """Check that metrics and predictions equal those of a serial run."""
-    bench.run("-o", "serial")
-    ours, serial = Store(bench.results), Store(bench.folder / "serial")
-    assert bench.numbers() == bench.numbers(serial.folder) != {}
-    for cell, result in serial.results().items():
-        for one, other in zip(ours.predictions(ours.results()[cell]), serial.predictions(result), strict=True):
-            assert one.tobytes() == other.tobytes()
-    return True
-
-
 @pytest.mark.slow
 def test_two_dask_workers_match_a_serial_run_exactly(bench, pair):
     card = bench.coins()
@@ -155,7 +132,7 @@ def test_two_dask_workers_match_a_serial_run_exactly(bench, pair):
         path.name for path in (bench.folder / "cache").glob("data/*")
     ]
     assert bench.runs()[-1]["dask"] == {"scheduler": pair.address}
-    assert same_as_serial(bench)
+    assert same_as_undisturbed(bench)
 
 
 @pytest.mark.slow
@@ -182,24 +159,13 @@ def test_misbehaving_cells_are_recorded_and_others_finish(bench, pair):
         "hangs": ("timeout", "TimeoutError", "took longer than 30 s"),
         "dummy": ("done", None, None),
     }
-
-
-@pytest.mark.slow
-def test_fail_fast_stops_a_run_on_dask(bench, pair):
+    bench.module("bad", BAD.replace('raise ValueError("no")', "return super().fit(X, y)"))
+    assert bench.run("--scheduler", pair.address, "-l", "fails", "--retry-failed").code == 0
+    assert endings(bench)["fails"] == ("done", None, None)
     bench.module("bad", BAD)
     bench.config(learners={"fails": {"type": "bad.Fails"}}, methods=["direct"], repeats=6)
-    assert bench.run("--scheduler", pair.address, "--fail-fast").code == 1
-    assert len(bench.rows()) == 1
-
-
-@pytest.mark.slow
-def test_failed_cells_run_again_on_dask_after_a_repair(bench, pair):
-    bench.module("bad", BAD)
-    bench.config(learners={"fails": {"type": "bad.Fails"}}, methods=["direct"], repeats=1)
-    assert bench.run("--scheduler", pair.address).code == 1
-    bench.module("bad", BAD.replace('raise ValueError("no")', "return super().fit(X, y)"))
-    assert bench.run("--scheduler", pair.address, "--retry-failed").code == 0
-    assert [row["status"] for row in bench.rows()] == ["done"] and bench.ran() == [1, 1]
+    assert bench.run("--scheduler", pair.address, "--fail-fast", "-o", "fast").code == 1
+    assert len(Store(bench.folder / "fast").results()) == 1
 
 
 @pytest.mark.slow
@@ -230,17 +196,17 @@ def test_cells_of_a_killed_worker_move_to_another(slow, alone):
     first = alone.start_worker()
     alone.start_worker()
     alone.wait_for_workers(2)
-    process = in_the_middle(slow, "--scheduler", alone.address, workers=2)
+    process = in_the_middle(slow, 3, "--scheduler", alone.address, workers=2)
     first.kill()
     slow.gate.open()
     ended_well(slow, process)
-    assert same_as_serial(slow)
+    assert same_as_undisturbed(slow)
 
 
 @pytest.mark.slow
 def test_run_continues_after_its_scheduler_restarts(slow, alone):
     alone.start_worker()
-    process = in_the_middle(slow, "--scheduler", alone.address)
+    process = in_the_middle(slow, 3, "--scheduler", alone.address)
     alone.scheduler.kill()
     alone.scheduler.wait()
     alone.start_scheduler()
@@ -248,7 +214,7 @@ def test_run_continues_after_its_scheduler_restarts(slow, alone):
     slow.gate.open()
     said = ended_well(slow, process)
     assert f"the scheduler at {alone.address} is gone; waiting for it" in said
-    assert same_as_serial(slow)
+    assert same_as_undisturbed(slow)
 
 
 @pytest.mark.slow
@@ -257,7 +223,7 @@ def test_scheduler_that_is_stopped_ends_the_run_and_keeps_finished_cells(slow, a
         "import probcal.runner.dask as one\none.RECONNECT_SECONDS, one.ANSWER_SECONDS = 10.0, 1.0\n"
     )
     alone.start_worker()
-    process = in_the_middle(slow, "--scheduler", alone.address)
+    process = in_the_middle(slow, 3, "--scheduler", alone.address)
     alone.scheduler.send_signal(signal.SIGSTOP)
     said = process.communicate(timeout=100)[1]
     assert process.returncode == 2
@@ -271,13 +237,13 @@ def test_scheduler_that_is_stopped_ends_the_run_and_keeps_finished_cells(slow, a
 def test_run_continues_when_a_stopped_scheduler_goes_on(slow, alone):
     (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask as one\none.ANSWER_SECONDS = 0.5\n")
     alone.start_worker()
-    process = in_the_middle(slow, "--scheduler", alone.address)
+    process = in_the_middle(slow, 3, "--scheduler", alone.address)
     alone.scheduler.send_signal(signal.SIGSTOP)
     said = next(line for line in process.stderr if "does not answer; waiting for it" in line)
     alone.scheduler.send_signal(signal.SIGCONT)
     slow.gate.open()
     assert "Traceback" not in said + ended_well(slow, process)
-    assert same_as_serial(slow)
+    assert same_as_undisturbed(slow)
 
 
 @pytest.mark.slow
@@ -291,7 +257,7 @@ def test_stopped_worker_keeps_no_cell_from_others(slow, alone):
     slow.gate.open()
     done = slow.run("--scheduler", alone.address)
     assert done.code == 0, done.said
-    assert same_as_serial(slow)
+    assert same_as_undisturbed(slow)
 
 
 @pytest.mark.slow
@@ -303,7 +269,7 @@ def test_cells_sent_into_a_broken_connection_are_sent_again(slow, alone):
     said = process.communicate(timeout=100)[1]
     assert process.returncode == 0 and "Traceback" not in said, said
     assert "is gone; waiting for it to come back" in said
-    assert same_as_serial(slow)
+    assert same_as_undisturbed(slow)
 
 
 @pytest.fixture
@@ -343,7 +309,7 @@ def test_server_that_never_answers_gives_an_error(alone, listener):
 def test_lost_scheduler_ends_the_run_and_keeps_finished_cells(slow, alone):
     (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask as one\none.RECONNECT_SECONDS = 1.0\n")
     alone.start_worker()
-    process = in_the_middle(slow, "--scheduler", alone.address)
+    process = in_the_middle(slow, 3, "--scheduler", alone.address)
     alone.scheduler.kill()
     said = process.communicate(timeout=600)[1]
     assert process.returncode == 2
@@ -378,16 +344,21 @@ def test_worker_with_other_versions_or_code_is_rejected(slow, alone, tmp_path_fa
 
 
 @pytest.mark.slow
-def test_worker_without_probcal_is_rejected(bench, alone, tmp_path_factory):
-    (folder := tmp_path_factory.mktemp("hidden")).joinpath("sitecustomize.py").write_text(
-        "import sys\nsys.modules['probcal'] = None\n"
-    )
-    alone.start_worker(PYTHONPATH=str(folder))
+def test_worker_or_scheduler_without_probcal_ends_the_run(bench, alone, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hidden")
+    (folder / "sitecustomize.py").write_text("import sys\nsys.modules['probcal'] = None\n")
     bench.config(methods=["direct"], repeats=1)
+    alone.start_worker(PYTHONPATH=str(folder))
     done = bench.run("--scheduler", alone.address)
     assert done.code == 2
     assert "is refused: cannot run cells: " in done.said and "Traceback" not in done.said
     assert "ModuleNotFoundError" in done.said and "probcal" in done.said.partition("ModuleNotFoundError")[2]
+    dask = DaskBench(tmp_path_factory.mktemp("dask"), PYTHONPATH=str(folder))
+    dask.start_worker()
+    done = bench.run("--scheduler", dask.address)
+    dask.close()
+    assert done.code == 2
+    assert "the Dask cluster cannot run cells: " in done.said and "Traceback" not in done.said
 
 
 @pytest.mark.slow
@@ -397,20 +368,6 @@ def test_worker_without_a_user_module_is_rejected(slow, alone, monkeypatch, tmp_
     done = slow.probcal("run", str(slow.folder / "small.yaml"), "--scheduler", alone.address)
     assert done.code == 2
     assert "is refused: has other code of slow than the run was planned with" in done.said
-
-
-@pytest.mark.slow
-def test_scheduler_without_probcal_ends_the_run(bench, tmp_path_factory):
-    (folder := tmp_path_factory.mktemp("hidden")).joinpath("sitecustomize.py").write_text(
-        "import sys\nsys.modules['probcal'] = None\n"
-    )
-    dask = DaskBench(tmp_path_factory.mktemp("dask"), PYTHONPATH=str(folder))
-    dask.start_worker()
-    bench.config(methods=["direct"], repeats=1)
-    done = bench.run("--scheduler", dask.address)
-    dask.close()
-    assert done.code == 2
-    assert "the Dask cluster cannot run cells: " in done.said and "Traceback" not in done.said
 
 
 @pytest.mark.slow
@@ -425,23 +382,12 @@ def test_worker_without_the_data_is_rejected(bench, alone, tmp_path_factory):
 
 @pytest.mark.slow
 def test_local_workers_match_a_serial_run_and_then_end(slow):
-    process = in_the_middle(slow, "--workers", "2", workers=2)
+    process = in_the_middle(slow, 3, "--workers", "2", workers=2)
     slow.gate.open()
     ended_well(slow, process)
     wait_until_gone(process.pid)
     assert slow.runs()[-1]["dask"] == {"workers": 2}
-    assert same_as_serial(slow)
-
-
-@pytest.mark.slow
-def test_interruption_ends_local_workers(slow):
-    process = in_the_middle(slow, "--workers", "2", workers=2)
-    os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=600)[1]
-    assert process.returncode == 130
-    assert "interrupted; finished cells are kept" in said and "Traceback" not in said
-    wait_until_gone(process.pid)
-    assert {row["status"] for row in slow.rows()} == {"done"}
+    assert same_as_undisturbed(slow)
 
 
 @pytest.fixture
@@ -480,7 +426,7 @@ def test_cell_that_exceeds_allowed_worker_deaths_fails(deadly, tmp_path_factory)
 def test_retired_worker_does_not_count_as_dead(slow, tmp_path_factory):
     dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     dask.start_worker("--no-nanny", "--name", "first")
-    process = in_the_middle(slow, "--scheduler", dask.address)
+    process = in_the_middle(slow, 3, "--scheduler", dask.address)
     dask.start_worker()
     dask.retire_worker("first")
     slow.gate.open()
@@ -501,6 +447,7 @@ def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, erro
         return await fetch(client, futures, *args, **kwargs)
 
     monkeypatch.setattr(Client, "_gather", fails_once_a_cell)
+    bench.config(methods=["direct"], repeats=1)
     done = bench.run("--workers", "1")
     assert done.code == 0, done.said
     assert len(failed) == len(bench.rows()) > 0 and bench.ran() == [len(failed)]
@@ -513,11 +460,6 @@ def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, erro
     [
         (["-j", "1", "--workers", "2"], "-j and --workers are different ways to run cells; give one of them"),
         (["--scheduler", "tcp://a:1", "--workers", "2"], "--workers and --scheduler are different ways"),
-        (
-            ["--scheduler", "tcp://host"],
-            "missing port number in address 'host'; give an address such as tcp://host:8786",
-        ),
-        (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
     ],
 )
 def test_invalid_dask_options_are_rejected(bench, words, said):
@@ -528,6 +470,7 @@ def test_invalid_dask_options_are_rejected(bench, words, said):
 @pytest.mark.parametrize(
     ("address", "environment", "said"),
     [
+        ("tcp://host", {}, "missing port number in address 'host'; give an address such as tcp://host:8786"),
         ("tls://127.0.0.1:1", {}, "with certificates in Dask's configuration"),
         ("ucx://127.0.0.1:1", {}, "UCX"),
         ("http://x:1", {}, "unknown address scheme 'http'"),

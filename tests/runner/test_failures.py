@@ -1,13 +1,13 @@
-"""Test that a failed cell is stored, counted and reported, and that the other cells continue."""
+"""Test failed cells: they are stored, counted and reported, other cells continue, and what runs them again."""
 
+import json
 import os
 import time
 
 import pytest
 from run_bench import DUMMY, wait_for, wait_until_gone
 
-from probcal.runner import pool as backends
-from probcal.runner import pool as workers
+from probcal.runner import pool, worker
 from probcal.store.folder import Store
 
 BAD = """
@@ -81,26 +81,6 @@ def test_failed_cell_is_recorded_and_the_run_continues(bad):
     assert outcomes(bad)["dummy", 1] == ("done", None)
 
 
-@pytest.mark.slow
-def test_failed_cell_reruns_only_with_retry_failed(bad):
-    bad.run()
-    again = bad.run()
-    assert (again.code, len(bad.rows())) == (1, 4)
-    assert "failed: 2 cells: ValueError: the matrix is\n" in again.said
-    bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
-    retried = bad.run("--retry-failed")
-    assert (retried.code, len(bad.rows()), bad.ran()) == (0, 4, [4, 2])
-    assert {status for status, _ in outcomes(bad).values()} == {"done"}
-
-
-@pytest.mark.slow
-def test_stale_failed_cell_is_run_again(bad):
-    bad.run()
-    bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
-    assert "stale: 2 cells: your code changed: bad" in bad.run().said
-    assert {status for status, _ in outcomes(bad).values()} == {"done"}
-
-
 def test_fail_fast_stops_at_the_first_failure(bad):
     done = bad.run("--fail-fast")
     assert (done.code, len(bad.rows())) == (1, 1)
@@ -136,13 +116,118 @@ def test_timeout_ends_a_cell_and_its_child_processes(bad, jobs, monkeypatch):
             hangs = sleeper.exists() and sleeper.read_text() and bad.ended() >= int(jobs) - 1
             return time.monotonic() + (3600 if hangs else 0)
 
-    monkeypatch.setattr(workers, "time", Clock)
-    monkeypatch.setattr(backends, "_seconds_to_timeout", lambda *_: 0.05)  # the run looks at the clock this often
+    monkeypatch.setattr(worker, "time", Clock)
+    monkeypatch.setattr(pool, "_seconds_to_timeout", lambda *_: 0.05)  # the run looks at the clock this often
     assert bad.run("-j", jobs, "--timeout", "1h").code == 1
     assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
     row = next(row for row in bad.rows() if row["status"] == "timeout")
     assert row["message"] == "took longer than 3600 s" and row["seconds"] >= 3600
     wait_for(lambda: not alive(int(sleeper.read_text())))
+
+
+FRAIL = """
+    import pathlib
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Frail(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            if pathlib.Path("broken").exists():
+                raise ValueError("it is broken")
+            return super().fit(X, y, sample_weight)
+"""
+
+
+@pytest.fixture
+def frail(bench):
+    """Plan two cells that fail while the file ``bench.broken`` is there."""
+    bench.broken = bench.folder / "broken"
+    bench.module("frail", FRAIL)
+    bench.config(learners={"own": {"type": "frail.Frail"}}, methods=["direct"], metrics=["rms"])
+    return bench
+
+
+def status(bench):
+    return bench.probcal("status", str(bench.results)).said
+
+
+@pytest.mark.slow
+def test_failed_cell_runs_again_only_if_asked_or_stale(frail):
+    frail.broken.touch()
+    frail.run()
+    again = frail.run()
+    assert (again.code, len(frail.rows()), frail.ran()) == (1, 2, [2])
+    assert "failed: 2 cells: ValueError: it is broken\n" in again.said
+    assert "failed, and run again as --refit asks" in frail.run("--refit", "--dry-run").said
+    frail.broken.unlink()
+    assert frail.run("--retry-failed", "-o", "copy").code == 0
+    frail.module("frail", FRAIL.replace("exists()", "is_file()"))
+    assert "stale: 2 cells: your code changed: frail" in frail.run().said
+    assert {outcome for outcome in outcomes(frail).values()} == {("done", None)}
+    assert frail.numbers() == frail.numbers(frail.folder / "copy")
+
+
+@pytest.mark.slow
+def test_retried_cells_that_finish_are_done(frail):
+    frail.broken.touch()
+    frail.run()
+    frail.broken.unlink()
+    retried = frail.run("--retry-failed")
+    assert (retried.code, len(frail.rows()), frail.ran()) == (0, 2, [2, 2])
+
+
+def test_selected_cells_are_refitted_to_the_same_numbers(frail):
+    frail.run()
+    before, [first_run] = frail.numbers(), {row["run"] for row in frail.rows()}
+    planned = frail.run("--refit", "--dry-run").said
+    assert "2 cells: 2 stale" in planned and "done, and run again as --refit asks" in planned
+    assert frail.run("-l", "own", "--refit").code == 0
+    assert frail.ran() == [2, 2] and frail.numbers() == before
+    assert first_run not in {row["run"] for row in frail.rows()}
+    assert "2 done" in frail.run().said and frail.ran() == [2, 2]
+
+
+def test_a_failed_refit_keeps_the_finished_results_and_can_be_repeated(frail):
+    frail.run()
+    before = frail.numbers()
+    frail.broken.touch()
+    failed = frail.run("--refit")
+    assert failed.code == 1 and "2 cells failed (--retry-failed runs them again)" in failed.said
+    assert frail.numbers() == before and len(frail.rows()) == 4
+    assert "failed when run again; the last finished result is kept" in status(frail)
+    frail.broken.unlink()
+    assert "failed before and runs again" in frail.run("--retry-failed").said
+    assert frail.numbers() == before and frail.ran() == [2, 2, 2]
+    assert "failed when" not in status(frail)
+
+
+@pytest.mark.slow
+def test_failed_rerun_of_stale_results_is_told_everywhere(frail):
+    frail.run()
+    before = frail.numbers()
+    frail.module("frail", FRAIL.replace("exists()", "is_file()"))
+    frail.broken.touch()
+    assert frail.run().code == 1
+    assert frail.numbers() == before
+    said = status(frail)
+    assert "2 cells: 2 failed" in said
+    assert "ValueError: it is broken; its last finished result, which is stale, is kept" in said
+    said = frail.probcal("table", str(frail.results)).said
+    assert "failed when run again: 2 of 2 cells. Their last finished results are shown" in said
+    assert "ValueError: it is broken" in said and "stale: 2 of 2 cells" in said
+    checked = frail.probcal("check", str(frail.results))
+    assert (checked.code, "failed when run again: 2 of 2 cells" in checked.said) == (1, True)
+    told = json.loads(frail.probcal("check", str(frail.results), "-f", "json").said)
+    assert "wine-first/0/own/direct" in json.dumps(told)
+    assert "2 cells: 2 failed" in frail.run("--dry-run").said
+    assert "2 cells: 2 stale" in frail.run("--dry-run", "--retry-failed").said
+    frail.module("frail", FRAIL)
+    assert "2 cells: 2 done" in frail.run().said, "the code of the finished results is back"
+    frail.module("frail", FRAIL.replace("exists()", "is_symlink()"))
+    mended = frail.run()
+    assert (mended.code, "2 cells: 2 stale" in mended.said) == (0, True)
+    assert "failed" not in frail.probcal("table", str(frail.results)).said
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from probcal.config.experiment import read_experiment
 from probcal.errors import FileProblems
 from probcal.runner.cell import cells_of
-from probcal.runner.execute import load_rows
+from probcal.runner.cell_rows import load_rows
 from probcal.runner.identity import Identities, components_of
 
 FOLDS = {"kind": "stratified_k_fold", "folds": 5}

@@ -77,12 +77,13 @@ def test_merged_folder_holds_all_results_and_is_current(parts):
     assert parts.probcal("table", "out").code == 0
     assert len(Store(parts.folder / "out").runs()) == 2
     assert "4 cells: 4 done" in parts.run("-o", "out").said
-
-
-def test_folder_order_does_not_change_the_merge(parts):
-    parts.probcal("merge", "out", "a", "b")
+    (parts.folder / "other").mkdir()
     parts.probcal("merge", "other", "b", "a")
-    assert contents(parts.folder / "out") == contents(parts.folder / "other")
+    joined, same = contents(parts.folder / "other"), contents(parts.folder / "out")
+    for name in ("cells.parquet", "predictions.bin", "runs.jsonl"):
+        assert joined[name] == same[name], "whatever the order of the folders"
+    for words, said in ((("b", "a"), "b exists and is not an empty folder"), (("new", "a", "a"), "give two or more")):
+        assert said in parts.probcal("merge", *words).said
 
 
 def test_run_resumes_in_the_merged_folder(bench):
@@ -102,19 +103,15 @@ def test_merge_prefers_finished_results_to_failed_ones(parts):
 
 
 def test_results_without_predictions_are_merged_and_counted(parts):
+    shutil.copytree("a", "c")
     (parts.folder / "a" / "predictions.bin").unlink()
     assert "2 cells have no stored predictions" in parts.probcal("merge", "out", "a", "b").said
     results = Store(parts.folder / "out").results()
     assert results["wine-first/0/dummy/direct"].predictions == Store("a").results()[
         "wine-first/0/dummy/direct"
     ].predictions  # fmt: skip
-
-
-def test_predictions_are_taken_from_the_folder_that_has_them(parts):
-    shutil.copytree("a", "c")
-    (parts.folder / "a" / "predictions.bin").unlink()
-    parts.probcal("merge", "out", "a", "b", "c")
-    assert parts.probcal("verify", "out").code == 0
+    parts.probcal("merge", "found", "a", "b", "c")
+    assert parts.probcal("verify", "found").code == 0, "one folder has them"
 
 
 def test_different_results_of_one_identity_are_rejected(parts):
@@ -176,17 +173,27 @@ def test_other_experiment_or_seed_is_rejected(bench, changed, said):
     assert said in refusal(bench, "a", "b")
 
 
-def test_comment_in_the_experiment_does_not_prevent_merging(parts):
-    config = json.loads((parts.folder / "b" / "experiment.json").read_text())
-    config["config"] += "# a comment\n"
-    (parts.folder / "b" / "experiment.json").write_text(json.dumps(config, indent=1))
-    assert parts.probcal("merge", "out", "a", "b").code == 0
-
-
-def test_other_package_versions_may_be_merged_and_status_tells_them(parts):
+def test_differences_that_change_no_number_of_both_are_merged(parts):
+    experiment = json.loads((parts.folder / "b" / "experiment.json").read_text())
+    experiment["config"] += "# a comment\n"
+    (parts.folder / "b" / "experiment.json").write_text(json.dumps(experiment, indent=1))
     edit_run(parts.folder / "b", "versions", "numpy", "1.0")
+    edit_run(parts.folder / "b", "numerics", "cell", 99)
     assert parts.probcal("merge", "out", "a", "b").code == 0
     assert "done: 2 cells: made with numpy 1.0, here is" in parts.probcal("status", "out").said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("data", "wine-first", {"fingerprint": "0" * 64}), "other data or another card of wine-first"),
+        (("numerics", "cell", 99), "numerics version cell 99, not "),
+    ],
+)
+def test_other_data_or_numerics_of_a_shared_learner_are_rejected(parts, change, said):
+    shutil.copytree("a", "c")
+    edit_run(parts.folder / "c", *change)
+    assert f"c: its cells have another identity than in a: {said}" in refusal(parts, "a", "c")
 
 
 def test_other_code_of_a_shared_learner_is_rejected(bench):
@@ -198,36 +205,6 @@ def test_other_code_of_a_shared_learner_is_rejected(bench):
     bench.run("--trust", "own", "-o", "c")
     said = refusal(bench, "a", "c")
     assert said.startswith("error: c: its cells have another identity than in a: other code in own; run the parts")
-
-
-def test_other_data_of_a_shared_learner_are_rejected(parts):
-    shutil.copytree("a", "c")
-    edit_run(parts.folder / "c", "data", "wine-first", {"fingerprint": "0" * 64})
-    assert "c: its cells have another identity than in a: other data or another card of wine-first" in refusal(
-        parts, "a", "c"
-    )
-
-
-def test_other_numerics_of_a_shared_learner_are_rejected(parts):
-    shutil.copytree("a", "c")
-    edit_run(parts.folder / "c", "numerics", "cell", 99)
-    said = refusal(parts, "a", "c")
-    assert "c: its cells have another identity than in a: numerics version cell 99, not " in said
-
-
-def test_other_numerics_of_other_learners_may_be_merged(parts):
-    edit_run(parts.folder / "b", "numerics", "cell", 99)
-    assert parts.probcal("merge", "out", "a", "b").code == 0
-
-
-def test_merge_into_a_nonempty_folder_is_rejected(parts):
-    assert "b exists and is not an empty folder" in parts.probcal("merge", "b", "a", "b").said
-    (parts.folder / "out").mkdir()
-    assert parts.probcal("merge", "out", "a", "b").code == 0
-
-
-def test_merge_of_one_folder_is_rejected(parts):
-    assert "give two or more" in refusal(parts, "a", "a")
 
 
 def test_full_disk_leaves_no_half_merged_folder(parts, monkeypatch):

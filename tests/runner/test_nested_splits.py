@@ -10,7 +10,8 @@ from probcal.config.experiment import read_experiment
 from probcal.data.load import fetch_into_cache
 from probcal.errors import FileProblems
 from probcal.runner.cell import cells_of
-from probcal.runner.execute import execute, load_rows
+from probcal.runner.cell_rows import load_rows
+from probcal.runner.execute import execute
 from probcal.runner.identity import Identities, components_of
 
 CARD = """

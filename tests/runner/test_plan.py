@@ -99,6 +99,20 @@ def test_output_option_sets_the_results_folder(bench):
     assert "8 cells: 8 done" in bench.probcal("status", "here/there").said
 
 
+def test_selection_restricts_status_and_dry_run(bench):
+    bench.run()
+    for said in (
+        bench.probcal("status", str(bench.results), "-l", "tree", "-m", "direct", "--cells").said,
+        bench.run("--dry-run", "-l", "tree", "-m", "direct").said,
+    ):
+        assert "2 cells: 2 done" in said
+        assert "wine-first/0/tree/direct" in said and "dummy" not in said and "probing" not in said
+    path = bench.results / "experiment.json"
+    path.write_text(path.read_text().replace("DummyClassifier", "NoClassifier"))
+    said = bench.probcal("status", str(bench.results), "-l", "tree").said
+    assert "4 cells stored: 4 done; whether they are stale is unknown" in said
+
+
 class TestDataThatAreMissing:
     def test_other_data_run_and_message_names_missing_files(self, bench):
         bench.config(datasets=[bench.coins(), "wine-first"])

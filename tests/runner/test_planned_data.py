@@ -1,5 +1,6 @@
 """Test that each result belongs to the data set of its plan, even if files or the cache change."""
 
+import gzip
 import json
 import os
 import shutil
@@ -172,6 +173,46 @@ class TestAWorkerOnAnotherMachine:
             obtain_once(bound)
 
 
+def change_card(old, new):
+    def change(bench):
+        card = bench.folder / "coins.yaml"
+        assert old in card.read_text()
+        card.write_text(card.read_text().replace(old, new))
+
+    return change
+
+
+def change_text(bench):
+    table(bench).write_text(table(bench).read_text().replace("\n1,b,", "\n1.0, b,"))
+
+
+def compress(bench):
+    table(bench).with_name("coins.csv.gz").write_bytes(gzip.compress(table(bench).read_bytes()))
+    table(bench).unlink()
+
+
+def ignore_a_column(bench):
+    change_card("kind: nominal", "kind: ignore")(bench)
+    change_card("columns: 2", "columns: 1")(bench)
+
+
+def fetch_other_data_and_restore(bench):
+    flip(table(bench))
+    assert bench.probcal("fetch", "small.yaml").code == 0
+    flip(table(bench))
+
+
+CHANGES = {
+    "nothing": (lambda bench: None, False),
+    "same values in other text": (change_text, False),
+    "the same file, compressed": (compress, False),
+    "edited and restored": (fetch_other_data_and_restore, False),
+    "other content of same size and time": (lambda bench: flip(table(bench)), True),
+    "another positive label": (change_card('positive: "yes"', 'positive: "no"'), True),
+    "a newly ignored column": (ignore_a_column, True),
+}
+
+
 class TestWhatRunWouldDo:
     """Check that ``status``, ``run --dry-run`` and ``table`` predict what ``run`` does."""
 
@@ -181,47 +222,11 @@ class TestWhatRunWouldDo:
         return coins
 
     @pytest.mark.slow
-    def test_unchanged_data_leave_results_current(self, done):
-        assert answers(done) == [(2, 0)] * 4
-
-    @pytest.mark.slow
-    def test_other_content_of_same_size_and_time_is_stale(self, done):
-        flip(table(done))
-        assert answers(done) == [(0, 2)] * 4
-
-    @pytest.mark.slow
-    def test_other_positive_label_makes_results_stale(self, done):
-        card = done.folder / "coins.yaml"
-        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
-        assert answers(done) == [(0, 2)] * 4
-
-    @pytest.mark.slow
-    def test_newly_ignored_column_makes_results_stale(self, done):
-        card = done.folder / "coins.yaml"
-        card.write_text(card.read_text().replace("kind: nominal", "kind: ignore").replace("columns: 2", "columns: 1"))
-        assert answers(done) == [(0, 2)] * 4
-
-    @pytest.mark.slow
-    def test_same_values_in_other_text_leave_results_current(self, done):
-        path = table(done)
-        path.write_text(path.read_text().replace("\n1,b,", "\n1.0, b,"))
-        assert answers(done) == [(2, 0)] * 4
-
-    @pytest.mark.slow
-    def test_compressed_file_leaves_results_current(self, done):
-        import gzip
-
-        path = table(done)
-        path.with_name("coins.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
-        path.unlink()
-        assert answers(done) == [(2, 0)] * 4
-
-    @pytest.mark.slow
-    def test_edited_and_restored_file_leaves_results_current(self, done):
-        flip(table(done))
-        assert done.probcal("fetch", "small.yaml").code == 0
-        flip(table(done))
-        assert answers(done) == [(2, 0)] * 4
+    @pytest.mark.parametrize("what", CHANGES)
+    def test_commands_agree_on_what_is_stale(self, done, what):
+        change, is_stale = CHANGES[what]
+        change(done)
+        assert answers(done) == [(0, 2) if is_stale else (2, 0)] * 4
 
     @pytest.mark.slow
     def test_edit_in_last_data_directory_makes_results_stale(self, coins):
@@ -237,16 +242,12 @@ class TestWhatRunWouldDo:
         assert "stale: 2 of 2 cells have other settings, data or code than the last run, or" in said
 
     @pytest.mark.slow
-    def test_an_edited_card_is_not_called_changed_data(self, done):
-        card = done.folder / "coins.yaml"
-        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
+    def test_an_edited_card_or_an_unknown_one_is_not_called_changed_data(self, done):
+        change_card('positive: "yes"', 'positive: "no"')(done)
         told = done.probcal("table", "results/small").said, done.run("--dry-run").said
         assert all("the data or the card changed" in one for one in told)
-        card.write_text(card.read_text().replace('positive: "no"', 'positive: "yes"'))
+        change_card('positive: "no"', 'positive: "yes"')(done)
         assert answers(done) == [(2, 0)] * 4
-
-    @pytest.mark.slow
-    def test_message_without_stored_card_names_data_or_card(self, done):
         runs = [json.loads(line) for line in (done.results / "runs.jsonl").read_text().splitlines()]
         for one in runs:
             one["data"]["coins"].pop("card")
@@ -255,47 +256,55 @@ class TestWhatRunWouldDo:
         told = done.probcal("table", "results/small").said, done.run("--dry-run").said
         assert all("the data or the card changed" in one for one in told)
 
-    @pytest.mark.parametrize("command", ["table", "check", "compare", "report", "plot"])
     @pytest.mark.slow
-    def test_reading_commands_warn_about_changed_data(self, done, command):
-        assert "warning" not in done.probcal(command, "results/small").said
-        flip(table(done))
-        said = done.probcal(command, "results/small").said.splitlines()
+    def test_reading_commands_warn_about_changed_data_at_their_place(self, done):
+        commands = ("table", "check", "compare", "report", "plot")
         warning = "warning: coins: 2 cells were made of other data (the data changed); probcal run runs them again"
-        assert said.count(warning) == 1
-
-    @pytest.mark.slow
-    def test_reading_commands_accept_a_data_directory(self, done):
         shutil.copytree(done.folder / "coins", done.folder / "other" / "coins")
-        table(done).unlink()
-        for command in ("table", "check", "compare", "report", "plot"):
-            assert "warning" not in done.probcal(command, "results/small", "--data-dir", "other").said
-        flip(done.folder / "other" / "coins" / "coins.csv")
-        for command in ("table", "check", "compare", "report", "plot"):
-            assert "(the data changed)" in done.probcal(command, "results/small", "--data-dir", "other").said
+        for words, folder in (((), "."), (("--data-dir", "other"), "other")):
+            if words:
+                table(done).unlink()  # the file beside the card comes first
+            for command in commands:
+                assert "warning" not in done.probcal(command, "results/small", *words).said
+            flip(done.folder / folder / "coins" / "coins.csv")
+            for command in commands:
+                assert done.probcal(command, "results/small", *words).said.splitlines().count(warning) == 1
+            flip(done.folder / folder / "coins" / "coins.csv")
 
     @pytest.mark.slow
     def test_changed_card_without_data_gives_no_data(self, done):
         shutil.rmtree(done.folder / "cache")
         table(done).unlink()
-        card = done.folder / "coins.yaml"
         assert answers(done) == [(2, 0)] * 4
         assert "  done: 2 cells: not checked: the data are not at hand" in done.probcal("status", "results/small").said
-        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
+        change_card('positive: "yes"', 'positive: "no"')(done)
         for said in (done.run("--dry-run"), done.probcal("status", "results/small"), done.run()):
             assert "2 cells: 2 no data" in said.said
         assert "made of other data (the card changed" in done.probcal("table", "results/small").said
 
     @pytest.mark.slow
     def test_data_against_the_card_fingerprint_are_rejected(self, done):
-        card = done.folder / "coins.yaml"
-        fingerprint = find(read_card(card)).fingerprint
-        card.write_text(card.read_text().replace("columns: 2}", f"columns: 2, fingerprint: {fingerprint}}}"))
+        fingerprint = find(read_card(done.folder / "coins.yaml")).fingerprint
+        change_card("columns: 2}", f"columns: 2, fingerprint: {fingerprint}}}")(done)
         assert answers(done) == [(2, 0)] * 4
         flip(table(done))
         for told in (done.run("--dry-run"), done.probcal("status", "results/small"), done.run()):
             assert told.code == 2 and "the values are not those the card expects" in told.said
         assert "the values are not those the card expects" in done.probcal("table", "results/small").said
+
+    @pytest.mark.slow
+    def test_dry_run_names_missing_files_and_fetch_rebuilds_a_damaged_cache(self, done):
+        for file in (done.folder / "cache").rglob("*"):
+            if file.name != "written.json" and file.is_file():
+                file.write_bytes(b"damaged")
+        said = [done.probcal("fetch", "small.yaml").said.splitlines()[0] for _ in range(2)]
+        assert said == ["coins: original files", "coins: cache"]
+        shutil.rmtree(done.folder / "cache")
+        table(done).unlink()
+        shown = done.run("--dry-run", "-o", "results/another").said
+        assert "no data  coins/0/tree/direct\n" in shown
+        assert "coins: has no data files here. Put these files in place:" in shown
+        assert not (done.folder / "results" / "another").exists()
 
 
 MEDDLES = """
@@ -421,10 +430,10 @@ def test_old_cache_folder_is_neither_read_nor_changed(coins):
 def load_anew():
     """Clear the caches, as if this were another process."""
     from probcal.data import load as loading
-    from probcal.runner import fit_predict
+    from probcal.runner import cell_rows
 
     loading._load.cache_clear()
-    fit_predict._rows.cache_clear()
+    cell_rows._rows.cache_clear()
 
 
 def elsewhere(bench, monkeypatch, folder):

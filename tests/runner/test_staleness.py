@@ -34,17 +34,17 @@ def test_changed_settings_are_named_and_only_their_cells_run(bench, change, stal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"learners": {"dummy": LEARNERS["dummy"], "tree": {"params": {"max_depth": 2}, "label": "My tree"}}},
-        {"title": "Another title", "metrics": ["rms"]},
-        {"learners": dict(reversed(LEARNERS.items())), "methods": dict(reversed(METHODS.items()))},
-    ],
-)
-def test_changes_without_effect_make_nothing_stale(bench, change):
+def test_changes_without_effect_make_nothing_stale(bench):
     bench.run()
-    bench.config(**change)
+    tree = {"params": {"max_depth": 2}, "label": "My tree"}
+    bench.config(
+        title="Another title",
+        metrics=["rms"],
+        learners={"tree": tree, "dummy": LEARNERS["dummy"]},
+        methods=dict(reversed(METHODS.items())),
+    )
+    config = bench.folder / "small.yaml"
+    config.write_text("# A remark.\n" + config.read_text().replace("\n", "  # another\n", 1))
     assert "8 cells: 8 done" in bench.run().said
 
 
@@ -91,14 +91,6 @@ def test_bundled_data_become_stale_by_values_or_split(bench):
     assert "stale: 4 cells: the data or the card changed" in bench.run().said
     card.write_text(BUNDLED.format("class_1", 0.5))
     assert bench.run("--dry-run").said.count("(the split or the seed changed)") == 4
-
-
-@pytest.mark.slow
-def test_comment_in_the_config_makes_nothing_stale(bench):
-    bench.run()
-    config = bench.folder / "small.yaml"
-    config.write_text("# A remark.\n" + config.read_text().replace("\n", "  # another\n", 1))
-    assert "8 cells: 8 done" in bench.run().said
 
 
 @pytest.mark.slow
@@ -161,6 +153,19 @@ def version_of_toolbox(folder, version):
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: toolbox\nVersion: {version}\n")
     (info / "RECORD").write_text("toolbox.py,,\n")
+
+
+@pytest.mark.slow
+def test_tables_count_stale_results(bench):
+    bench.run("-m", "direct")
+    assert "stale" not in bench.probcal("table", "results/small").said
+    bench.config(learners={"tree": {"params": {"max_depth": 3}}}, methods={"direct": {}, "isotonic": {}})
+    bench.run("-m", "isotonic")
+    assert "stale: 2 of 4 cells have other settings" in bench.probcal("table", "results/small").said
+    lines = bench.probcal("table", "results/small", "-f", "csv").said.splitlines()
+    assert {line.split(",")[3]: line.split(",")[10] for line in lines[1:]} == {"direct": "2", "isotonic": "0"}
+    bench.run()
+    assert "stale" not in bench.probcal("table", "results/small").said
 
 
 class TestMetricsThatChanged:

@@ -9,7 +9,7 @@ import pytest
 
 from probcal.config.experiment import parse_experiment
 from probcal.learners.weka.jar import named_version
-from probcal.runner import run as runs
+from probcal.runner import description
 from probcal.runner.cell import cells_of
 from probcal.runner.identity import Identities, _packages, packages_of
 from probcal.runner.plan import make_plan, plan_lines
@@ -59,7 +59,7 @@ def dated(tmp_path, of):
         for cell in cells_of(experiment):
             record["versions"] |= packages_of(cell)
             store.add(CellResult(**cell.names, status="done", run="one", seconds=1.0, key=identities.key(cell)))
-        store.write_experiment(runs.describe(experiment, store.folder))
+        store.write_experiment(description.describe(experiment, store.folder))
         store.add_run(record)
     return experiment, store, named_version()
 
@@ -110,4 +110,5 @@ def test_a_run_without_the_jar_changes_no_stale_mark(dated, of, stale):
     with store.writing("dated"):
         store.write_experiment(store.experiment() | {"stale": stale})
     of(None)
-    assert runs._description(experiment, store)["stale"] == {}, "their data are at hand, and the release is named"
+    marks = description.describe_with_stale_results(experiment, store)["stale"]
+    assert marks == {}, "their data are at hand, and the release is named"

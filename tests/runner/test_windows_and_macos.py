@@ -36,16 +36,15 @@ main(["validate", "quickstart"], standalone_mode=False)
 print(len(names) > 200)
 """
 SPAWNED = """
-import multiprocessing, os, sys
-usual = multiprocessing.get_context
-multiprocessing.get_context = lambda method=None: usual("spawn" if method == "forkserver" else method)
-from probcal.runner import pool
-pool._METHOD = "spawn"
-import probcal
+import multiprocessing, sys
+from multiprocessing import forkserver
+from probcal.runner import worker
 if __name__ == "__main__":
+    import probcal
+    worker.CONTEXT = multiprocessing.get_context("spawn")
     config = {"name": "mine", "datasets": ["wine-first"], "learners": ["tree", "gaussian_nb"], "methods": ["isotonic"]}
     found = probcal.run(config, output=sys.argv[1], jobs=2, say=lambda line: None)
-    print(pool._CONTEXT.get_start_method(), found.frame.to_json())
+    print("spawn" if forkserver._forkserver._forkserver_pid is None else "forkserver", found.frame.to_json())
 """
 
 

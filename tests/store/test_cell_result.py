@@ -10,12 +10,9 @@ from probcal.store.cell_result import (
     CellResult,
     ImpossibleValueError,
     RowFaultError,
-    UnknownParts,
     curves_fault,
-    is_newer,
     key_digest,
     refuse_impossible_values,
-    version_message,
 )
 
 MOST = 10**15
@@ -71,19 +68,38 @@ def test_predictions_hold_at_most_1e15_numbers():
         assert fault(predictions=PLACE | shape) == "predictions: does not have a possible shape"
 
 
-def test_a_curve_holds_numbers_up_to_1e100():
-    assert curves_fault({"roc": [{"x": [1e100, -1e100], "y": [0, 1]}]}) is None
-    for one in (1.1e100, -1.1e100):
-        assert "finite numbers" in curves_fault({"roc": [{"x": [one], "y": [0]}]})
-        assert "finite numbers" in curves_fault({"roc": [LINE, {"x": [0], "y": [one]}]})
+GOOD_CURVES = [
+    {"roc": [{"x": [1e100, -1e100], "y": [0, 1]}]},
+    {"iso_probability": [LINE | {"level": level, "positive": False} for level in (0.001, 0.999)]},
+    {"roc": [], "training_rows": [LINE | {"label": "no"}], "of another version": [LINE | {"more": [None]}]},
+]
+BAD_CURVES = [
+    {"roc": LINE},
+    {"roc": [[0.0, 1.0]]},
+    {"roc": [{"x": [0.0]}]},
+    {"roc": [LINE, {"x": [0.0, 1.0], "y": [0.0]}]},
+    {"roc": [{"x": [], "y": []}]},
+    {"roc": [{"x": 0.0, "y": 0.0}]},
+    {"roc": [{"x": "ab", "y": "ab"}]},
+    *({"roc": [{"x": [0.0, one], "y": [0.0, 1.0]}]} for one in ("1", None, True, [1.0], {}, 10**400)),
+    *({"roc": [{"x": [0.0], "y": [one]}]} for one in (math.nan, math.inf, -math.inf, 1.1e100, -1.1e100)),
+    {"iso_probability": [LINE]},
+    *({"iso_probability": [{**LINE, "level": one}]} for one in ("0.5", True, None, math.nan, 0, 1, 2.0, -0.1)),
+    {"iso_probability": [{**LINE, "level": 0.5, "positive": 1}]},
+    {"iso_probability": "x"},
+    {"training_rows": [LINE]},
+    {"training_rows": [{**LINE, "label": ["no"]}]},
+]
 
 
-def test_iso_probability_level_lies_between_0_and_1():
-    for level in (0.001, 0.999):
-        assert curves_fault({"iso_probability": [LINE | {"level": level, "positive": False}]}) is None
-    for level in (0, 1, None, "0.5"):
-        fault = curves_fault({"iso_probability": [LINE | {"level": level}]})
-        assert fault.endswith("and its level, a number within (0, 1)")
+def test_a_curve_is_lines_of_equally_many_finite_numbers():
+    for curves in GOOD_CURVES:
+        assert read(curves=curves).curves == curves
+    for curves in BAD_CURVES:
+        with pytest.raises(ValueError, match=r"a line of the curve|should be a valid (list|dictionary)"):
+            read(curves=curves)
+    assert "and its level, a number within (0, 1)" in curves_fault({"iso_probability": [LINE]})
+    assert fault(curves=[]).startswith("curves: ")
 
 
 def test_impossible_value_is_rejected_with_its_stage():
@@ -140,19 +156,3 @@ def test_key_digest_ignores_stages_and_curves():
     assert len(key_digest(key)) == 12
 
 
-@pytest.mark.parametrize(("version", "newer"), [("999", True), ("0.0.9", False), (__version__, False), ("x", False)])
-def test_versions_are_compared_by_their_numbers(version, newer):
-    assert is_newer(version) is newer
-    assert is_newer(f"{__version__}.1") is True
-    assert is_newer(f"{__version__}.dev1") is False
-
-
-def test_line_of_another_version_names_version_or_field():
-    newer = version_message('{"probcal": "999.0"}', ValueError(), dict)
-    assert newer.startswith("written by probcal 999.0, and this is probcal")
-    by_run = version_message('{"run": "run1"}', ValueError(), lambda: {"run1": {"probcal": "999"}})
-    assert by_run.startswith("written by probcal 999, ")
-    unknown = version_message("{}", UnknownParts(["colour"]), dict)
-    assert unknown.startswith("written by another version of probcal") and 'does not know its part "colour"' in unknown
-    for line in ("{}", '{"run": "run2"}', "nonsense"):
-        assert version_message(line, ValueError(), lambda: {"run1": {"probcal": "999"}}) == ""

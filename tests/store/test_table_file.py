@@ -9,7 +9,6 @@ import subprocess
 import sys
 from dataclasses import fields, replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -103,7 +102,7 @@ RESULTS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=st.lists(RESULTS, max_size=4))
 @example(rows=[])
 @example(rows=[result()])
@@ -113,6 +112,7 @@ def test_every_field_survives_writing_and_reading(path, rows):
     given = copy.deepcopy(rows)
     assert [parts(row) for row in read(written(path, *rows))] == [parts(row) for row in given]
     assert [parts(row) for row in rows] == [parts(row) for row in given], "writing changes no result"
+    assert [parts(CellResult.from_json(row.to_json())) for row in rows] == [parts(row) for row in given], "in the log"
 
 
 def test_the_example_has_a_value_in_every_field():
@@ -258,7 +258,7 @@ def test_a_file_that_is_no_table_is_refused(path, content):
 
 def test_a_table_that_is_cut_off_anywhere_is_refused(path):
     content = written(path, result(metrics={"rms": 0.5}), result(1)).read_bytes()
-    for end in range(len(content)):
+    for end in [*range(0, len(content), 11), len(content) - 1]:
         path.write_bytes(content[:end])
         with pytest.raises(StoreError, match=r"cells\.parquet: .*get the file again"):
             read_table(path)
@@ -273,8 +273,8 @@ from probcal.store.table_file import read_table
 path = Path(sys.argv[1])
 content = path.read_bytes()
 start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-for place in [*range(0, start, 7), *range(start, start + 200)]:
-    for value in {content[place] ^ 1, content[place] ^ 4, 0} - {content[place]}:
+for place in [*range(0, start, 23), *range(start, start + 200, 3)]:
+    for value in {content[place] ^ 1, 0} - {content[place]}:
         path.write_bytes(content[:place] + bytes([value]) + content[place + 1 :])
         try:
             read_table(path)
@@ -465,6 +465,3 @@ def test_reading_pauses_the_garbage_collector_only_for_itself(path):
     gc.enable()
 
 
-def test_other_tools_read_the_numbers(path):
-    written(path, result(metrics={"rms": 0.25}), result(1, metrics={"rms": 0.5}))
-    assert np.array_equal(parquet.read_table(path)["rms"].to_numpy(), [0.25, 0.5])

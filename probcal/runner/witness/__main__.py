@@ -19,14 +19,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.runner.identity import components_of
 from probcal.runner.processor import lacking_flags
 from probcal.runner.witness.cells import WitnessCell, compute, embedded_cells, file_cells, find_cells
-from probcal.runner.witness.explanation import explain
 from probcal.runner.witness.proof import PROOFS, add_proof
 from probcal.runner.witness.record import (
     Failure,
@@ -126,12 +125,32 @@ def _check(
         print("All changed witnesses belong to components with a new version: python -m probcal.runner.witness update")
         return 1
     if stores_changed and (counts["changed"] or risen):
-        new = [results[one.name] if states[one.name] == "changed" else one for one in stored]
-        save([one for one in new if isinstance(one, Witness)], path, reasons_not_computed(path))
+        current = [results[old.name] if states[old.name] == "changed" else old for old in stored]
+        save([item for item in current if isinstance(item, Witness)], path, reasons_not_computed(path))
         print(f"{path}: {counts['changed']} witnesses are stored anew")
     if data_folder is None and not other_versions(path) and add_proof(counts, path.with_name(PROOFS.name)):
         print(f"added the proof of this code to {path.with_name(PROOFS.name)}")
     return 0
+
+
+def explain(changed: Mapping[str, Collection[str]], equal: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Return a smallest set of components that explains the changed witnesses: component -> changed witnesses.
+
+    ``changed`` and ``equal`` map each witness to its components. Each step takes the component of whose witnesses the
+    largest share changed, which is a greedy set cover. Components that only occur together, such as a map and its
+    classifier, cannot be told apart, and stand in one text: ``sigmoid or sigmoid map``.
+    """
+    left = {name: frozenset(components) for name, components in changed.items()}
+    explanation: dict[str, int] = {}
+    while any(left.values()):
+        parts_left = sorted(set().union(*left.values()))
+        users = {part: frozenset(name for name, parts in left.items() if part in parts) for part in parts_left}
+        quiet = {part: sum(part in parts for parts in equal.values()) for part in users}
+        best = max(users, key=lambda part: (len(users[part]) / (len(users[part]) + quiet[part]), len(users[part])))
+        rivals = sorted(part for part in users if (users[part], quiet[part]) == (users[best], quiet[best]))
+        explanation[" or ".join(rivals)] = len(users[best])
+        left = {name: components for name, components in left.items() if name not in users[best]}
+    return explanation
 
 
 def _print_reasons(results: Mapping[str, Witness | str]) -> None:

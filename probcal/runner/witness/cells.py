@@ -21,7 +21,7 @@ from probcal.errors import DataError, ProbcalError
 from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
-from probcal.runner.fit_predict import one_thread_each, seed_shared_generators
+from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
 from probcal.runner.plan import refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
 from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
@@ -188,7 +188,7 @@ def compute(
     results: dict[str, Witness | str] = {}
     with (
         instructions(LEVEL),
-        ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=one_thread_each) as pool,
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=limit_blas_threads) as pool,
     ):
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
         futures = [pool.submit(partial(compute_group, data_folder=data_folder), group) for group in ordered]

@@ -72,9 +72,9 @@ class Witness:
         assert outcome.p is not None
         result, p = outcome.result, np.ascontiguousarray(outcome.p, dtype="<f8")
         table = p.reshape(len(p), -1)
-        places = np.unique(np.linspace(0, len(p) - 1, min(STORED_ROWS, len(p))).round().astype(int))
+        row_numbers = np.unique(np.linspace(0, len(p) - 1, min(STORED_ROWS, len(p))).round().astype(int))
         return cls(
-            experiment, result.dataset, result.repetition, result.learner, result.method, setting, table[places],
+            experiment, result.dataset, result.repetition, result.learner, result.method, setting, table[row_numbers],
             short_digest(p.tobytes()), short_digest(p.argmax(axis=-1).astype("<i4").tobytes()),
             {name: float(value) for name, value in result.metrics.items()} | _curve_numbers(result),
             round(result.seconds, 3),

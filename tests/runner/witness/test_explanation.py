@@ -1,6 +1,6 @@
 """Test which components are named where witnesses changed."""
 
-from probcal.runner.witness.explanation import explain
+from probcal.runner.witness.__main__ import explain
 
 
 def test_component_of_all_changed_and_no_equal_witness_explains():

@@ -11,7 +11,7 @@ from probcal import __version__
 from probcal.errors import StoreError
 from probcal.store.cell_result import CellResult, UnknownParts, is_newer, version_message
 from probcal.store.folder import Store
-from tests.commands import contents, probcal, refused
+from tests.commands import contents, probcal
 
 ROW = {"dataset": "adult", "repetition": 0, "learner": "j48", "method": "direct", "status": "done", "run": "run1",
        "seconds": 1.0, "metrics": {"rms": 0.3}}  # fmt: skip
@@ -113,15 +113,6 @@ def test_reading_commands_reject_a_newer_line_and_delete_nothing(store, command)
     done = probcal(command, store.folder)
     assert (done.exit_code, "this line was written by probcal 17.2.1" in done.stderr) == (2, True)
     assert contents(store.folder) == before
-
-
-def test_run_rejects_a_newer_line_before_writing(bench):
-    assert bench.run("-l", "dummy").code == 0
-    with (bench.results / "cells.jsonl").open("a") as file:
-        file.write(json.dumps({**bench.rows()[0], "probcal": "17.2.1", "confidence": 1}) + "\n")
-    before = contents(bench.results)
-    assert "this line was written by probcal 17.2.1" in refused("run", "small.yaml")
-    assert contents(bench.results) == before
 
 
 @pytest.mark.parametrize(
