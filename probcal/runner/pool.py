@@ -1,6 +1,10 @@
 """The pool of workers that run the cells of a run, each cell with its time limit.
 
 A crash ends only its own cell: the result says how, and another worker takes the next cell.
+
+Ready-made pools lack what a run needs. With pebble 5.2, a program that a cell started outlives the cell's time limit,
+and a worker in native code outlives a killed run. Any worker gets any task, although cells share fits within a process.
+What a cell prints goes to the terminal and not into its result.
 """
 
 from __future__ import annotations
