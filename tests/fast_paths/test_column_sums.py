@@ -1,17 +1,14 @@
 """Test that one fit of kernel naive Bayes gives the votes of separate fits for all class weights."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_loop import assert_no_vote_changes, labels_one_by_one
+from naive_loop import assert_no_vote_changes
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from probcal import ProbingClassifier, WeightSweepClassifier
 from probcal.fast_paths import column_sums
 from probcal.fast_paths.fast_path import make_fast_path
 from probcal.learners import KernelNaiveBayes
@@ -35,26 +32,6 @@ def test_the_shortcut_does_not_change_votes(total_weight):
     (X, y), (asked, _) = mixed(), mixed(seed=1)
     fitted = assert_no_vote_changes(KernelNaiveBayes(), X, y, asked, total_weight=total_weight)
     assert fitted.threshold_models_[0].batched.all()
-
-
-def test_votes_equal_a_loop_over_the_same_thresholds():
-    (X, y), (asked, _) = mixed(), mixed(seed=1)
-    fitted = ProbingClassifier(KernelNaiveBayes(), 50, random_state=0, weighting="weight").fit(X, y)
-    loop = labels_one_by_one(KernelNaiveBayes(), X, y, fitted.thresholds_, asked)
-    assert (fitted.votes(asked) == loop.sum(axis=1)).all()
-
-
-@pytest.mark.parametrize(
-    "method", [ProbingClassifier(KernelNaiveBayes(), 25, weighting="weight"), WeightSweepClassifier(KernelNaiveBayes())]
-)
-def test_weighted_rows_and_three_classes_give_equal_probabilities(method):
-    X, _ = mixed()
-    y = pd.cut(X["n"], [0, 0.7, 1.5, np.inf], labels=["low", "middle", "high"]).to_numpy()
-    weights = np.random.default_rng(0).exponential(size=len(y)) * (np.arange(len(y)) % 5 > 0)
-    fast, slow = (
-        method.set_params(shortcuts=on, random_state=1).fit(X, y, weights).predict_proba(X) for on in (True, False)
-    )
-    assert (fast == slow).all()
 
 
 def test_a_pipeline_step_does_not_change_votes():
@@ -99,12 +76,6 @@ def test_extreme_weights_are_left_to_the_learner(extreme):
     assert found[0] is None and found[1] is not None
 
 
-def test_rows_on_a_boundary_are_left_to_the_learner():
-    X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
-    fitted = assert_no_vote_changes(KernelNaiveBayes(), X, y, n_probes=5)
-    assert fitted.threshold_models_[0].batched[fitted.order_].tolist() == [False, True, True, True, True]
-
-
 def test_margins_do_not_depend_on_block_size(monkeypatch):
     X, y = mixed()
     fast_path = make_fast_path(KernelNaiveBayes())
@@ -124,11 +95,3 @@ def test_reweighting_one_class_shares_the_other():
     derived = base.reweighted(1.0, 2.0)
     for old, new in zip(base.columns_, derived.columns_, strict=True):
         assert new.classes[0] is old.classes[0] and new.classes[1] is not old.classes[1]
-
-
-def test_a_pickled_classifier_predicts_the_same():
-    X, y = mixed()
-    fitted = ProbingClassifier(KernelNaiveBayes(), 20, random_state=0, weighting="weight").fit(X, y)
-    kept = pickle.loads(pickle.dumps(fitted))
-    assert (kept.predict_proba(X) == fitted.predict_proba(X)).all()
-    assert (kept.estimators_[3].predict(X) == fitted.estimators_[3].predict(X)).all()

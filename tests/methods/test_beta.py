@@ -174,11 +174,3 @@ def test_constant_predictions_become_the_base_rate(calibration):
         fitted = BetaCalibrationClassifier(DummyClassifier(strategy=strategy), calibration=calibration, random_state=0)
         # 13 of 50 positive rows are held out, and targets are smoothed
         np.testing.assert_allclose(fitted.fit(X, y).predict_proba(X)[:, 1], 0.25, atol=0.02)
-
-
-@pytest.mark.parametrize(
-    "bad", [{"parameters": "a"}, {"parameters": None}, {"targets": "both"}, {"calibration": "ensemble"}]
-)
-def test_invalid_parameters_are_rejected(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        BetaCalibrationClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))

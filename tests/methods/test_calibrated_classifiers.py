@@ -1,7 +1,5 @@
 """Test calibrated classifiers with default settings: bounds, groups, metadata routing, stacking and searches."""
 
-import pickle
-
 import numpy as np
 import pytest
 import sklearn
@@ -103,15 +101,6 @@ def test_method_can_be_stacked(method):
     stack = StackingClassifier(members, cv=2).fit(X, names[y])
     assert stack.predict_proba(X).shape == (90, 3)
     assert stack.score(X, names[y]) > 0.5
-
-
-@every_method
-def test_pickled_ensemble_predicts_the_same(method):
-    X, y = blobs(80, 2)
-    fitted = method(GaussianNB(), random_state=0).fit(X, y)
-    assert len(fitted.calibrators_) == 5
-    again = pickle.loads(pickle.dumps(fitted))
-    assert again.predict_proba(X).tolist() == fitted.predict_proba(X).tolist()
 
 
 def test_fitted_learner_of_other_classes_is_rejected():

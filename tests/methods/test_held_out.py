@@ -9,9 +9,13 @@ from sklearn.naive_bayes import GaussianNB
 
 from probcal import (
     BetaCalibrationClassifier,
+    HistogramBinningClassifier,
     IsotonicClassifier,
+    MatrixScalingClassifier,
+    QuadraticClassifier,
     SigmoidCalibrator,
     SigmoidClassifier,
+    SplineClassifier,
     VennAbersClassifier,
 )
 from probcal.methods.calibrators._calibration_rows import FoldScores, prefers_fold_maps
@@ -240,24 +244,27 @@ def test_splitter_without_training_rows_of_a_class_is_rejected():
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("method", "name", "values"),
     [
-        {"calibration": "test"},
-        {"ensemble": 1},
-        {"holdout_size": 0},
-        {"holdout_size": 1.0},
-        {"holdout_size": 0.0},
-        {"holdout_size": -0.25},
-        {"holdout_size": -3},
-        {"holdout_size": True},
-        {"holdout_size": "2000"},
-        {"cv": 1},
-        {"cv": True},
-        {"cv": "5"},
-        {"cv": None},
-        {"scores": "margin"},
+        (SigmoidClassifier, "calibration", ["test"]),
+        (SigmoidClassifier, "ensemble", [1]),
+        (SigmoidClassifier, "holdout_size", [0, 1.0, 0.0, -0.25, -3, True, "2000"]),
+        (SigmoidClassifier, "cv", [1, True, "5", None]),
+        (SigmoidClassifier, "scores", ["margin"]),
+        (SigmoidClassifier, "clip", [(0.5, 0.5), (-1, 1), "none", 0.1]),
+        (IsotonicClassifier, "clip", [(0.5, 0.5), (-1, 1), "none", 0.1]),
+        (IsotonicClassifier, "centered", ["yes"]),
+        (BetaCalibrationClassifier, "parameters", ["a", None]),
+        (BetaCalibrationClassifier, "targets", ["both"]),
+        (QuadraticClassifier, "targets", ["both"]),
+        (SplineClassifier, "penalty", [-1, "none", np.inf]),
+        (HistogramBinningClassifier, "bins", ["equal"]),
+        (HistogramBinningClassifier, "n_bins", [0, 2.5]),
+        (HistogramBinningClassifier, "smoothing", [None]),
+        (MatrixScalingClassifier, "penalty", [1.0]),
     ],
 )
-def test_invalid_parameters_are_rejected(bad):
-    with pytest.raises(ValueError, match=f"{next(iter(bad))} must be"):
-        SigmoidClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
+def test_invalid_parameters_are_rejected_by_name(method, name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            method(GaussianNB(), **{name: value}).fit(*blobs(30, 2))

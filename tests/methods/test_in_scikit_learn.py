@@ -18,44 +18,23 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from probcal import (
-    BaggedVoteClassifier,
-    BetaCalibrationClassifier,
-    HistogramBinningClassifier,
-    IsotonicClassifier,
-    MatrixScalingClassifier,
-    PriorCorrectedClassifier,
-    ProbingClassifier,
-    QuadraticClassifier,
-    RelabelingClassifier,
-    SigmoidClassifier,
-    SplineClassifier,
-    TemperatureClassifier,
-    VennAbersClassifier,
-    WeightSweepClassifier,
-)
-from probcal.methods.direct import DirectClassifier
+from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
+from probcal.components.classes import import_class
+from probcal.methods.registry import METHODS
 
 LOGISTIC = LogisticRegression()
+SETTINGS = {
+    "bagging": {"n_estimators": 5},
+    "probing": {"n_probes": 7},
+    "relabeling": {"n_probes": 7},
+    "prior": {"base_rate": 0.3},
+}
 
 
 def methods(learner=LOGISTIC):
     return [
-        DirectClassifier(learner, random_state=0),
-        BaggedVoteClassifier(learner, 5, random_state=0),
-        SigmoidClassifier(learner, random_state=0),
-        IsotonicClassifier(learner, random_state=0),
-        BetaCalibrationClassifier(learner, random_state=0),
-        VennAbersClassifier(learner, random_state=0),
-        QuadraticClassifier(learner, random_state=0),
-        SplineClassifier(learner, random_state=0),
-        HistogramBinningClassifier(learner, random_state=0),
-        TemperatureClassifier(learner, random_state=0),
-        MatrixScalingClassifier(learner, random_state=0),
-        PriorCorrectedClassifier(learner, 0.3, random_state=0),
-        ProbingClassifier(learner, 7, random_state=0),
-        RelabelingClassifier(learner, 7, random_state=0),
-        WeightSweepClassifier(learner, random_state=0),
+        *(import_class(one.path)(learner, random_state=0, **SETTINGS.get(key, {})) for key, one in METHODS.items()),
+        ProbingClassifier(learner, 7, weighting="rejection", random_state=0),
     ]
 
 
@@ -96,6 +75,16 @@ def test_cross_val_predict_gives_probabilities(method):
     p = cross_val_predict(method, X, y, cv=3, method="predict_proba")
     assert p.shape == (120, 2)
     assert np.isfinite(p).all()
+
+
+@every_method
+def test_learner_and_data_stay_unchanged(method):
+    X, y = noisy()
+    before = X.copy(), y.copy(), str(method.estimator.get_params())
+    clone(method).set_params(estimator=method.estimator).fit(X, y).predict_proba(X)
+    assert np.array_equal(X, before[0]) and np.array_equal(y, before[1])
+    assert str(method.estimator.get_params()) == before[2]
+    assert not hasattr(method.estimator, "classes_")
 
 
 @every_method

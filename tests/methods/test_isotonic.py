@@ -11,7 +11,6 @@ from scipy.optimize import isotonic_regression
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -195,14 +194,3 @@ def test_row_with_0_from_every_map_has_equal_probabilities():
     fitted = IsotonicClassifier(Given(), calibration="train", scores="probability", clip=(0, 1))
     fitted.fit(X, [0, 0, 1, 1, 2, 2])
     np.testing.assert_allclose(fitted.predict_proba(np.zeros((1, 4))), np.full((1, 3), 1 / 3))
-
-
-def test_probabilities_rise_with_the_score_of_new_rows():
-    scores, y = noisy()
-    assert (np.diff(isotonic_of(scores, y, np.sort(np.random.default_rng(9).normal(size=2000)))) >= 0).all()
-
-
-@pytest.mark.parametrize("clip", [(0.5, 0.5), (-1, 1), "none", 0.1])
-def test_invalid_clip_is_rejected(clip):
-    with pytest.raises(ValueError, match="clip must be two rising numbers"):
-        IsotonicClassifier(GaussianNB(), clip=clip).fit(*blobs(30, 2))

@@ -107,13 +107,6 @@ def test_row_of_frequency_weight_2_counts_as_two_rows(calibrator, n_classes):
     np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("calibrator", LEARNED)
-def test_small_weights_do_not_make_every_prediction_equal(calibrator):
-    P, y = problem(400, 2, 3)
-    p = calibrator().fit(P, y, np.full(400, 1 / 40)).predict_proba(P)[:, 1]
-    assert np.ptp(p) > 0.2
-
-
 @every_map
 @pytest.mark.parametrize("names", [["no", "yes"], [1, 2], [False, True], [2.0, 7.0]], ids=str)
 def test_labels_of_any_kind_give_the_same_probabilities(calibrator, names):

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import ProbingClassifier
+from probcal import ProbingClassifier, RelabelingClassifier
 
 X, Y = make_classification(300, 5, flip_y=0.3, random_state=0)
 
@@ -161,11 +161,11 @@ def test_warnings_of_fits_in_threads_are_given():
     assert len(given) >= 5  # also from fits that are not needed later
 
 
-def test_text_labels_and_weights_give_equal_votes():
+@pytest.mark.parametrize("method", [ProbingClassifier, RelabelingClassifier])
+def test_text_labels_and_weights_give_equal_votes(method):
     weights = np.random.default_rng(1).integers(0, 3, 300)
     texts = np.array(["no", "yes"])[Y]
     one, two = (
-        ProbingClassifier(DecisionTreeClassifier(), 10, n_jobs=n, random_state=0).fit(X, texts, weights).votes(X)
-        for n in (1, 2)
+        method(DecisionTreeClassifier(), 10, n_jobs=n, random_state=0).fit(X, texts, weights).votes(X) for n in (1, 2)
     )
     assert one.tolist() == two.tolist()

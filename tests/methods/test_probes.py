@@ -10,7 +10,8 @@ from probcal.methods._probes import ProbePredictor, _LogOdds
     ("point", "certain"), [(-1.0, True), (-0.05, False), (0.05, False), (0.5, True), (0.95, False), (2.0, True)]
 )
 def test_points_within_the_error_of_a_value_are_uncertain(point, certain):
-    assert _LogOdds(np.array([0.0, 1.0]), 0.1).all_on_one_side(point) is certain
+    for error in (0.1, np.array([0.1, 0.1])):
+        assert _LogOdds(np.array([0.0, 1.0]), error).all_on_one_side(point) is certain
 
 
 def test_missing_log_odds_are_never_certain():

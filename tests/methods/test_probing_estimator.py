@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,29 +21,6 @@ ZERO_ONE = np.array([0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1] * 2)
 
 def probing(estimator=None, **parameters):
     return ProbingClassifier(estimator or Memorising(), **{"n_probes": 15, "random_state": 0, **parameters})
-
-
-@pytest.mark.parametrize("weighting", ["weight", "rejection"])
-@pytest.mark.parametrize(
-    "labels",
-    [[1, 2], [-1, 1], ["no", "yes"], [False, True], np.array(["a", "b"], dtype=object), [10, 2000]],
-    ids=str,
-)
-def test_labels_of_any_type_give_the_same_probabilities(labels, weighting):
-    tree, labels = DecisionTreeClassifier(max_depth=1), np.asarray(labels)
-    plain = probing(tree, weighting=weighting).fit(LEVELS, ZERO_ONE)
-    named = probing(tree, weighting=weighting).fit(LEVELS, labels[ZERO_ONE])
-    assert named.classes_.tolist() == labels.tolist()
-    assert np.array_equal(named.thresholds_, plain.thresholds_)
-    assert np.array_equal(named.votes(LEVELS), plain.votes(LEVELS))
-    assert np.array_equal(named.predict_proba(LEVELS), plain.predict_proba(LEVELS))
-    assert np.array_equal(named.predict(LEVELS), labels[plain.predict(LEVELS)])
-
-
-def test_labels_can_be_a_list_or_a_series():
-    expected = probing().fit(LEVELS, ZERO_ONE).predict_proba(LEVELS)
-    for y in (ZERO_ONE.tolist(), pd.Series(ZERO_ONE, index=range(100, 124))):
-        assert np.array_equal(probing().fit(LEVELS, y).predict_proba(LEVELS), expected)
 
 
 def test_votes_are_integers_and_probabilities_respect_the_clip():
@@ -63,37 +38,12 @@ def test_predicted_label_has_the_larger_probability():
     assert fitted.predict(LEVELS[:3]).tolist() == [0, 0, 1]
 
 
-def test_clone_is_unfitted_and_gives_the_same_votes():
-    fitted = probing(weighting="rejection").fit(LEVELS, ZERO_ONE)
-    copy = clone(fitted)
-    with pytest.raises(NotFittedError):
-        copy.predict(LEVELS)
-    assert np.array_equal(copy.fit(LEVELS, ZERO_ONE).votes(LEVELS), fitted.votes(LEVELS))
-
-
-def test_pickled_copy_gives_the_same_votes():
-    fitted = probing().fit(LEVELS, ZERO_ONE)
-    copy = pickle.loads(pickle.dumps(fitted))
-    assert np.array_equal(copy.votes(LEVELS), fitted.votes(LEVELS))
-    assert np.array_equal(copy.predict_proba(LEVELS), fitted.predict_proba(LEVELS))
-
-
 def test_fitted_probes_are_immutable_and_equal_only_themselves():
     (fitted,) = probing().fit(LEVELS, ZERO_ONE).threshold_models_
     assert len({fitted, fitted}) == 1
     assert fitted != replace(fitted), "comparing arrays has no single answer"
     with pytest.raises(AttributeError):
         fitted.threads = 2
-
-
-def test_given_estimator_and_data_stay_unchanged():
-    base, X, y = DecisionTreeClassifier(), LEVELS.copy(), ZERO_ONE.copy()
-    before = base.get_params()
-    probing(base).fit(X, y).predict_proba(X)
-    assert base.get_params() == before
-    assert not hasattr(base, "tree_")
-    assert np.array_equal(X, LEVELS)
-    assert np.array_equal(y, ZERO_ONE)
 
 
 class SeesFrames(ClassifierMixin, BaseEstimator):
@@ -111,15 +61,6 @@ class SeesFrames(ClassifierMixin, BaseEstimator):
 def coloured_frame():
     colours = pd.Categorical(["red", "blue", "red"] * 8, categories=["blue", "red", "never seen"])
     return pd.DataFrame({"colour": colours, "size": LEVELS[:, 0]}, index=range(50, 74))
-
-
-def test_frame_with_categories_reaches_the_learner_unchanged():
-    frame = coloured_frame()
-    fitted = probing(SeesFrames(), weighting="weight").fit(frame, ZERO_ONE)
-    assert fitted.votes(frame).tolist() == [15, 0, 15] * 8
-    for learner in fitted.estimators_:
-        pd.testing.assert_frame_equal(learner.fitted_on_, frame)
-        pd.testing.assert_frame_equal(learner.asked_about_, frame)
 
 
 def test_rejection_sample_of_a_frame_has_all_categories():
@@ -151,28 +92,9 @@ def test_invalid_parameters_are_rejected_by_name(parameters, message):
         probing(**parameters).fit(LEVELS, ZERO_ONE)
 
 
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        ([1] * 24, "class"),
-        ([0.0, 1.0, np.nan] * 8, "(?i)missing|nan"),
-        (["no", "yes", None] * 8, "(?i)missing|nan"),
-        ([0, 1] * 8, "(?i)samples|rows|length"),
-    ],
-    ids=["one class", "NaN", "None", "too few labels"],
-)
-def test_invalid_labels_are_rejected_with_the_reason(y, message):
-    with pytest.raises(ValueError, match=message):
-        probing().fit(LEVELS, y)
-
-
 def test_weighting_by_weights_rejects_an_unweighted_learner():
     with pytest.raises(ValueError, match="sample_weight"):
         probing(Unweighted(), weighting="weight").fit(LEVELS, ZERO_ONE)
-
-
-def test_constructor_accepts_invalid_parameters():
-    probing(loss="brier", n_probes=-1)
 
 
 def test_samples_of_one_class_do_not_stop_the_fit():

@@ -141,15 +141,3 @@ def test_thresholds_have_separate_random_streams():
     probing = ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=0).fit(X, y)
     low, _, high = (set(learner.X_[:, 0].astype(int)) for learner in probing.estimators_)
     assert {row for row in low if y[row] == 0} != {row - 100 for row in high if y[row] == 1}
-
-
-@pytest.mark.parametrize("discretisation", ["train", "uniform"])
-@pytest.mark.parametrize("weighting", ["rejection", "weight"])
-def test_two_processes_give_the_votes_of_one(weighting, discretisation):
-    X, y = noisy_problem()
-    one, two = (
-        probed_trees(weighting=weighting, discretisation=discretisation, n_jobs=n_jobs).fit(X, y)
-        for n_jobs in (None, 2)
-    )
-    assert np.array_equal(one.thresholds_, two.thresholds_)
-    assert np.array_equal(one.votes(X), two.votes(X))

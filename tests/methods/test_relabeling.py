@@ -68,17 +68,6 @@ def test_weights_for_an_unweighted_learner_are_rejected():
         RelabelingClassifier(Unweighted(), 5).fit(X, y, np.ones(60))
 
 
-def test_two_processes_give_the_votes_of_one():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 2))
-    y = (rng.random(100) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
-    one, two = (
-        RelabelingClassifier(DecisionTreeClassifier(max_depth=3), 9, random_state=4, n_jobs=jobs).fit(X, y).votes(X)
-        for jobs in (None, 2)
-    )
-    assert np.array_equal(one, two)
-
-
 def test_default_thresholds_are_evenly_spaced():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
     assert np.allclose(RelabelingClassifier(Unweighted(), 9).fit(X, y).thresholds_, np.arange(1, 10) / 10)

@@ -21,7 +21,6 @@ from probcal import (
 )
 from probcal.methods.calibrators import _softmax
 from tests.methods.calibrating import blobs
-from tests.small_config import experiment, the_fault
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -190,18 +189,6 @@ def test_names_of_classes_change_no_prediction(names):
 def test_temperature_scaling_does_not_change_the_predicted_class():
     P, y = wrong_probabilities()
     assert (TemperatureCalibrator().fit(P, y).predict_proba(P).argmax(axis=1) == P.argmax(axis=1)).all()
-
-
-def test_scaling_methods_can_be_named_in_a_config(tmp_path):
-    methods = "methods: [direct, probing, temperature, vector_scaling, matrix_scaling, dirichlet]"
-    experiment(tmp_path, ("methods: [direct, probing]", methods))
-
-
-def test_invalid_parameter_in_a_config_is_reported_with_line(tmp_path):
-    methods = "methods:\n  direct:\n  probing:\n  temperature: {params: {cv: nonsense}}"
-    line, message = the_fault(tmp_path, ("methods: [direct, probing]", methods))
-    assert line == 9
-    assert message.startswith("cv must be a whole number of folds")
 
 
 def test_pipeline_passes_weights_to_its_last_step():

@@ -47,12 +47,6 @@ def test_sigmoid_agrees_with_scikit_learn(n, spread, steepness):
     np.testing.assert_allclose(sigmoid_of(scores, y), expected, rtol=0, atol=1e-6)
 
 
-def test_slope_and_intercept_agree_with_scikit_learn():
-    scores, y = noisy()
-    peer = _SigmoidCalibration().fit(scores, y.astype(int))
-    assert fit_sigmoid(scores, y) == pytest.approx((peer.a_, peer.b_), abs=1e-6)
-
-
 def test_calibrated_svm_agrees_with_calibrated_classifier_cv():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
@@ -244,25 +238,6 @@ def test_predictions_are_clipped_only_on_request():
     assert clipped.tolist() == plain.clip(0.3, 0.9).tolist()
 
 
-@pytest.mark.parametrize("clip", [(0.5, 0.5), (-1, 1), "none", 0.1])
-def test_invalid_clip_is_rejected(clip):
-    with pytest.raises(ValueError, match="clip must be two rising numbers"):
-        SigmoidClassifier(Given(), clip=clip).fit(*blobs(30, 2))
-
-
-def test_unknown_kind_of_score_is_rejected():
-    with pytest.raises(ValueError, match="scores must be"):
-        SigmoidClassifier(Given(), scores="logits").fit(np.zeros((2, 1)), [0, 1])
-
-
-def test_predicted_labels_are_the_given_labels():
-    scores, y = noisy()
-    X, labels = scores[:, None], np.where(y, "sick", "healthy")
-    fitted = SigmoidClassifier(LinearSVC()).fit(X, labels)
-    assert fitted.classes_.tolist() == ["healthy", "sick"]
-    assert fitted.predict(X).tolist() == np.where(fitted.predict_proba(X)[:, 1] > 0.5, "sick", "healthy").tolist()
-
-
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(scaled, st.integers(0, 1000))
 def test_weighted_rows_equal_repeated_rows(problem, seed):
@@ -271,11 +246,6 @@ def test_weighted_rows_equal_repeated_rows(problem, seed):
     weights = np.random.default_rng(seed).integers(1, 4, size=len(y))
     weighted = fit_sigmoid(scores, y, weights.astype(float))
     assert weighted == pytest.approx(fit_sigmoid(np.repeat(scores, weights), np.repeat(y, weights)), rel=1e-9, abs=1e-9)
-
-
-def test_weights_of_one_change_nothing():
-    scores, y = noisy()
-    assert fit_sigmoid(scores, y, np.ones(400)) == fit_sigmoid(scores, y)
 
 
 def test_targets_count_weights():

@@ -25,8 +25,7 @@ from probcal import (
 from probcal._validation import relative_weights
 from probcal.components.classes import import_class
 from probcal.methods.registry import FAMILIES, METHODS
-from probcal.metrics import cross_entropy
-from tests.methods.calibrating import blobs, noisy
+from tests.methods.calibrating import blobs
 
 MAPS = [import_class(path) for path, family in FAMILIES.items() if family == "maps"]
 FEW = {
@@ -92,18 +91,6 @@ def test_map_leaves_rows_of_weight_0_out(calibrator, n_classes):
     kept = weights > 0
     with_them = calibrator().fit(P, y, weights).predict_proba(P)
     assert np.array_equal(with_them, calibrator().fit(P[kept], y[kept], weights[kept]).predict_proba(P))
-
-
-@pytest.mark.parametrize("calibrator", MAPS, ids=lambda one: one.__name__)
-def test_shares_cost_no_bits(calibrator):
-    scores, y = noisy(2000, steepness=1)
-    p = 1 / (1 + np.exp(-1.5 * scores))
-    shares = np.where(y, 1.0, 1.5) / np.where(y, 1.0, 1.5).sum()
-    whole, share = (
-        cross_entropy(y, calibrator().fit(p, y, given).predict_proba(p), sample_weight=shares)
-        for given in (shares * 3000, shares)
-    )
-    assert share == pytest.approx(whole, abs=1e-9)
 
 
 @every_method
