@@ -32,7 +32,7 @@ _NUMERIC = (
     *("data", "fast_paths", "learners", "methods", "metrics", "protection"),
     *("runner/cell_rows.py", "runner/execute.py", "runner/fit_predict.py", "runner/nested_rows.py"),
 )
-"""Folders and files of the package whose code can change a stored number."""
+"""Folders and files of the package whose code can change a stored number, besides the code of single papers."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,17 @@ class Proof:
     versions: str
 
 
+def numeric_files() -> list[Path]:
+    """Return the files of the package whose code can change a stored number."""
+    papers = [path for path in (PACKAGE / "papers").iterdir() if path.is_dir() and path.name != "check"]
+    roots = [*(PACKAGE / name for name in _NUMERIC), *papers]
+    return sorted(path for root in roots for path in ([root] if root.suffix else root.rglob("*.py")))
+
+
 @cache
 def code_digest() -> str:
     """Return a digest of the numeric code of this package."""
-    roots = [PACKAGE / name for name in _NUMERIC]
-    files = sorted(path for root in roots for path in ([root] if root.suffix else root.rglob("*.py")))
+    files = numeric_files()
     lines = [f"{path.relative_to(PACKAGE).as_posix()} {Source(path, '').digest}" for path in files]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from click.testing import CliRunner
 
 from probcal.cli.main import main
 from probcal.runner.witness import proof
-from probcal.runner.witness.proof import add_proof, code_digest, doubt_about, is_proven
+from probcal.runner.witness.proof import add_proof, code_digest, doubt_about, is_proven, numeric_files
+
+
+def test_proofs_cover_the_code_of_single_papers():
+    from probcal.components.classes import import_class
+    from probcal.learners.registry import LEARNERS
+    from probcal.methods.registry import METHODS
+
+    files = {str(file) for file in numeric_files()}
+    classes = [import_class(entry.path) for entry in (*LEARNERS.values(), *METHODS.values())]
+    own = {inspect.getfile(cls) for cls in classes if cls.__module__.startswith("probcal.")}
+    assert own and own <= files
+    assert any("stump_boosting" in file for file in files)
 
 
 def test_code_is_proven_by_its_line_and_no_other(tmp_path, monkeypatch):
