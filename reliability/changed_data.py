@@ -279,7 +279,7 @@ CHANGES = [
            lambda place: fetch(place, "--data-dir", "other"), 0, words=("--data-dir", "data"),
            first=into_two_data_directories, first_words=("--data-dir", "data")),
     Change("another one was fetched since, and none is named", lambda place: fetch(place, "--data-dir", "other"), None,
-           "name the right folder with --data-dir", first=into_two_data_directories,
+           "the cache has several data sets of this card", first=into_two_data_directories,
            first_words=("--data-dir", "data")),
     Change("the file, whose fingerprint the card says", flip_unseen, None, _CHANGED, first=say_the_fingerprint),
     Change("the positive label, where the card says the fingerprint", card('positive: "1"', 'positive: "0"'), None,
