@@ -193,17 +193,15 @@ def _section(
 ) -> MeasuredSection:  # fmt: skip
     p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
     stages = [p] if calibrated is None else [p, calibrated[rows]]
-    random = np.random.default_rng([seed, zlib.crc32(name.encode())])  # so that no group changes another's draws
     values = [_values(y, stage, weight, quantities) for stage in stages]
     support = row_support(y, p, weight, predictions.classes)
     samples = np.full((len(stages), draws, len(quantities)), np.nan)
     supported = [index for index, quantity in enumerate(quantities) if _has_interval(quantity, support)]
     if supported:
         chosen = [quantities[index] for index in supported]
-        samples[:, :, supported] = _bootstrap_values(y, stages, weight, chosen, draws, random)
-        if p.ndim == 1 or p.shape[1] == 2:
-            shifts = _pooling_shifts(y, stages, weight, chosen, [[row[i] for i in supported] for row in values])
-            samples[:, :, supported] += shifts[:, None, :]
+        measured = np.array([[row[place] for place in supported] for row in values])
+        own_seed = [seed, zlib.crc32(name.encode())]  # so that no group changes another's draws
+        samples[:, :, supported] = _bootstrap_values(y, stages, weight, chosen, measured, draws, own_seed)
     if not support.has_p_value:
         for index, quantity in enumerate(quantities):
             values[0][index] = math.nan if quantity.name in _P_VALUES else values[0][index]
@@ -237,59 +235,47 @@ def _values(
 
 
 def _bootstrap_values(
-    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity], draws: int,
-    random: np.random.Generator,
+    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity],
+    measured: Floats, draws: int, seed: Sequence[int],
 ) -> Floats:  # fmt: skip
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
-    Slow metrics are NaN after ``FEW_DRAWS`` draws.
+    Slow metrics are NaN after ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows
+    themselves. What pooling of predictions moves in these is taken out of each draw.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
-    stages = [stage[:, 1] if stage.ndim == 2 and stage.shape[1] == 2 else stage for stage in stages]
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     y, weight, stages = y[order], weight[order], [stage[order] for stage in stages]
-    places = [place for place, quantity in enumerate(quantities) if quantity.has_interval]
-    batched = [place for place in places if stages[0].ndim == 1 and quantities[place].drawn is not None]
-    single = [place for place in places if place not in batched]
-    state = random.bit_generator.state
+    has_two_classes = stages[0].ndim == 1 or stages[0].shape[1] == 2
+    drawn_of = {
+        place: quantity.drawn
+        for place, quantity in enumerate(quantities)
+        if has_two_classes and quantity.has_interval and quantity.drawn is not None
+    }
+    single = [place for place, quantity in enumerate(quantities) if quantity.has_interval and place not in drawn_of]
     with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
-        begin = 0
-        for batch in _drawn_batches(y, stages, weight, draws, random) if batched else ():
-            for number, drawn in enumerate(batch):
-                end = begin + len(drawn.total)
-                for place in batched:
-                    quantity = quantities[place]
-                    if quantity.drawn is not None and (begin < FEW_DRAWS or quantity.is_fast):
-                        values[number, begin:end, place] = quantity.drawn(drawn)
-            begin = end
-        random.bit_generator.state = state  # the same rows for all quantities
+        if drawn_of:
+            pooled = [_PooledRows.of(y, stage, weight) for stage in stages]
+            for number, rows in enumerate(pooled):
+                itself = rows.drawn(rows.counts(weight)[None])
+                for place, drawn in drawn_of.items():
+                    shift = measured[number, place] - float(drawn(itself)[0])
+                    values[number, :, place] = shift if math.isfinite(shift) else 0.0
+            begin = 0
+            for batch in _drawn_batches(pooled, weight, draws, np.random.default_rng(seed)):
+                end = begin + len(batch[0].total)
+                for place, drawn in drawn_of.items():
+                    is_measured = begin < FEW_DRAWS or quantities[place].is_fast
+                    for number, drawn_rows in enumerate(batch):
+                        values[number, begin:end, place] += drawn(drawn_rows) if is_measured else np.nan
+                begin = end
+        random = np.random.default_rng(seed)
         for draw in range(draws if single else 0):
             few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
             weight_drawn = weight * _drawn_times(len(y), random)
             for number, p in enumerate(stages):
                 values[number, draw, few] = _values(y, p, weight_drawn, [quantities[i] for i in few], coarse=True)
     return values
-
-
-def _pooling_shifts(
-    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity],
-    values: Sequence[Sequence[float]],
-) -> Floats:  # fmt: skip
-    """Return (n_stages, n_quantities) what pooling takes from each measured value. It is added to every draw."""
-    shifts = np.zeros((len(stages), len(quantities)))
-    for number, stage in enumerate(stages):
-        p = stage[:, 1] if stage.ndim == 2 else stage
-        blocks, cell = Blocks.of(y, p, weight, _MOST_BLOCKS)
-        positive, negative = (
-            np.asarray(np.bincount(cell, weight * (y == label), len(blocks.p)), np.float64)[None] for label in (1, 0)
-        )
-        pooled = DrawnRows(blocks, positive, negative)
-        for place, quantity in enumerate(quantities):
-            if quantity.drawn is not None and quantity.has_interval:
-                with np.errstate(invalid="ignore"):
-                    shift = values[number][place] - float(quantity.drawn(pooled)[0])
-                shifts[number, place] = shift if math.isfinite(shift) else 0.0
-    return shifts
 
 
 _MOST_BLOCKS = 1000
@@ -300,32 +286,47 @@ _FEW_ROWS = 20_000
 """Most rows that are drawn one by one where all have the same weight."""
 
 
+@dataclass(frozen=True, eq=False)
+class _PooledRows:
+    """Hold the blocks of one stage, and the number of the block and label of each row, (n_rows,)."""
+
+    blocks: Blocks
+    cells: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, y: npt.NDArray[np.int64], p: Floats, weight: Floats) -> _PooledRows:
+        blocks, numbers = Blocks.of(y, p, weight, _MOST_BLOCKS)
+        return cls(blocks, numbers + len(blocks.p) * (y == 1))
+
+    def counts(self, weight: Floats) -> Floats:
+        """Return the weight of each block of negative rows, then of positive rows, (2 n_blocks,)."""
+        return np.asarray(np.bincount(self.cells, weight, 2 * len(self.blocks.p)), dtype=np.float64)
+
+    def drawn(self, counts: Floats) -> DrawnRows:
+        """Return the draws with these ``counts``, (n_draws, 2 n_blocks)."""
+        negative, positive = np.split(counts, 2, axis=1)
+        return DrawnRows(self.blocks, positive, negative)
+
+
 def _drawn_batches(
-    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, draws: int, random: np.random.Generator
+    pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator
 ) -> Iterator[list[DrawnRows]]:
     """Yield batches of draws, each with one ``DrawnRows`` for each stage.
 
     Many rows of equal weight are not drawn one by one. The number of rows that a draw takes from each block and label
     has a multinomial distribution, which is drawn instead.
     """
-    blocks = [Blocks.of(y, p, weight, _MOST_BLOCKS) for p in stages]
-    draws_counts = len(stages) == 1 and len(y) > _FEW_ROWS and bool((weight == weight[0]).all())
-    cells = [numbers + len(block.p) * (y == 1) for block, numbers in blocks]
-    shares = np.bincount(cells[0], minlength=2 * len(blocks[0][0].p)) / len(y)
+    n_rows = len(weight)
+    draws_counts = len(pooled) == 1 and n_rows > _FEW_ROWS and bool((weight == weight[0]).all())
+    shares = pooled[0].counts(weight) / weight.sum()
     for begin in range(0, draws, _BATCH):
         size = min(_BATCH, draws - begin)
         if draws_counts:
-            drawn = [weight[0] * random.multinomial(len(y), shares, size=size)]
-        else:
-            drawn = [np.empty((size, 2 * len(block.p))) for block, _ in blocks]
-            for draw in range(size):
-                weight_drawn = weight * _drawn_times(len(y), random)
-                for counts, cell in zip(drawn, cells, strict=True):
-                    counts[draw] = np.bincount(cell, weight_drawn, counts.shape[1])
-        yield [
-            DrawnRows(block, counts[:, len(block.p) :], counts[:, : len(block.p)])
-            for (block, _), counts in zip(blocks, drawn, strict=True)
-        ]
+            yield [pooled[0].drawn(weight[0] * random.multinomial(n_rows, shares, size=size))]
+            continue
+        weights = (weight * _drawn_times(n_rows, random) for _ in range(size))
+        counts = [[rows.counts(drawn) for rows in pooled] for drawn in weights]
+        yield [rows.drawn(np.array(of_stage)) for rows, of_stage in zip(pooled, zip(*counts, strict=True), strict=True)]
 
 
 def _drawn_times(n_rows: int, random: np.random.Generator) -> npt.NDArray[np.intp]:

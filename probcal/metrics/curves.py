@@ -230,17 +230,25 @@ def loess_of(ranked: RankedRows, most_points: int = LOESS_POINTS) -> Curve:
     return Curve(p, np.clip(_local_quadratics(p, observed, weight), 0, 1))
 
 
-def _local_quadratics(x: Array, y: Array, weight: Array) -> Array:
-    """Return the value at each ``x`` of the quadratic that is fitted around it."""
+def loess_kernels(x: Array, weight: Array) -> tuple[Array, Array]:
+    """Return the tricube kernel around each ``x`` and the offsets of its neighbours, (n, n) each, a row for each ``x``.
+
+    A kernel reaches as far as ``LOESS_SPAN`` of the weight. Offsets are in units of this reach, and 0 beyond it.
+    """
     distance = np.abs(x - x[:, np.newaxis])
     order: npt.NDArray[np.intp] = np.argsort(distance, axis=1)
     reached = np.cumsum(weight[order], axis=1)
     last = (reached < LOESS_SPAN * weight.sum() * (1 - _SHARE_ROUNDING)).sum(axis=1)
     radius = distance[np.arange(len(x)), order[np.arange(len(x)), last]][:, np.newaxis]
     radius[radius == 0] = np.finfo(float).tiny  # a prediction that most rows share: its observed frequency alone
-    scaled = distance / radius
-    kernel = weight * np.clip(1 - np.minimum(scaled, 1) ** 3, 0, 1) ** 3
-    offset = np.where(kernel > 0, (x - x[:, np.newaxis]) / radius, 0)
+    kernel = np.clip(1 - np.minimum(distance / radius, 1) ** 3, 0, 1) ** 3
+    return kernel, np.where(kernel > 0, (x - x[:, np.newaxis]) / radius, 0)
+
+
+def _local_quadratics(x: Array, y: Array, weight: Array) -> Array:
+    """Return the value at each ``x`` of the quadratic that is fitted around it."""
+    kernel, offset = loess_kernels(x, weight)
+    kernel = weight * kernel
     powers = [kernel * offset**degree for degree in range(5)]
     sums = [one.sum(axis=1) for one in powers]
     normal = np.array([[sums[row + column] for column in range(3)] for row in range(3)]).transpose(2, 0, 1)

@@ -7,14 +7,13 @@ the registry is a function of these, and each function here computes it for all 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from probcal.metrics.curves import COARSE, LOESS_SPAN, bin_numbers
+from probcal.metrics.curves import COARSE, bin_numbers, loess_kernels
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,19 +49,22 @@ class Blocks:
     ) -> tuple[Blocks, npt.NDArray[np.intp]]:
         """Return the blocks of rows, and the number of the block of each row, (n_rows,).
 
+        ``p`` is (n_rows,), or (n_rows, 2) with a P(y = 0) that keeps the digits that 1 - P(y = 1) loses.
+
         More than ``most_blocks`` distinct predictions are pooled. Then predictions of one block lie in one of
         ``most_blocks`` bins of equal weight and in one bin of the ECE, and their log-odds differ by at most 1/32.
         """
+        p, complement = (p, 1 - p) if p.ndim == 1 else (p[:, 1], p[:, 0])
         order = np.argsort(p)
-        y, p, weight = y[order], p[order], weight[order]
+        y, p, complement, weight = y[order], p[order], complement[order], weight[order]
         with np.errstate(divide="ignore"):
-            odds = np.log(p) - np.log1p(-p)
+            odds = np.log(p) - np.log(complement)
         is_start = np.append(True, p[1:] != p[:-1])
         if most_blocks is not None and np.count_nonzero(is_start) > most_blocks:
             reached = np.cumsum(weight)
             codes = (
                 np.floor(np.clip(odds, -40, 40) * 32),
-                (p > 0) * 1 + (p == 1),  # predictions of 0 and 1 have losses of their own
+                (p > 0) * 1 + (complement == 0),  # predictions of 0 and 1 have losses of their own
                 np.searchsorted(np.arange(1, ECE_BINS) / ECE_BINS, p),
                 np.floor(reached * (most_blocks / reached[-1])),
             )
@@ -82,7 +84,7 @@ class Blocks:
         with np.errstate(divide="ignore", invalid="ignore"):
             log_loss = (
                 mean(-np.log2(p), positive, -np.log2(center)),
-                mean(-np.log1p(-p) / math.log(2), negative, -np.log1p(-center) / math.log(2)),
+                mean(-np.log2(complement), negative, -np.log2(1 - center)),
             )
             square = mean((1 - p) ** 2, positive, (1 - center) ** 2), mean(p**2, negative, center**2)
             log_odds = mean(odds, weight, odds[starts])
@@ -331,14 +333,7 @@ class _LoessPoints:
         starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
         weight = np.add.reduceat(blocks.weight, starts)
         x = np.add.reduceat(blocks.weight * blocks.p, starts) / weight
-        distance = np.abs(x - x[:, None])
-        order = np.argsort(distance, axis=1)
-        reached = np.cumsum(weight[order], axis=1)
-        last = (reached < LOESS_SPAN * weight.sum() * (1 - _SHARE_ROUNDING)).sum(axis=1)
-        radius = distance[np.arange(len(x)), order[np.arange(len(x)), last]][:, None]
-        radius[radius == 0] = np.finfo(float).tiny
-        kernel = np.clip(1 - np.minimum(distance / radius, 1) ** 3, 0, 1) ** 3
-        offset = np.where(kernel > 0, (x - x[:, None]) / radius, 0)
+        kernel, offset = loess_kernels(x, weight)
         spread = np.array([np.interp(blocks.p, x, row) for row in np.eye(len(x))])
         return cls(starts, [(kernel * offset**degree).T for degree in range(5)], spread)
 

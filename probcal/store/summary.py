@@ -109,10 +109,10 @@ def done_cells(
         candidates = (results.get(name) for name in planned_ids(outline, row, column, seed))
         return [result for result in candidates if result and result.status == "done"]
 
-    return results.compute_once(_question("done", outline, row, column, seed), find)
+    return results.compute_once(question_about("done", outline, row, column, seed), find)
 
 
-def _question(
+def question_about(
     kind: str, outline: Outline, row: Row, column: ResultColumn, seed: int | None, *more: str
 ) -> tuple[str | int | None, ...]:
     """Return the name of something computed from one column: all that its value depends on, beside the results."""
@@ -147,7 +147,7 @@ def summarise(
         random_splits = seed is None and row.has_random_rows
         return Summary(values, len(ids), n_run - len(numbers), len(numbers) - len(values), random_splits, row.split)
 
-    return results.compute_once(_question("summary", outline, row, column, seed, metric), compute)
+    return results.compute_once(question_about("summary", outline, row, column, seed, metric), compute)
 
 
 def census(outline: Outline, results: Results) -> Census:

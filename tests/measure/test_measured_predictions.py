@@ -108,8 +108,8 @@ def test_the_basic_interval_of_c_emp_covers_the_true_error():
     for seed in range(samples):
         y, p = sample(300, seed)
         weight = np.ones(len(y))
-        drawn = _bootstrap_values(y, [p], weight, [shown], 60, np.random.default_rng(seed))[0, :, 0]
         [value] = _values(y, p, weight, [shown])
+        drawn = _bootstrap_values(y, [p], weight, [shown], np.array([[value]]), 60, [seed])[0, :, 0]
         interval = _interval(value, drawn, *_bounds(shown))
         basic += interval.low <= truth <= interval.high
         low, high = np.quantile(drawn, [0.025, 0.975])

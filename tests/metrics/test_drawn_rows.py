@@ -58,3 +58,14 @@ def test_drawn_label_of_probability_0_has_an_infinite_loss():
     blocks, _ = Blocks.of(np.array([1, 0, 1]), np.array([0.0, 0.5, 0.7]), np.ones(3))
     drawn = DrawnRows(blocks, np.array([[1.0, 0, 1], [0, 0, 1]]), np.array([[0.0, 1, 0], [0, 1, 0]]))
     assert drawn.log_loss().tolist() == [np.inf, pytest.approx(-(np.log2(0.5) + np.log2(0.7)) / 2)]
+
+
+@pytest.mark.parametrize("name", ["cxe", "slope", "intercept"])
+def test_two_columns_keep_a_small_probability_of_class_0(name):
+    negative = np.array([1e-20, 0.01, 1e-3, 0.4, 0.7, 0.99])
+    p, y = np.column_stack([negative, 1 - negative]), np.array([0, 1, 1, 0, 1, 0])
+    blocks, numbers = Blocks.of(y, p, np.ones(6))
+    positive, other = (np.bincount(numbers, y == label, len(blocks.p))[None].astype(float) for label in (1, 0))
+    expected = metric_named(name).value(Prediction(y, p))
+    assert np.isfinite(expected)
+    assert metric_named(name).drawn(DrawnRows(blocks, positive, other)) == pytest.approx([expected])

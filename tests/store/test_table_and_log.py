@@ -14,29 +14,8 @@ from probcal.store import folder as store_folder
 from probcal.store.cell_result import CellResult, key_digest
 from probcal.store.folder import Store
 from tests.commands import contents
+from tests.store.small_store import P, Y, append, result, write
 from tests.stored_rows import unpack
-
-Y, P = np.array([0, 1, 1], dtype=np.int8), np.array([0.1, 0.7, 0.2])
-
-
-def result(repetition=0, status="done", run="run1", **more):
-    return CellResult("adult", repetition, "j48", "probing", status, run, 1.5, **more)
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "results")
-
-
-def write(store, *results):
-    with store.writing("small"):
-        for one in results:
-            store.add(one)
-
-
-def append(store, name, *lines):
-    with (store.folder / name).open("a", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def table_of(store):

@@ -13,7 +13,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from probcal.analysis.spread import standard_deviation
@@ -32,7 +32,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import done_cells, planned_ids, summarise
+from probcal.store.summary import done_cells, planned_ids, question_about, summarise
 
 Name = tuple[str, str, str, str]
 """(data set, learner, method, metric), by our names."""
@@ -51,7 +51,6 @@ class CheckedResults:
     outline: Outline
     results: Results
     published: PublishedPaper | None
-    _splits: dict[tuple[str | int | None, ...], Splits] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, store: Store) -> CheckedResults:
@@ -66,12 +65,14 @@ class CheckedResults:
 
         With ``seed``, only the repetition with that seed is returned. Do not change what is returned: it is shared.
         """
-        name = (row.name, column.learner, column.method, metric, stage, seed)
-        if name not in self._splits:
+
+        def find() -> Splits:
             cells = self.finished_cells(row, column, seed)
             numbers = {cell.repetition: cell_number(cell, metric, stage) for cell in cells}
-            self._splits[name] = {split: number for split, number in numbers.items() if not math.isnan(number)}
-        return self._splits[name]
+            return {split: number for split, number in numbers.items() if not math.isnan(number)}
+
+        question = question_about("splits", self.outline, row, column, seed, metric, str(stage))
+        return self.results.compute_once(question, find)
 
     def finished_cells(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
