@@ -7,7 +7,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from multiprocessing import get_context
@@ -19,7 +19,7 @@ from probcal.components.classes import import_class, parameter_names
 from probcal.components.nested import canonical
 from probcal.components.numerics import numerics
 from probcal.config.experiment import Component, Experiment, read_experiment
-from probcal.data.card import Card, find_card, read_card
+from probcal.data.card import Card, card_names, find_card, read_card
 from probcal.errors import DataError, ProbcalError
 from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import obtain_all
@@ -27,6 +27,7 @@ from probcal.runner.execute import execute
 from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
 from probcal.runner.plan import refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
+from probcal.runner.witness.proof import PROOFS
 from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
 from probcal.store.folder import Store
 
@@ -34,6 +35,8 @@ FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
 """Parameter -> its largest value in the set ``embedded``. Settings that differ in a number only are one setting."""
 MOST_SECONDS = 30.0
 """Largest time of a cell in the set ``files``."""
+DATA = PROOFS.with_name("data")
+"""Folder of the small data sets that exist for witnesses only."""
 EMBEDDED_CARDS = {"binary": "wine-first", "multiclass": "wine"}
 """Task -> the small data set of a setting whose experiment has none that comes with the packages."""
 
@@ -73,7 +76,12 @@ def setting_of(cell: Cell) -> str:
 
 def _data_of(card: Card) -> str:
     """Return what a setting says of its data: the task, or the name of a data set that is there for this setting."""
-    return card.name if card.own_folder else card.task
+    return card.task if card.name in _shipped_names() else card.name
+
+
+@cache
+def _shipped_names() -> frozenset[str]:
+    return frozenset(card_names())
 
 
 def _without_numbers(value: Any) -> Any:
@@ -157,7 +165,7 @@ def _on_embedded_data(cell: Cell) -> Cell:
 
 
 def _is_embedded(card: Card) -> bool:
-    return bool(card.bundled or card.generator or card.own_folder)
+    return bool(card.bundled or card.generator) or card.name not in _shipped_names()
 
 
 def _with_few_fits(component: Component) -> Component:
@@ -219,8 +227,10 @@ def compute(
 
 def compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
     """Return what ``compute`` does, in this process."""
-    with nullcontext() if data_folder else _empty_cache():
-        return _compute_group(group, data_folder)
+    if data_folder:
+        return _compute_group(group, data_folder, str)
+    with _empty_cache():  # all data are there, so that the code is to blame if some cannot be read
+        return _compute_group(group, DATA, Failure)
 
 
 @contextmanager
@@ -238,12 +248,14 @@ def _empty_cache() -> Iterator[None]:
                 os.environ[name] = before
 
 
-def _compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
+def _compute_group(
+    group: Sequence[WitnessCell], data_folder: Path, reason: Callable[[str], str]
+) -> dict[str, Witness | str]:
     cards = list({item.cell.card.name: item.cell.card for item in group}.values())
     try:
         data = obtain_all(cards, data_folder, lambda line: None)
-    except DataError as error:  # without a folder, all data are there, so that the code is to blame
-        return {item.name: str(error) if data_folder else Failure(error) for item in group}
+    except DataError as error:
+        return {item.name: reason(str(error)) for item in group}
     results: dict[str, Witness | str] = {}
     for item in group:
         try:
