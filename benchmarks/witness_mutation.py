@@ -175,14 +175,13 @@ def recorded_witnesses(root: Path, parts: dict) -> tuple[dict[str, dict], dict[s
 
 def _record(root: Path, modules: list[Path], out: Path) -> int:
     """Compute each witness as if it were the only one, and write what it reached and predicted."""
-    from probcal.config.experiment import read_experiment
     from probcal.runner.fit_predict import limit_blas_threads
-    from probcal.runner.witness.cells import compute_group, find_cells
+    from probcal.runner.witness.cells import compute_group, find_cells, witnessed_experiments
     from probcal.runner.witness.record import Witness, load
 
     limit_blas_threads()
     stored = {one.name: one for one in load(root / "tests/witnesses/embedded.parquet")}
-    cells = find_cells(list(stored.values()), [read_experiment(path) for path in sorted(root.glob("configs/*.yaml"))])
+    cells = find_cells(list(stored.values()), witnessed_experiments(root / "configs", root / "tests/witnesses"))
     tracer = coverage.Coverage(data_file=None, include=[str(path) for path in modules], messages=False)
     witnesses, computed, states = {}, {}, Counter()
     tracer.start()

@@ -22,10 +22,17 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from probcal.config.experiment import Experiment, read_experiment
+from probcal.config.experiment import Experiment
 from probcal.runner.identity import components_of
 from probcal.runner.processor import lacking_flags
-from probcal.runner.witness.cells import WitnessCell, compute, embedded_cells, file_cells, find_cells
+from probcal.runner.witness.cells import (
+    WitnessCell,
+    compute,
+    embedded_cells,
+    file_cells,
+    find_cells,
+    witnessed_experiments,
+)
 from probcal.runner.witness.proof import PROOFS, add_proof
 from probcal.runner.witness.record import (
     Failure,
@@ -51,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--data-dir", type=Path, help="folder of original data files, for the set of files, too")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes (%(default)s)")
     args = parser.parse_args(words)
-    experiments = [read_experiment(path) for path in sorted(args.configs.glob("*.yaml"))]
+    experiments = witnessed_experiments(args.configs, args.witnesses)
     if lacking := lacking_flags():
         print(f"this processor lacks {', '.join(sorted(lacking))}, so numbers may differ for this reason alone")
     if args.action == "build":

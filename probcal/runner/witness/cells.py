@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from probcal.components.classes import import_class, parameter_names
 from probcal.components.nested import canonical
 from probcal.components.numerics import numerics
-from probcal.config.experiment import Component, Experiment
-from probcal.data.card import Card, find_card, read_card
+from probcal.config.experiment import Component, Experiment, read_experiment
+from probcal.data.card import Card, card_names, find_card, read_card
 from probcal.errors import DataError, ProbcalError
 from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import obtain_all
@@ -24,6 +27,7 @@ from probcal.runner.execute import execute
 from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
 from probcal.runner.plan import refuse_unmet_requirements
 from probcal.runner.processor import LEVEL, instructions
+from probcal.runner.witness.proof import PROOFS
 from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
 from probcal.store.folder import Store
 
@@ -31,6 +35,8 @@ FEW_FITS = {"n_probes": 10, "n_estimators": 10, "iterations": 20}
 """Parameter -> its largest value in the set ``embedded``. Settings that differ in a number only are one setting."""
 MOST_SECONDS = 30.0
 """Largest time of a cell in the set ``files``."""
+DATA = PROOFS.with_name("data")
+"""Folder of the small data sets that exist for witnesses only."""
 EMBEDDED_CARDS = {"binary": "wine-first", "multiclass": "wine"}
 """Task -> the small data set of a setting whose experiment has none that comes with the packages."""
 
@@ -52,15 +58,30 @@ class WitnessCell:
         return short_digest(setting_of(self.cell).encode())
 
 
+def witnessed_experiments(configs: Path, witnesses: Path) -> list[Experiment]:
+    """Read the experiments in the folder ``configs``, and those beside the ``witnesses``, which exist for them only."""
+    return [read_experiment(path) for folder in (configs, witnesses) for path in sorted(folder.glob("*.yaml"))]
+
+
 def setting_of(cell: Cell) -> str:
     """Return the text of a cell's setting. Cells whose parameters differ in a number only have the same text."""
     learner, method = cell.column.learner, cell.column.method
     parts = (
         numerics().canonical(learner.path), _without_numbers(canonical(learner.params)), learner.encoding,
         learner.shared_seed, numerics().canonical(method.path), _without_numbers(canonical(method.params)),
-        method.shared_seed, cell.card.task,
+        method.shared_seed, _data_of(cell.card),
     )  # fmt: skip
     return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _data_of(card: Card) -> str:
+    """Return what a setting says of its data: the task, or the name of a data set that is there for this setting."""
+    return card.task if card.name in _shipped_names() else card.name
+
+
+@cache
+def _shipped_names() -> frozenset[str]:
+    return frozenset(card_names())
 
 
 def _without_numbers(value: Any) -> Any:
@@ -78,7 +99,8 @@ def _without_numbers(value: Any) -> Any:
 def embedded_cells(experiments: Iterable[Experiment]) -> Iterator[WitnessCell]:
     """Yield a cell for each setting, on data that come with the packages or are generated.
 
-    A setting whose experiment reads files only runs on one of ``EMBEDDED_CARDS``.
+    A setting whose experiment reads files only runs on one of ``EMBEDDED_CARDS``. Each data set beside the witnesses
+    has a cell of each setting that runs on it.
     """
     seen: set[str] = set()
     for experiment in experiments:
@@ -121,11 +143,11 @@ def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[Wit
 def _column_cells(experiment: Experiment) -> list[Cell]:
     """Return an embedded cell for each column and task of an experiment."""
     cells = cells_of(experiment)
-    own_cells = [cell for cell in cells if cell.card.bundled or cell.card.generator]
+    own_cells = [cell for cell in cells if _is_embedded(cell.card)]
     first: dict[tuple[str, str, str], Cell] = {}
     settings: dict[tuple[int, str], str] = {}  # an override makes a column object for each data set
     for cell in sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells:
-        key = (id(cell.column), cell.card.task)
+        key = (id(cell.column), _data_of(cell.card))
         setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
         first.setdefault((cell.column.learner.name, cell.column.method.name, setting), cell)
     return [_on_embedded_data(cell) for cell in first.values()]
@@ -136,10 +158,14 @@ def _on_embedded_data(cell: Cell) -> Cell:
     column = cell.column
     cheap = replace(column, learner=_with_few_fits(column.learner), method=_with_few_fits(column.method))
     cell = replace(cell, repetition=0, column=cheap)
-    if cell.card.bundled or cell.card.generator:
+    if _is_embedded(cell.card):
         return cell
     card = _embedded_card(cell.card.task)
     return replace(cell, dataset=card.name, card=card, split=None)
+
+
+def _is_embedded(card: Card) -> bool:
+    return bool(card.bundled or card.generator) or card.name not in _shipped_names()
 
 
 def _with_few_fits(component: Component) -> Component:
@@ -201,11 +227,35 @@ def compute(
 
 def compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dict[str, Witness | str]:
     """Return what ``compute`` does, in this process."""
+    if data_folder:
+        return _compute_group(group, data_folder, str)
+    with _empty_cache():  # all data are there, so that the code is to blame if some cannot be read
+        return _compute_group(group, DATA, Failure)
+
+
+@contextmanager
+def _empty_cache() -> Iterator[None]:
+    """Let the data beside the witnesses be read anew, since an edit may have changed how they are read."""
+    name = "PROBCAL_CACHE_DIR"
+    before = os.environ.get(name)
+    with TemporaryDirectory(prefix="probcal-witness-") as folder:
+        os.environ[name] = folder
+        try:
+            yield
+        finally:
+            os.environ.pop(name)
+            if before is not None:
+                os.environ[name] = before
+
+
+def _compute_group(
+    group: Sequence[WitnessCell], data_folder: Path, reason: Callable[[str], str]
+) -> dict[str, Witness | str]:
     cards = list({item.cell.card.name: item.cell.card for item in group}.values())
     try:
         data = obtain_all(cards, data_folder, lambda line: None)
     except DataError as error:
-        return {item.name: str(error) for item in group}
+        return {item.name: reason(str(error)) for item in group}
     results: dict[str, Witness | str] = {}
     for item in group:
         try:
