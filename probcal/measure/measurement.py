@@ -16,7 +16,8 @@ from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.file_columns import MISSING_GROUP
 from probcal.measure.prediction_file import FilePredictions
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
-from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
+from probcal.metrics.metric import Metric, Prediction
+from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.metrics.curves import COARSE, LOESS_SPAN, bin_numbers
+from probcal.metrics.ranking import SHARE_ROUNDING
 
 Floats = npt.NDArray[np.float64]
 
 ECE_BINS = 15
 _CELLS = 1024
 """Cells of the grid of the smooth error. It moves the value by less than .001, which is little beside an interval."""
-_SHARE_ROUNDING = 1e-12
 _NEWTON_STEPS = 30
 
 
@@ -160,7 +160,7 @@ class DrawnRows:
         reached = np.cumsum(self.weight, axis=1)
         edges = [np.zeros(len(reached), np.intp)]
         for number in range(1, n_bins):
-            target = number * reached[:, -1:] / n_bins * (1 - _SHARE_ROUNDING)
+            target = number * reached[:, -1:] / n_bins * (1 - SHARE_ROUNDING)
             edges.append((reached < target).sum(axis=1) + 1)
         edges.append(np.full(len(reached), len(self.blocks.p)))
         at_edges = np.take_along_axis(self.sums, np.column_stack(edges), axis=1)
@@ -280,7 +280,7 @@ class DrawnRows:
     def distance_quantile(self, q: float) -> Floats:
         order = np.argsort(self.curve_distances, axis=1)
         reached = np.cumsum(np.take_along_axis(self.weight, order, axis=1), axis=1)
-        place = (reached < q * reached[:, -1:] * (1 - _SHARE_ROUNDING)).sum(axis=1)
+        place = (reached < q * reached[:, -1:] * (1 - SHARE_ROUNDING)).sum(axis=1)
         chosen = np.take_along_axis(order, place[:, None], axis=1)
         return np.take_along_axis(self.curve_distances, chosen, axis=1)[:, 0]
 
@@ -334,7 +334,7 @@ class _LoessPoints:
         distance = np.abs(x - x[:, None])
         order = np.argsort(distance, axis=1)
         reached = np.cumsum(weight[order], axis=1)
-        last = (reached < LOESS_SPAN * weight.sum() * (1 - _SHARE_ROUNDING)).sum(axis=1)
+        last = (reached < LOESS_SPAN * weight.sum() * (1 - SHARE_ROUNDING)).sum(axis=1)
         radius = distance[np.arange(len(x)), order[np.arange(len(x)), last]][:, None]
         radius[radius == 0] = np.finfo(float).tiny
         kernel = np.clip(1 - np.minimum(distance / radius, 1) ** 3, 0, 1) ** 3
