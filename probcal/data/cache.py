@@ -7,6 +7,9 @@
     there and the fingerprint of the data set that they gave.
 
 Folders named NAME-DIGEST in the cache folder itself come from earlier versions. They are neither read nor written.
+
+Pooch does not replace this: it keeps downloaded files under their URL and hash. What is kept here are checked tables
+under the digest of their values, read from a folder of the user or through the OpenML client.
 """
 
 from __future__ import annotations
