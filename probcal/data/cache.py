@@ -7,6 +7,9 @@
     there and the fingerprint of the data set that they gave.
 
 Folders named NAME-DIGEST in the cache folder itself come from earlier versions. They are neither read nor written.
+
+Pooch does not replace this: it keeps downloaded files under their URL and hash. What is kept here are checked tables
+under the digest of their values, read from a folder of the user or through the OpenML client.
 """
 
 from __future__ import annotations
@@ -61,13 +64,13 @@ def cache_folder() -> Path:
 
 def is_cached(fingerprint: str) -> bool:
     """Return whether a data set is in the cache, without checking its values. ``read_cached`` checks them."""
-    folder = _folder_of(fingerprint)
+    folder = _data_folder(fingerprint)
     return (folder / "y.npy").is_file() and any((folder / name).is_file() for name in (_COLUMNS, _EARLIER_COLUMNS))
 
 
 def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     """Return the data set with that fingerprint, or None when it is absent or differs in a single bit."""
-    folder = _folder_of(fingerprint)
+    folder = _data_folder(fingerprint)
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
         strata = np.load(folder / "strata.npy", allow_pickle=False) if card.by_majority else None
@@ -87,7 +90,7 @@ def _write_columns(X: pd.DataFrame, path: Path) -> None:
     columns = [[name, nominal[name].categories.tolist() if name in nominal else None] for name in X]
     text = np.frombuffer(json.dumps(columns).encode(), dtype=np.uint8)
     numbers = X.drop(columns=list(nominal)).to_numpy(np.float64).T
-    codes = {f"codes{place}": column.codes.to_numpy() for place, column in enumerate(nominal.values())}
+    codes = {f"codes{number}": column.codes.to_numpy() for number, column in enumerate(nominal.values())}
     np.savez_compressed(path, allow_pickle=False, columns=text, numbers=np.ascontiguousarray(numbers), **codes)
 
 
@@ -97,7 +100,7 @@ def _read_columns(folder: Path) -> pd.DataFrame:
         return _read_earlier(folder / _EARLIER_COLUMNS)
     columns: dict[str, Any] = {}
     with np.load(folder / _COLUMNS, allow_pickle=False) as arrays:
-        numbers, codes = iter(arrays["numbers"]), (arrays[f"codes{place}"] for place in count())
+        numbers, codes = iter(arrays["numbers"]), (arrays[f"codes{number}"] for number in count())
         for name, levels in json.loads(arrays["columns"].tobytes()):
             if levels is None:
                 columns[name] = next(numbers)
@@ -122,7 +125,7 @@ def write_cached(dataset: Dataset, note: Note) -> None:
     """
     cache = cache_folder()
     try:
-        target = _folder_of(note.fingerprint)
+        target = _data_folder(note.fingerprint)
         target.parent.mkdir(parents=True, exist_ok=True)
         if read_cached(dataset.card, note.fingerprint) is None:
             _write_dataset(dataset, target)
@@ -137,23 +140,23 @@ def write_cached(dataset: Dataset, note: Note) -> None:
 
 def remove_cached(fingerprint: str) -> None:
     """Remove a damaged data set."""
-    shutil.rmtree(_folder_of(fingerprint), ignore_errors=True)
+    shutil.rmtree(_data_folder(fingerprint), ignore_errors=True)
 
 
-def notes(card: Card) -> list[Note]:
+def card_notes(card: Card) -> list[Note]:
     """Return the notes of the places that ``card`` was read from. Unreadable notes are left out."""
-    return [note for _, note in _notes_in(_notes_of(card))]
+    return list(_read_notes(_note_folder(card)))
 
 
-def _folder_of(fingerprint: str) -> Path:
+def _data_folder(fingerprint: str) -> Path:
     return cache_folder() / "data" / fingerprint
 
 
-def _notes_of(card: Card) -> Path:
+def _note_folder(card: Card) -> Path:
     return cache_folder() / "index" / f"{card.name}-{card.digest}"
 
 
-def _notes_in(folder: Path) -> Iterator[tuple[Path, Note]]:
+def _read_notes(folder: Path) -> Iterator[Note]:
     for path in sorted(folder.glob("*.json")):
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -162,7 +165,7 @@ def _notes_in(folder: Path) -> Iterator[tuple[Path, Note]]:
             continue
         texts = (note.place, note.contents, note.fingerprint, "" if note.folder is None else note.folder)
         if all(isinstance(text, str) for text in texts) and _is_fingerprint(note.fingerprint):
-            yield path, note
+            yield note
 
 
 def _is_fingerprint(text: str) -> bool:
@@ -193,7 +196,7 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
 
 
 def _write_note(card: Card, note: Note) -> None:
-    folder = _notes_of(card)
+    folder = _note_folder(card)
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(note.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     temp_path = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
@@ -205,7 +208,7 @@ def _remove_unused() -> None:
     """Remove data sets that no note names and that nobody has read for a month."""
     with suppress(OSError):
         fingerprints = {
-            note.fingerprint for folder in (cache_folder() / "index").iterdir() for _, note in _notes_in(folder)
+            note.fingerprint for folder in (cache_folder() / "index").iterdir() for note in _read_notes(folder)
         }
         for folder in (cache_folder() / "data").iterdir():
             if folder.name not in fingerprints and time.time() - folder.stat().st_mtime > _UNUSED_SECONDS:

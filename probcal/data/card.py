@@ -24,9 +24,9 @@ from pydantic import (
 
 from probcal._io import shipped
 from probcal.data.card_split import Split, read_row_numbers
-from probcal.data.labels import MAJORITY, NUMBER, most_frequent
-from probcal.data.prepared_rows import Preparation
+from probcal.data.preparation import Preparation
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
+from probcal.data.text_values import MAJORITY, NUMBER, most_frequent_label
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.yaml_file import YamlFile, as_list
 from probcal.yaml_validation import validate_file
@@ -43,14 +43,14 @@ SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
 
 
-class _CardPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
-
-
 def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f'name: "{name}" may hold only small letters, digits, - and _, at most 100')
     return name
+
+
+class _CardPart(BaseModel):  # as CardPart, but the linter must see that the defaults below are pydantic's
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
 
 class Expectation(_CardPart):
@@ -153,7 +153,7 @@ class Card(_CardPart):
             _check_classes(
                 list(classes),
                 info.data.get("task"),
-                [most_frequent(classes)] if _is_majority(labels, expect) else labels,
+                [most_frequent_label(classes)] if _is_majority(labels, expect) else labels,
             )
         elif _is_majority(info.data.get("positive", []), expect):
             raise ValueError('expect: "positive: majority" needs "classes", the number of rows of each label')
@@ -275,7 +275,7 @@ class Card(_CardPart):
     @property
     def positive_labels(self) -> list[str]:
         """Return the labels that make y = 1, with the most frequent one for the word ``majority``."""
-        return [most_frequent(self.expect.classes or {})] if self.by_majority else self.positive
+        return [most_frequent_label(self.expect.classes or {})] if self.by_majority else self.positive
 
     @property
     def target(self) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from probcal.data.sources.specifications import Below, Count
+from probcal.data.sources.specifications import Below, CardPart, Count
 from probcal.errors import DataError
 
 Kind = Literal[
@@ -54,14 +54,12 @@ EXPERIMENT_KINDS: tuple[Kind, ...] = (
 """The kinds that an experiment can give to all of its data sets. The others belong to one data set."""
 
 
-class Split(BaseModel):
+class Split(CardPart):
     """Describe which rows train and which test.
 
     ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
     ``rows`` takes the row numbers of ``file``. The kinds with ``folds`` make that many splits. Each fold tests once.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
     kind: Kind
     """``holdout`` draws the rows at random from a seed. So do ``k_fold``, ``stratified_k_fold`` (each fold has the
@@ -108,7 +106,7 @@ class Split(BaseModel):
         if extra_keys:
             raise ValueError(f'a {self.kind} split takes no "{extra_keys[0]}"')
         if self.nested and self.kind not in NESTED_KINDS:
-            raise ValueError(f'a {self.kind} split cannot be nested, only one of {", ".join(NESTED_KINDS)}')
+            raise ValueError(f"a {self.kind} split cannot be nested, only one of {', '.join(NESTED_KINDS)}")
         if self.file and not self.rows:
             raise ValueError("a rows split belongs to one data set; write it on its card")
         return self

@@ -1,20 +1,19 @@
-"""The Dataset class, the function that builds one from the rows of any source, and helpers for columns of text."""
+"""The Dataset class, and the function that builds one from the rows of any source and checks it."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, Card
-from probcal.data.labels import in_order
-from probcal.data.prepared_rows import prepared
+from probcal.data.preparation import prepare_columns
 from probcal.data.splits import stream_seed
+from probcal.data.text_values import as_text, sort_labels
 from probcal.errors import DataError, RowError, did_you_mean
 
 _MOST_CLASSES = 128
@@ -30,7 +29,7 @@ class Dataset:
     ``X`` is a (n_rows, n_columns) frame of float64 columns and of categorical columns with string categories, which
     are sorted unless the card lists them. NaN means missing in both. ``y`` is (n_rows,) int8, 1 for the positive
     class. On a multiclass card ``y`` is 0 to n_classes - 1, the place of the label among the sorted labels (see
-    ``in_order``).
+    ``sort_labels``).
 
     A multilabel card generates its rows. There ``X`` is a sparse (n_rows, n_columns) float64 matrix. ``y`` is
     (n_rows, n_labels) int8, 1 where the row has the label.
@@ -82,7 +81,10 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
     rows = rows.reset_index(drop=True)
-    _check_names(card, rows)
+    needed = [card.target, *(name for name, _ in _kinds(card, rows))]
+    if missing := [name for name in needed if name not in rows]:
+        suggestion = did_you_mean(missing[0], map(str, rows.columns))
+        raise DataError(f"{card.name}: the data have no column {missing[0]!r}, which the card names{suggestion}")
     unlabelled = rows[card.target].isna()
     if unlabelled.any() and not card.drop_unlabelled:
         first = int(unlabelled.idxmax())
@@ -97,13 +99,15 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     labels = rows[card.target].map(as_text).to_numpy(object)
     X = pd.DataFrame({name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)})
     if card.prepare:
-        X, kept = prepared(card.prepare, X)
-        labels = labels[kept]
+        X, is_complete = prepare_columns(card.prepare, X)
+        labels = labels[is_complete]
     if card.sample:
-        drawn = _drawn_rows(card, card.sample, len(labels))
-        X, labels = X.iloc[drawn].reset_index(drop=True), labels[drawn]
+        sample = _sample_rows(card, card.sample, len(labels))
+        X, labels = X.iloc[sample].reset_index(drop=True), labels[sample]
     _check_labels(card, labels)
-    dataset = Dataset(card, X, _codes(card, labels), strata=_places(labels) if card.by_majority else None)
+    is_binary = card.task == "binary"
+    y = np.isin(labels, card.positive_labels).astype(np.int8) if is_binary else _class_numbers(labels)
+    dataset = Dataset(card, X, y, strata=_class_numbers(labels) if card.by_majority else None)
     if card.split.kind == "holdout":
         dataset = _in_sorted_order(dataset)
     check(dataset)
@@ -113,12 +117,9 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
 def check(dataset: Dataset) -> None:
     """Raise DataError unless shape and fingerprint are what the card expects."""
     expect = dataset.card.expect
-    for what, found, wanted in (
-        ("rows", len(dataset.X), expect.rows),
-        ("columns", dataset.X.shape[1], expect.columns),
-    ):
-        if found != wanted:
-            raise DataError(f"{dataset.name}: {found} {what} arrived, the card expects {wanted}")
+    for what, count, expected in zip(("rows", "columns"), dataset.X.shape, (expect.rows, expect.columns), strict=True):
+        if count != expected:
+            raise DataError(f"{dataset.name}: {count} {what} arrived, the card expects {expected}")
     if expect.fingerprint and dataset.fingerprint() != expect.fingerprint:
         raise DataError(
             f"{dataset.name}: the values are not those the card expects "
@@ -126,7 +127,7 @@ def check(dataset: Dataset) -> None:
         )
 
 
-def _drawn_rows(card: Card, size: int, n_rows: int) -> np.ndarray:
+def _sample_rows(card: Card, size: int, n_rows: int) -> np.ndarray:
     """Return (size,) rising row numbers. They depend on the name of the card only.
 
     Raises DataError if there are fewer rows than ``size``.
@@ -137,31 +138,24 @@ def _drawn_rows(card: Card, size: int, n_rows: int) -> np.ndarray:
     return np.sort(random.permutation(n_rows)[:size])
 
 
-def _check_names(card: Card, rows: pd.DataFrame) -> None:
-    wanted = [card.target, *(name for name, _ in _kinds(card, rows))]
-    if missing := [name for name in wanted if name not in rows]:
-        near = did_you_mean(missing[0], map(str, rows.columns))
-        raise DataError(f"{card.name}: the data have no column {missing[0]!r}, which the card names{near}")
-
-
 def _check_labels(card: Card, labels: np.ndarray) -> None:
     levels, counts = np.unique(labels, return_counts=True)
-    found = {str(label): int(count) for label, count in zip(levels, counts, strict=True)}
-    if len(found) < 2:
-        only = f"only the label {next(iter(found))!r}" if found else "no rows"
+    classes = {str(label): int(count) for label, count in zip(levels, counts, strict=True)}
+    if len(classes) < 2:
+        only = f"only the label {next(iter(classes))!r}" if classes else "no rows"
         raise DataError(f"{card.name}: column {card.target!r} holds {only}; two classes are needed")
     named = {*card.positive_labels, *(card.expect.classes or {})}
-    if doubtful := [label for label in found if label.casefold() in _LIKE_MISSING and label not in named]:
+    if doubtful := [label for label in classes if label.casefold() in _LIKE_MISSING and label not in named]:
         raise DataError(
-            f"{card.name}: {found[doubtful[0]]} rows have the label {doubtful[0]!r} in column {card.target!r}, as if "
+            f"{card.name}: {classes[doubtful[0]]} rows have the label {doubtful[0]!r} in column {card.target!r}, as if "
             'it were missing; name it under "missing" of the files, or under "classes" if it is one'
         )
     if card.task == "multiclass" or card.by_majority:
-        _check_number_of_classes(card, sorted(found))
+        _check_number_of_classes(card, sorted(classes))
     if card.task == "binary":
-        _check_positive(card, sorted(found))
-    if card.expect.classes is not None and found != card.expect.classes:
-        raise DataError(f"{card.name}: the classes are {found}, the card expects {card.expect.classes}")
+        _check_positive(card, sorted(classes))
+    if card.expect.classes is not None and classes != card.expect.classes:
+        raise DataError(f"{card.name}: the classes are {classes}, the card expects {card.expect.classes}")
 
 
 def _check_positive(card: Card, labels: list[str]) -> None:
@@ -180,15 +174,10 @@ def _check_number_of_classes(card: Card, labels: list[str]) -> None:
         raise DataError(f"{where} {len(labels)} labels, at most {_MOST_CLASSES} are taken; is it the right column?")
 
 
-def _codes(card: Card, labels: np.ndarray) -> np.ndarray:
-    """Return the (n_rows,) int8 ``y`` of the Dataset."""
-    return np.isin(labels, card.positive_labels).astype(np.int8) if card.task == "binary" else _places(labels)
-
-
-def _places(labels: np.ndarray) -> np.ndarray:
-    """Return the place of each of the ``labels`` (n_rows,) among the sorted ones, int8."""
-    place = {label: number for number, label in enumerate(in_order(labels))}
-    return np.array([place[label] for label in labels], dtype=np.int8)
+def _class_numbers(labels: np.ndarray) -> np.ndarray:
+    """Return the number of each of the ``labels`` (n_rows,) among the sorted ones, int8."""
+    numbers = {label: number for number, label in enumerate(sort_labels(labels))}
+    return np.array([numbers[label] for label in labels], dtype=np.int8)
 
 
 def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
@@ -211,9 +200,9 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
     if kind != "nominal":
         numbers = pd.to_numeric(pd.Series(list(distinct), dtype=object), errors="coerce")
         numbers = numbers.to_numpy(np.float64, copy=True)
-        wrong = ~np.isfinite(numbers)
+        is_no_number = ~np.isfinite(numbers)
         if kind == "infer":
-            kind = "nominal" if wrong.any() else "numeric"
+            kind = "nominal" if is_no_number.any() else "numeric"
     if kind == "nominal":
         texts = [as_text(value) for value in distinct]
         levels = card.levels.get(name) or sorted(set(texts))
@@ -227,23 +216,14 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
             )
         recoded = np.array([*(position[text] for text in texts), -1])[codes]
         return pd.Categorical.from_codes(recoded, categories=pd.Index(levels, dtype=object))
-    if wrong.any():
-        first = int(np.argmax(wrong))
+    if is_no_number.any():
+        first = int(np.argmax(is_no_number))
         row = int(values.index[np.argmax(codes == first)])
         raise RowError(
             f"{card.name}: column {name!r} is numeric on the card, but row {row + 1} holds {distinct[first]!r}", row
         )
     numbers[np.isin(numbers, [float(code) for code in card.missing_codes.get(name, [])])] = np.nan
     return np.append(numbers, np.nan)[codes]
-
-
-def as_text(value: object) -> str:
-    """Return a label or level as the original file spells it: a whole number without ``.0``."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value)).lower()
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _in_order_of_split(card: Card, numbers: list[int], rows: pd.DataFrame) -> pd.DataFrame:
@@ -268,39 +248,3 @@ def _in_sorted_order(dataset: Dataset) -> Dataset:
         dataset.y[order],
         strata=None if strata is None else strata[order],
     )
-
-
-Spelling = Callable[[str], str | None]
-"""Function that maps a value to its new spelling, or to None for missing."""
-
-
-def text_column(values: Sequence[str | None] | pd.Series, spelling: Spelling = str) -> pd.Series:
-    """Return (n,) text as a categorical column of ``spelling(value)``. None and NaN mean missing."""
-    codes, distinct = pd.factorize(pd.Series(values, dtype=object))
-    return _spelt(codes, [spelling(value) for value in distinct])
-
-
-def respelt(column: pd.Series, spelling: Spelling) -> pd.Series:
-    """Return the categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
-    return _spelt(column.cat.codes.to_numpy(), [spelling(value) for value in column.cat.categories])
-
-
-def _spelt(codes: np.ndarray, values: list[str | None]) -> pd.Series:
-    """Return the categorical column of ``values[code]``. Values may be equal, and None or code -1 means missing."""
-    numbers, levels = pd.factorize(pd.Series(values, dtype=object))
-    categories = pd.Index(levels, dtype=object)  # pandas 3 would choose text of its own kind
-    return pd.Series(pd.Categorical.from_codes(np.append(numbers, -1)[codes], categories=categories))
-
-
-def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return frames of the same columns, one below the other. ``pd.concat`` would lose the categories."""
-    if len(frames) == 1:
-        return frames[0]
-    return pd.DataFrame({name: _stacked_column([frame[name] for frame in frames]) for name in frames[0]})
-
-
-def _stacked_column(parts: list[pd.Series]) -> pd.Series:
-    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-        joined = union_categoricals(parts)
-        return _spelt(joined.codes, list(joined.categories))
-    return pd.concat(parts, ignore_index=True)

@@ -23,21 +23,21 @@ class OrdinalEncoder(TransformerMixin, BaseEstimator):
         """Learn means and standard deviations of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``."""
         self.names_ = X.columns
         filled = SimpleImputer(keep_empty_features=True)
-        self.scaled_ = make_pipeline(filled, StandardScaler()).fit(_places(X))
+        self.scaled_ = make_pipeline(filled, StandardScaler()).fit(_ordinals(X))
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
         """Return (n_rows, n_columns) float64 without missing values, in the order of the columns."""
-        scaled: np.ndarray = self.scaled_.transform(_places(X[self.names_]))
+        scaled: np.ndarray = self.scaled_.transform(_ordinals(X[self.names_]))
         return scaled
 
 
-def _places(X: pd.DataFrame) -> np.ndarray:
+def _ordinals(X: pd.DataFrame) -> np.ndarray:
     """Return (n_rows, n_columns) float64 numbers and level positions. A missing value is NaN."""
-    return np.column_stack([_place(X.iloc[:, number]) for number in range(X.shape[1])])
+    return np.column_stack([_ordinal(X.iloc[:, number]) for number in range(X.shape[1])])
 
 
-def _place(column: pd.Series) -> np.ndarray:
+def _ordinal(column: pd.Series) -> np.ndarray:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         numbers: np.ndarray = column.to_numpy(np.float64)
         return numbers
@@ -58,7 +58,7 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
         """Learn modes, means and ranges of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``."""
         self.names_ = X.columns
         nominal = np.array([isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes], dtype=bool)
-        self.levels_ = {int(place): _Levels(X.iloc[:, place]) for place in np.flatnonzero(nominal)}
+        self.levels_ = {int(column): _Levels(X.iloc[:, column]) for column in np.flatnonzero(nominal)}
         self.numeric_ = np.flatnonzero(~nominal)
         self.ranges_ = _Ranges(self._numbers(X))
         return self
@@ -75,8 +75,8 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
         ends = np.cumsum(widths)
         encoded = np.zeros((len(X), ends[-1]))
         encoded[:, (ends - widths)[self.numeric_]] = scaled
-        for place, levels in self.levels_.items():
-            levels.mark(X.iloc[:, place], encoded[:, ends[place] - widths[place] : ends[place]])
+        for column, levels in self.levels_.items():
+            levels.mark(X.iloc[:, column], encoded[:, ends[column] - widths[column] : ends[column]])
         return encoded
 
     def _numbers(self, X: pd.DataFrame) -> np.ndarray:
@@ -98,11 +98,11 @@ class _Levels:
     def mark(self, column: pd.Series, encoded: np.ndarray) -> None:
         """Set the ones in ``encoded``, (n_rows, n_indicated) zeros."""
         position = {level: number for number, level in enumerate(self.indicated)}
-        of_code = np.array([position.get(level, -1) for level in column.cat.categories] + [-1])
-        of_code[-1] = position.get(self.mode, -1)  # code -1, a missing value, reads the last entry
-        chosen = of_code[column.cat.codes.to_numpy()]
-        rows = np.flatnonzero(chosen >= 0)
-        encoded[rows, chosen[rows]] = 1.0
+        # code -1, a missing value, reads the last entry
+        indicator_of_code = np.array([position.get(level, -1) for level in (*column.cat.categories, self.mode)])
+        indicators = indicator_of_code[column.cat.codes.to_numpy()]
+        rows = np.flatnonzero(indicators >= 0)
+        encoded[rows, indicators[rows]] = 1.0
 
 
 class _Ranges:
@@ -110,8 +110,8 @@ class _Ranges:
 
     def __init__(self, numbers: np.ndarray) -> None:
         self.mean, self.low, self.high = np.zeros((3, numbers.shape[1]))
-        for column, seen in _seen(numbers):
-            self.mean[column], self.low[column], self.high[column] = seen.mean(0), seen.min(0), seen.max(0)
+        for column, values in _present_values(numbers):
+            self.mean[column], self.low[column], self.high[column] = values.mean(0), values.min(0), values.max(0)
 
     def encode(self, numbers: np.ndarray) -> np.ndarray:
         missing = np.isnan(numbers)
@@ -121,16 +121,16 @@ class _Ranges:
         return np.where(width > 0, (numbers - self.low) / np.where(width > 0, width, 1.0), 0.0)
 
 
-def _seen(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.ndarray]]:
+def _present_values(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.ndarray]]:
     """Yield the columns without missing values at once, then each other column without its missing values."""
     missing = np.isnan(numbers)
-    holed = missing.any(axis=0)
-    if len(numbers) and not holed.all():
-        yield ~holed, np.asfortranarray(numbers[:, ~holed])
-    for column in np.flatnonzero(holed):
-        seen = numbers[~missing[:, column], column]
-        if len(seen):
-            yield int(column), seen
+    has_missing = missing.any(axis=0)
+    if len(numbers) and not has_missing.all():
+        yield ~has_missing, np.asfortranarray(numbers[:, ~has_missing])
+    for column in np.flatnonzero(has_missing):
+        values = numbers[~missing[:, column], column]
+        if len(values):
+            yield int(column), values
 
 
 ENCODERS: dict[str, type[NumericEncoder | OrdinalEncoder]] = {"numeric": NumericEncoder, "ordinal": OrdinalEncoder}

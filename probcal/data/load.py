@@ -15,16 +15,16 @@ from functools import lru_cache
 from pathlib import Path
 
 from probcal._lock import FileLock, HeldError
-from probcal.data.cache import Note, cache_folder, is_cached, notes, read_cached, remove_cached, write_cached
+from probcal.data.cache import Note, cache_folder, card_notes, is_cached, read_cached, remove_cached, write_cached
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import (
-    contents,
+    digest_files,
     missing_files,
     origin,
     original_paths,
-    place_of,
     read_original_files,
+    set_folder,
 )
 from probcal.data.sources.formats import hash_files, largest_data
 from probcal.data.sources.generated import bundled_rows
@@ -222,7 +222,7 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
         return _find_by_contents(card, folder, paths)
     locations = {location.fingerprint or str(location.folder): location for location in _earlier_sources(card)}
     if len(locations) > 1:
-        places = ", ".join(sorted(note.place for note in notes(card)))
+        places = ", ".join(sorted(note.place for note in card_notes(card)))
         raise AmbiguousDataError(
             f"{card.name}: the cache has several data sets of this card, from {places}, and its files are not at hand"
         )
@@ -236,8 +236,8 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
 
 def _find_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
     """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
-    digest = contents(hash_files(paths))
-    fingerprints = [note.fingerprint for note in notes(card) if note.contents == digest]
+    digest = digest_files(hash_files(paths))
+    fingerprints = [note.fingerprint for note in card_notes(card) if note.contents == digest]
     if not fingerprints:
         return LocatedDataset(_FILES, None, folder)
     return LocatedDataset(_CACHE if is_cached(fingerprints[0]) else _FILES, fingerprints[0], folder)
@@ -249,7 +249,7 @@ def _earlier_sources(card: Card) -> list[LocatedDataset]:
     Files that are still there are looked up as they are now. Where they are gone, what they gave then is returned.
     """
     locations = []
-    for note in notes(card):
+    for note in card_notes(card):
         folder = Path(note.folder) if note.folder else None
         paths = original_paths(card, folder) if folder else []
         if paths:
@@ -284,9 +284,8 @@ def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
         raise DataError(f"{origin(card, folder, error.row)}: {error}") from None
     except DataError as error:
         raise DataError(f"{origin(card, folder)}: {error}") from None
-    place = place_of(card, folder).resolve()
-    folder_name = str(folder.resolve()) if folder else None
-    return dataset, Note(str(place), contents(digests), dataset.fingerprint(), folder_name)
+    place = str(set_folder(card, folder).resolve())
+    return dataset, Note(place, digest_files(digests), dataset.fingerprint(), str(folder.resolve()) if folder else None)
 
 
 def _read_openml(card: Card, source: str) -> tuple[Dataset, Note]:

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from probcal._io import counted
-from probcal.data.dataset import as_text
-from probcal.data.labels import NUMBER
+from probcal.data.text_values import NUMBER, as_text
 from probcal.errors import DataError
 from probcal.reading.number_form import Mark, plain_values, rounded_numbers
 from probcal.reading.table import UserTable

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from probcal.data.labels import in_order
+from probcal.data.text_values import sort_labels
 from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.file_columns import MISSING_GROUP
 from probcal.measure.prediction_file import FilePredictions
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
-from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
+from probcal.metrics.metric import Metric, Prediction
+from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
 
 Floats = npt.NDArray[np.float64]
 
@@ -182,7 +183,7 @@ def _parts(predictions: FilePredictions) -> Iterator[tuple[str, str, str, npt.ND
     has_weight = predictions.weight > 0
     yield "all rows", "", "", np.flatnonzero(has_weight)
     for column, groups in predictions.groups.items():
-        names = in_order(set(groups[has_weight]) - {MISSING_GROUP})
+        names = sort_labels(set(groups[has_weight]) - {MISSING_GROUP})
         for group in [*names, *({MISSING_GROUP} & set(groups[has_weight]))]:
             yield f"{column} = {group}", column, group, np.flatnonzero(has_weight & (groups == group))
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal._io import counted
-from probcal.data.labels import in_order
+from probcal.data.text_values import sort_labels
 from probcal.errors import DataError, did_you_mean
 from probcal.measure.file_columns import ROUNDING, FileColumn, Floats, one_spelling, refuse_rows, same_label, texts_of
 from probcal.reading.decimal_mark import Marks, decimal_marks
@@ -246,7 +246,7 @@ def _classes(
         negatives = [label for label in labels if label != positive]
         return (negatives[0] if len(negatives) == 1 else f"not {positive}", positive), [0]
     column_labels = _labels_of_columns(columns, labels, source)
-    classes = in_order(column_labels)
+    classes = sort_labels(column_labels)
     if len(classes) == 2:
         positive_label = positive or _positive_of(labels, source, "", default=classes[1])
         classes = [label for label in classes if label != positive_label] + [positive_label]

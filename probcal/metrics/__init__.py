@@ -40,7 +40,6 @@ from probcal.metrics.curve_distance import calibration_distance_quantile, integr
 from probcal.metrics.curves import BinnedCurve, Curve, binned_curve, isotonic_curve, loess_curve
 from probcal.metrics.decision_curve import DecisionCurve, decision_curve, net_benefit
 from probcal.metrics.decomposition import ScoreDecomposition, score_decomposition, sharpness
-from probcal.metrics.groups import metrics_by_group
 from probcal.metrics.losses import (
     MurphyDecomposition,
     brier_score,
@@ -51,6 +50,8 @@ from probcal.metrics.losses import (
     murphy_decomposition,
     rms_error,
 )
+from probcal.metrics.metric import Metric
+from probcal.metrics.metric_values import all_metrics, means_over_labels, metrics_by_group
 from probcal.metrics.ranking import roc_auc, roc_curve
 from probcal.metrics.recalibration import calibration_intercept, calibration_slope
 from probcal.metrics.registry import (
@@ -61,11 +62,8 @@ from probcal.metrics.registry import (
     METHOD_METRICS,
     METRICS,
     NAMED,
-    Metric,
-    all_metrics,
     find_metric,
     loss_parameter,
-    means_over_labels,
     metric_named,
     nearest_cost,
 )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from probcal.metrics.checked_rows import checked, is_count, is_number
-from probcal.metrics.ranking import RankedRows
+from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 
 _NEVER_BELOW = 0.3
 """P(range <= .3) is 1.4e-22."""
@@ -51,10 +51,6 @@ def _normal_exceeds(x: float) -> float:
     return math.erfc(x / math.sqrt(2)) / 2
 
 
-_SHARE_ROUNDING = 1e-12
-"""A share of the weight counts as reached if only rounding of a sum keeps it from its target."""
-
-
 def empirical_calibration_error(
     y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None, labels: Any = None
 ) -> float:
@@ -77,11 +73,9 @@ def empirical_calibration_error(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -93,7 +87,7 @@ def empirical_calibration_error(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return range_error(_ranked(y, p, sample_weight, pos_label, labels))
+    return range_error(rank_each_class(checked(y, p, sample_weight, pos_label, labels)))
 
 
 def kolmogorov_smirnov_error(
@@ -117,11 +111,9 @@ def kolmogorov_smirnov_error(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -133,7 +125,7 @@ def kolmogorov_smirnov_error(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return largest_sum_error(_ranked(y, p, sample_weight, pos_label, labels))
+    return largest_sum_error(rank_each_class(checked(y, p, sample_weight, pos_label, labels)))
 
 
 def expected_calibration_error(
@@ -168,11 +160,9 @@ def expected_calibration_error(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -189,7 +179,7 @@ def expected_calibration_error(
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f'strategy must be "uniform" or "quantile", not {strategy!r}')
-    return bin_error(_ranked(y, p, sample_weight, pos_label, labels), int(n_bins), strategy)
+    return bin_error(rank_each_class(checked(y, p, sample_weight, pos_label, labels)), int(n_bins), strategy)
 
 
 def calibration_p_value(
@@ -217,11 +207,9 @@ def calibration_p_value(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -233,29 +221,25 @@ def calibration_p_value(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return p_value(_ranked(y, p, sample_weight, pos_label, labels))
+    return p_value(rank_each_class(checked(y, p, sample_weight, pos_label, labels)))
 
 
 def range_error(ranked: list[RankedRows]) -> float:
-    return float(np.mean([_range(one) / one.total for one in ranked]))
+    return float(np.mean([_range(rows) / rows.total for rows in ranked]))
 
 
 def largest_sum_error(ranked: list[RankedRows]) -> float:
-    return float(np.mean([np.abs(one.sums).max() / one.total for one in ranked]))
+    return float(np.mean([np.abs(rows.sums).max() / rows.total for rows in ranked]))
 
 
 def bin_error(ranked: list[RankedRows], n_bins: int = 15, strategy: str = "uniform") -> float:
     cut = _equal_widths if strategy == "uniform" else _equal_weights
     # share x |frequency - mean| of a bin is |sum of weight (y - p) in it| / total, a step of the running sum
-    return float(np.mean([np.abs(np.diff(one.sums[cut(one, n_bins)])).sum() / one.total for one in ranked]))
+    return float(np.mean([np.abs(np.diff(rows.sums[cut(rows, n_bins)])).sum() / rows.total for rows in ranked]))
 
 
 def p_value(ranked: list[RankedRows]) -> float:
-    return min(1.0, len(ranked) * min(_p_value(one) for one in ranked))
-
-
-def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any, labels: Any) -> list[RankedRows]:
-    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
+    return min(1.0, len(ranked) * min(_p_value(rows) for rows in ranked))
 
 
 def _range(ranked: RankedRows) -> float:
@@ -272,7 +256,7 @@ def _equal_widths(ranked: RankedRows, n_bins: int) -> np.ndarray:
 def _equal_weights(ranked: RankedRows, n_bins: int) -> np.ndarray:
     reached = ranked.up_to(ranked.weight)[1:]
     targets = np.arange(1, n_bins) * reached[-1] / n_bins
-    blocks = np.searchsorted(reached, targets * (1 - _SHARE_ROUNDING)) + 1
+    blocks = np.searchsorted(reached, targets * (1 - SHARE_ROUNDING)) + 1
     return np.concatenate([[0], blocks, [len(ranked.ends)]])
 
 

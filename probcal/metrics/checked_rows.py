@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from probcal._classes import column_names, places_among
-from probcal._validation import label_positions, number_array, value_array
-from probcal.metrics.label_columns import in_label_order
+from probcal._validation import number_array
+from probcal.metrics.label_columns import check_sums, label_values, listed, number_labels, refuse, sum_tolerance
 
 _UNITS = {"bits": 2.0, "nats": math.e}
-_SUM_TOLERANCE = 1e-6
-"""Ten roundings of float32."""
 
 
 @dataclass(frozen=True)
@@ -63,24 +59,17 @@ class Rows:
         if self.p.ndim == 1:
             return [self]
         classes = range(self.p.shape[1])
-        return [Rows((self.y == one).astype(np.float64), self.p[:, one], self.weight) for one in classes]
+        return [Rows((self.y == label).astype(np.float64), self.p[:, label], self.weight) for label in classes]
 
 
 def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
-    return checked_numbers(*numbered(y, p, pos_label, labels), sample_weight)
-
-
-def numbered(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> tuple[Any, Any]:
-    """Return the labels as numbers of columns, and the probabilities with their columns in that order."""
-    if labels is None:
-        y, p = in_label_order(y, p, pos_label)
-    return class_numbers(y, p, pos_label, labels)
+    return checked_numbers(*number_labels(y, p, pos_label, labels), sample_weight)
 
 
 def checked_numbers(y: Any, p: Any, sample_weight: Any = None) -> Rows:
     """Return what ``checked`` does, for labels that are known to be the numbers of the columns."""
-    tolerance = _sum_tolerance(p)
+    tolerance = sum_tolerance(p)
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
@@ -98,10 +87,10 @@ def checked_numbers(y: Any, p: Any, sample_weight: Any = None) -> Rows:
     if p.ndim == 2 and p.shape[1] == 2:
         negative, p = p[:, 0], p[:, 1]
     weight = _checked_weight(sample_weight, len(y))
-    kept = weight > 0
-    if kept.all():
+    counts = weight > 0
+    if counts.all():
         return Rows(y, p, weight, negative)
-    return Rows(y[kept], p[kept], weight[kept], None if negative is None else negative[kept])
+    return Rows(y[counts], p[counts], weight[counts], None if negative is None else negative[counts])
 
 
 def checked_two_classes(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
@@ -125,8 +114,8 @@ def checked_pair(a: Any, b: Any, sample_weight: Any, names: tuple[str, str]) -> 
     for values, name in zip((a, b), names, strict=True):
         refuse(~((values >= 0) & (values <= 1)), values, f"{name} must lie within [0, 1], with no missing values")
     weight = _checked_weight(sample_weight, len(a))
-    kept = weight > 0
-    return Rows(a[kept], b[kept], weight[kept])
+    counts = weight > 0
+    return Rows(a[counts], b[counts], weight[counts])
 
 
 def checked_base(base: float | str) -> float:
@@ -139,14 +128,6 @@ def checked_base(base: float | str) -> float:
     return float(base)
 
 
-def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
-    """Raise ValueError with the ``rule`` and the first row where ``bad`` is True."""
-    if bad.any():
-        where = np.unravel_index(int(np.argmax(bad)), bad.shape)
-        place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
-        raise ValueError(f"{rule} ({place}, counted from 0: {repr(float(values[where])).removesuffix('.0')})")
-
-
 def is_number(value: Any) -> bool:
     """Return whether ``value`` is one real number, including NaN and infinity. True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -157,118 +138,13 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
-def class_numbers(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> tuple[Any, Any]:
-    """Return (y, p). ``y`` tells whether each label is ``pos_label``, or without one which column of ``p`` it has.
-
-    The columns are in the order of ``labels``, or without them in the sorted order of the texts in ``y``, as
-    scikit-learn has them. Other labels are returned as they are. With both ``labels`` and ``pos_label``, ``p`` is
-    returned with the columns of that class and of the others. Raises ValueError for missing and for unknown labels, and
-    where labels and columns differ in number.
-    """
-    if labels is not None:
-        return _among_labels(y, p, pos_label, labels)
-    if pos_label is not None:
-        return _is_positive(y, p, pos_label), p
-    found = _labels(y)
-    if found.dtype.kind not in "UTO" or found.ndim != 1 or np.ndim(p) != 2 or np.ma.is_masked(y):
-        return y, p
-    if not len(found) or not all(isinstance(one, str) for one in found.tolist()):
-        return found, p
-    classes, numbers = np.unique(found.astype(str), return_inverse=True)
-    if len(classes) != np.shape(p)[1]:
-        raise ValueError(
-            f"y holds {len(classes)} different labels, and p has {np.shape(p)[1]} columns; name the label of each "
-            "column with labels, such as labels=model.classes_"
-        )
-    return numbers, p
-
-
-def _among_labels(y: Any, p: Any, pos_label: Any, labels: Any) -> tuple[np.ndarray, Any]:
-    classes = value_array(labels, "labels", "label")
-    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise ValueError(
-            f"labels must be two or more different labels in rising order, the order of the columns of p, not "
-            f"{classes.tolist()}"
-        )
-    given = value_array(y, "y", "label")
-    places = label_positions(given, classes)
-    if (places < 0).any():
-        raise ValueError(
-            f"y holds the label {given[places < 0].tolist()[0]!r}, which is not one of labels "
-            f"({_listed(classes.tolist())})"
-        )
-    columns = np.shape(p)[1] if np.ndim(p) == 2 else None
-    if columns not in (None, len(classes)):
-        raise ValueError(f"p must have a column for each of {len(classes)} labels, not {columns}")
-    p = _in_order_of(classes, p)
-    if pos_label is None:
-        if columns is None and len(classes) > 2:
-            raise ValueError(
-                f"p is of shape (n,), and there are {len(classes)} labels; give pos_label, the label that p belongs to"
-            )
-        return places, p
-    place = int(label_positions(np.array([pos_label], dtype=object), classes)[0])
-    if place < 0:
-        raise ValueError(f"pos_label {pos_label!r} is not one of labels ({_listed(classes.tolist())})")
-    if columns is not None and (columns > 2 or place == 0):
-        tolerance, matrix = _sum_tolerance(p), _numbers(p, "p")
-        _check_sums(matrix, tolerance)
-        p = matrix[:, place] if columns > 2 else np.asarray(p)[:, ::-1]
-    return places == place, p
-
-
-def _in_order_of(classes: np.ndarray, p: Any) -> Any:
-    """Return the columns of a frame that are named after the classes in the order of these. Otherwise return ``p``."""
-    places = places_among(column_names(p), classes)
-    return p if -1 in places or places == sorted(places) else np.asarray(p)[:, places]
-
-
-def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
-    """Return whether each label is ``pos_label``, (n,). Labels of any kind are allowed, at most two of them."""
-    labels = value_array(y, "y", "label")
-    if np.ndim(p) == 2 and np.shape(p)[1] > 2:
-        raise ValueError(
-            f"pos_label is for two classes, and p has {np.shape(p)[1]} columns; name their labels with labels"
-        )
-    found = set(labels.tolist())
-    if len(found | {pos_label}) > 2:
-        reason = "more than two labels" if pos_label in found else f"no label {pos_label!r}"
-        raise ValueError(
-            f"y holds {reason} (it holds {_listed(found)}); for one class against the rest name all of them with "
-            "labels, such as labels=model.classes_"
-        )
-    return np.asarray(labels == pos_label)
-
-
-def _listed(labels: Collection[Any]) -> str:
-    """Return the first five labels in order, for a message."""
-    return ", ".join(sorted(map(repr, labels))[:5]) + (", ..." if len(labels) > 5 else "")
-
-
-def _labels(y: Any) -> np.ndarray:
-    """Return ``y`` as an array. Among texts a missing value stays one, which NumPy would make the text "nan"."""
-    labels: np.ndarray = np.asarray(y)
-    return np.asarray(y, dtype=object) if labels.dtype.kind == "U" and not isinstance(y, np.ndarray) else labels
-
-
 def _check_classes(y: np.ndarray, p: np.ndarray, tolerance: float) -> None:
     n_classes = p.shape[1]
     if n_classes < 2:
         raise ValueError("p must be of shape (n,) or have a column for each of two or more classes, not one column")
     numbers = f"y must hold the whole numbers 0 to {n_classes - 1} only, the columns of p, with no missing values"
     refuse(~((y >= 0) & (y < n_classes) & (y == np.floor(y))), y, numbers)
-    _check_sums(p, tolerance)
-
-
-def _check_sums(p: np.ndarray, tolerance: float) -> None:
-    sums = p.sum(axis=1)
-    refuse(np.abs(sums - 1) > tolerance, sums, "each row of p must sum to 1")
-
-
-def _sum_tolerance(p: Any) -> float:
-    """Return the tolerance of the sum of a row of predictions: ten roundings of float16 or of float32."""
-    is_half = not isinstance(p, list | tuple) and np.asarray(p).dtype == np.float16
-    return 10 * float(np.finfo(np.float16).eps) if is_half else _SUM_TOLERANCE
+    check_sums(p, tolerance)
 
 
 def _check_not_empty(y: np.ndarray) -> None:
@@ -300,7 +176,8 @@ def _numbers(values: Any, name: str) -> np.ndarray:
     except ValueError as error:
         if np.ma.is_masked(values):
             raise
-        labels = _labels(values).ravel().tolist()
-        if all(isinstance(one, str) for one in labels):
-            raise ValueError(f"y holds texts ({_listed(set(labels))}); name the positive one with pos_label") from None
+        labels = label_values(values).ravel().tolist()
+        if all(isinstance(label, str) for label in labels):
+            texts = listed(sorted(set(labels), key=repr))
+            raise ValueError(f"y holds texts ({texts}); name the positive one with pos_label") from None
         raise ValueError(f"{error}; for labels of another kind give pos_label") from None

@@ -8,10 +8,9 @@ import numpy as np
 
 from probcal.metrics.checked_rows import checked, is_number
 from probcal.metrics.curves import LOESS_POINTS, blocks_of, isotonic_of, loess_of
-from probcal.metrics.ranking import RankedRows
+from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 
 Distances = list[tuple[np.ndarray, np.ndarray]]
-_SHARE_ROUNDING = 1e-12
 
 
 def integrated_calibration_index(
@@ -36,11 +35,9 @@ def integrated_calibration_index(
         follows noise more. For calibrated predictions, its ICI is 1.3 times as large on 300 rows, and 2.2 times as
         large on 5000 rows.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -52,7 +49,8 @@ def integrated_calibration_index(
     ValueError
         If ``curve`` is unknown, or another argument is invalid (see ``probcal.metrics``).
     """
-    return mean_distance(distances(_ranked(y, p, sample_weight, pos_label, labels), curve))
+    ranked = rank_each_class(checked(y, p, sample_weight, pos_label, labels))
+    return mean_distance(curve_distances(ranked, curve))
 
 
 def calibration_distance_quantile(
@@ -84,11 +82,9 @@ def calibration_distance_quantile(
     curve : {"loess", "isotonic"}, default="loess"
         Estimate of P(y = 1) given p.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -102,35 +98,31 @@ def calibration_distance_quantile(
     """
     if not (is_number(q) and 0 < q <= 1):
         raise ValueError(f"q must be a number above 0 and at most 1, such as .5 or .9, not {q!r}")
-    return distance_quantile(distances(_ranked(y, p, sample_weight, pos_label, labels), curve), float(q))
+    ranked = rank_each_class(checked(y, p, sample_weight, pos_label, labels))
+    return distance_quantile(curve_distances(ranked, curve), float(q))
 
 
-def mean_distance(found: Distances) -> float:
-    return float(np.mean([np.average(distance, weights=weight) for distance, weight in found]))
+def mean_distance(distances: Distances) -> float:
+    return float(np.mean([np.average(distance, weights=weight) for distance, weight in distances]))
 
 
-def distance_quantile(found: Distances, q: float) -> float:
-    return float(np.mean([_quantile(distance, weight, q) for distance, weight in found]))
+def distance_quantile(distances: Distances, q: float) -> float:
+    return float(np.mean([_quantile(distance, weight, q) for distance, weight in distances]))
 
 
-def distances(ranked: list[RankedRows], curve: str = "loess", most_points: int = LOESS_POINTS) -> Distances:
+def curve_distances(ranked: list[RankedRows], curve: str = "loess", most_points: int = LOESS_POINTS) -> Distances:
     """Return |p - curve(p)| and the weight of each distinct prediction, for each class."""
     if curve not in ("loess", "isotonic"):
         raise ValueError(f'curve must be "loess" or "isotonic", not {curve!r}')
-    found = []
-    for one in ranked:
-        p, _, weight = blocks_of(one)
-        estimated = loess_of(one, most_points) if curve == "loess" else isotonic_of(one)
-        found.append((np.abs(p - np.interp(p, *estimated)), weight))
-    return found
+    distances = []
+    for rows in ranked:
+        p, _, weight = blocks_of(rows)
+        estimate = loess_of(rows, most_points) if curve == "loess" else isotonic_of(rows)
+        distances.append((np.abs(p - np.interp(p, *estimate)), weight))
+    return distances
 
 
 def _quantile(values: np.ndarray, weight: np.ndarray, q: float) -> float:
     order = np.argsort(values)
     reached = np.cumsum(weight[order])
-    place = np.searchsorted(reached, q * reached[-1] * (1 - _SHARE_ROUNDING))
-    return float(values[order[place]])
-
-
-def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any, labels: Any) -> list[RankedRows]:
-    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
+    return float(values[order[np.searchsorted(reached, q * reached[-1] * (1 - SHARE_ROUNDING))]])

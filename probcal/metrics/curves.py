@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.metrics.checked_rows import Rows, checked_two_classes, is_count
-from probcal.metrics.ranking import RankedRows
+from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows
 
 Array = npt.NDArray[np.float64]
 
@@ -23,7 +23,6 @@ LOESS_POINTS = 1000
 """Most points that loess is fitted to. More distinct predictions are pooled in so many bins of equal weight."""
 COARSE = 300
 """Most points where loess is fitted many times."""
-_SHARE_ROUNDING = 1e-12
 
 
 class BinnedCurve(NamedTuple):
@@ -87,10 +86,9 @@ def binned_curve(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+        Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -125,7 +123,7 @@ def bin_numbers(p: Array, weight: Array, n_bins: int, strategy: str = "quantile"
     reached = np.cumsum(in_block)
     middles = (2 * reached - in_block) * n_bins
     # a middle at an edge stays in the bin above it, also where rounding of the weights' sums moves it below
-    numbers = np.minimum(middles * (1 + _SHARE_ROUNDING) // (2 * reached[-1]), n_bins - 1)
+    numbers = np.minimum(middles * (1 + SHARE_ROUNDING) // (2 * reached[-1]), n_bins - 1)
     return np.asarray(numbers, np.intp)[places]
 
 
@@ -153,10 +151,9 @@ def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any 
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+        Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -188,10 +185,9 @@ def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+        Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -238,7 +234,7 @@ def loess_kernels(x: Array, weight: Array) -> tuple[Array, Array]:
     distance = np.abs(x - x[:, np.newaxis])
     order: npt.NDArray[np.intp] = np.argsort(distance, axis=1)
     reached = np.cumsum(weight[order], axis=1)
-    last = (reached < LOESS_SPAN * weight.sum() * (1 - _SHARE_ROUNDING)).sum(axis=1)
+    last = (reached < LOESS_SPAN * weight.sum() * (1 - SHARE_ROUNDING)).sum(axis=1)
     radius = distance[np.arange(len(x)), order[np.arange(len(x)), last]][:, np.newaxis]
     radius[radius == 0] = np.finfo(float).tiny  # a prediction that most rows share: its observed frequency alone
     kernel = np.clip(1 - np.minimum(distance / radius, 1) ** 3, 0, 1) ** 3

@@ -10,7 +10,7 @@ import numpy as np
 from probcal.metrics.checked_rows import Rows, checked, checked_base, checked_two_classes
 from probcal.metrics.curves import blocks_of, isotonic_of
 from probcal.metrics.losses import entropy_of, squared_error
-from probcal.metrics.ranking import RankedRows
+from probcal.metrics.ranking import RankedRows, rank_each_class
 
 
 class ScoreDecomposition(NamedTuple):
@@ -78,11 +78,9 @@ def score_decomposition(
     base : {"bits", "nats"} or float, default="bits"
         Unit of the log loss, or the base of its logarithm. The Brier score has no unit.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -100,8 +98,7 @@ def score_decomposition(
         raise ValueError(f'recalibration must be "isotonic" or "distinct", not {recalibration!r}')
     _check_loss(loss)
     rows = (checked if loss == "brier" else checked_two_classes)(y, p, sample_weight, pos_label, labels)
-    ranked = [RankedRows.of(one) for one in rows.against_the_rest()]
-    return decomposition_of(rows, ranked, loss, recalibration, checked_base(base))
+    return decomposition_of(rows, rank_each_class(rows), loss, recalibration, checked_base(base))
 
 
 def sharpness(p: Any, sample_weight: Any = None, *, loss: str = "brier", base: float | str = "bits") -> float:
@@ -143,16 +140,16 @@ def decomposition_of(
 ) -> ScoreDecomposition:
     """Return the decomposition. ``ranked`` holds ``rows``, each class against the rest."""
     refinement = uncertainty = 0.0
-    for one in ranked:
-        _, observed, weight = blocks_of(one)
+    for one_against_rest in ranked:
+        _, observed, weight = blocks_of(one_against_rest)
         if recalibration == "isotonic":
-            observed = isotonic_of(one).observed
+            observed = isotonic_of(one_against_rest).observed
         share = 1.0 if len(ranked) == 1 else 0.5
         uncertainty += share * float(_lowest_loss(np.array([np.average(observed, weights=weight)]), loss, base)[0])
         refinement += share * float(np.average(_lowest_loss(observed, loss, base), weights=weight))
-    found = squared_error(rows) if loss == "brier" else entropy_of(rows, base)
+    mean_loss = squared_error(rows) if loss == "brier" else entropy_of(rows, base)
     # both parts are at least 0, and rounding must not make them less
-    parts = found, max(0.0, found - refinement), max(0.0, uncertainty - refinement), uncertainty
+    parts = mean_loss, max(0.0, mean_loss - refinement), max(0.0, uncertainty - refinement), uncertainty
     return ScoreDecomposition(*map(float, parts))
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.metrics.curves import COARSE, bin_numbers, loess_kernels
+from probcal.metrics.ranking import SHARE_ROUNDING
 
 Floats = npt.NDArray[np.float64]
 
 ECE_BINS = 15
 _CELLS = 1024
 """Cells of the grid of the smooth error. It moves the value by less than .001, which is little beside an interval."""
-_SHARE_ROUNDING = 1e-12
 _NEWTON_STEPS = 30
 
 
@@ -162,7 +162,7 @@ class DrawnRows:
         reached = np.cumsum(self.weight, axis=1)
         edges = [np.zeros(len(reached), np.intp)]
         for number in range(1, n_bins):
-            target = number * reached[:, -1:] / n_bins * (1 - _SHARE_ROUNDING)
+            target = number * reached[:, -1:] / n_bins * (1 - SHARE_ROUNDING)
             edges.append((reached < target).sum(axis=1) + 1)
         edges.append(np.full(len(reached), len(self.blocks.p)))
         at_edges = np.take_along_axis(self.sums, np.column_stack(edges), axis=1)
@@ -282,7 +282,7 @@ class DrawnRows:
     def distance_quantile(self, q: float) -> Floats:
         order = np.argsort(self.curve_distances, axis=1)
         reached = np.cumsum(np.take_along_axis(self.weight, order, axis=1), axis=1)
-        place = (reached < q * reached[:, -1:] * (1 - _SHARE_ROUNDING)).sum(axis=1)
+        place = (reached < q * reached[:, -1:] * (1 - SHARE_ROUNDING)).sum(axis=1)
         chosen = np.take_along_axis(order, place[:, None], axis=1)
         return np.take_along_axis(self.curve_distances, chosen, axis=1)[:, 0]
 

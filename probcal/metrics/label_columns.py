@@ -1,4 +1,4 @@
-"""Match the labels of rows to the columns of their predicted probabilities."""
+"""Match the labels of rows to the columns of their predicted probabilities: by names, by ``labels``, or by order."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 
 from probcal._classes import column_names, places_among
+from probcal._validation import label_positions, number_array, value_array
 
+_SUM_TOLERANCE = 1e-6
+"""Ten roundings of float32."""
 _MOST_SHOWN = 5
 
 
-def in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
+def number_labels(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> tuple[Any, Any]:
+    """Return the labels as numbers of columns, and the probabilities with their columns in that order."""
+    if labels is None:
+        y, p = _in_label_order(y, p, pos_label)
+    return _class_numbers(y, p, pos_label, labels)
+
+
+def _in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
     """Return the labels, and the probabilities with their columns in the order of the labels.
 
     Where the columns of a frame are named after the labels, the names decide: ``y`` becomes the numbers of its columns,
@@ -28,8 +38,8 @@ def in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
     if not names and pos_label is None:
         _refuse_count_from_one(y, np.shape(p)[1])
         return y, p
-    found, codes = _distinct(y)
-    named = found if pos_label is None or pos_label in found else [*found, pos_label]
+    labels, codes = _distinct(y)
+    named = labels if pos_label is None or pos_label in labels else [*labels, pos_label]
     places = places_among(names, named)
     if max(places) < 0 or (codes < 0).any():
         if pos_label is None:
@@ -39,10 +49,10 @@ def in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
         return y, p
     if -1 in places:
         raise ValueError(
-            f"p has the columns {_listed(names)}, and none is named after the label {named[places.index(-1)]!r}; name "
+            f"p has the columns {listed(names)}, and none is named after the label {named[places.index(-1)]!r}; name "
             "each column after its label, or give an array with the columns in sorted order of the labels"
         )
-    order, values = _sorted_places(names, as_texts=all(isinstance(one, str) for one in found)), np.asarray(p)
+    order, values = _sorted_places(names, as_texts=all(isinstance(label, str) for label in labels)), np.asarray(p)
     if pos_label is not None:
         last = places[named.index(pos_label)]
         return y, values[:, [*(place for place in order if place != last), last]]
@@ -53,8 +63,8 @@ def _distinct(y: Any) -> tuple[list[Any], np.ndarray]:
     """Return the distinct labels, and the place of each row's label among them, which is -1 for a missing one."""
     from pandas import factorize
 
-    codes, found = factorize(np.asarray(y, dtype=object))
-    return [one.item() if isinstance(one, np.generic) else one for one in found], codes
+    codes, labels = factorize(np.asarray(y, dtype=object))
+    return [label.item() if isinstance(label, np.generic) else label for label in labels], codes
 
 
 def _sorted_places(names: list[Any], *, as_texts: bool) -> list[int]:
@@ -68,9 +78,9 @@ def _sorted_places(names: list[Any], *, as_texts: bool) -> list[int]:
 
 def _refuse_unsorted(labels: list[Any], pos_label: Any) -> None:
     """Raise ValueError unless ``pos_label`` is the last of two labels, whose column is the second by every reading."""
-    others = [one for one in labels if one != pos_label]
+    others = [label for label in labels if label != pos_label]
     try:
-        last = all(one < pos_label for one in others) if others else pos_label == 1
+        last = all(label < pos_label for label in others) if others else pos_label == 1
     except TypeError:
         last = False
     if not last:
@@ -89,11 +99,120 @@ def _refuse_count_from_one(y: Any, n_columns: int) -> None:
         return
     if numbers.min() >= 1 and numbers.max() < n_columns:
         raise ValueError(
-            f"y holds {_listed(np.unique(numbers).tolist())} and no 0, and p has {n_columns} columns, so y may count "
+            f"y holds {listed(np.unique(numbers).tolist())} and no 0, and p has {n_columns} columns, so y may count "
             "them from 0 or from 1; give a DataFrame whose columns are named after the labels, such as "
             "pd.DataFrame(p, columns=model.classes_)"
         )
 
 
-def _listed(values: list[Any]) -> str:
-    return ", ".join(repr(one) for one in values[:_MOST_SHOWN]) + (", ..." if len(values) > _MOST_SHOWN else "")
+def _class_numbers(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> tuple[Any, Any]:
+    """Return (y, p). ``y`` tells whether each label is ``pos_label``, or without one which column of ``p`` it has.
+
+    The columns are in the order of ``labels``, or without them in the sorted order of the texts in ``y``, as
+    scikit-learn has them. Other labels are returned as they are. With both ``labels`` and ``pos_label``, ``p`` is
+    returned with the columns of that class and of the others. Raises ValueError for missing and for unknown labels, and
+    where labels and columns differ in number.
+    """
+    if labels is not None:
+        return _among_labels(y, p, pos_label, labels)
+    if pos_label is not None:
+        return _is_positive(y, p, pos_label), p
+    values = label_values(y)
+    if values.dtype.kind not in "UTO" or values.ndim != 1 or np.ndim(p) != 2 or np.ma.is_masked(y):
+        return y, p
+    if not len(values) or not all(isinstance(label, str) for label in values.tolist()):
+        return values, p
+    classes, numbers = np.unique(values.astype(str), return_inverse=True)
+    if len(classes) != np.shape(p)[1]:
+        raise ValueError(
+            f"y holds {len(classes)} different labels, and p has {np.shape(p)[1]} columns; name the label of each "
+            "column with labels, such as labels=model.classes_"
+        )
+    return numbers, p
+
+
+def _among_labels(y: Any, p: Any, pos_label: Any, labels: Any) -> tuple[np.ndarray, Any]:
+    classes = value_array(labels, "labels", "label")
+    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
+        raise ValueError(
+            f"labels must be two or more different labels in rising order, the order of the columns of p, not "
+            f"{classes.tolist()}"
+        )
+    values = value_array(y, "y", "label")
+    columns = label_positions(values, classes)
+    if (columns < 0).any():
+        raise ValueError(
+            f"y holds the label {values[columns < 0].tolist()[0]!r}, which is not one of labels "
+            f"({listed(sorted(classes.tolist(), key=repr))})"
+        )
+    n_columns = np.shape(p)[1] if np.ndim(p) == 2 else None
+    if n_columns not in (None, len(classes)):
+        raise ValueError(f"p must have a column for each of {len(classes)} labels, not {n_columns}")
+    p = _in_order_of(classes, p)
+    if pos_label is None:
+        if n_columns is None and len(classes) > 2:
+            raise ValueError(
+                f"p is of shape (n,), and there are {len(classes)} labels; give pos_label, the label that p belongs to"
+            )
+        return columns, p
+    column = int(label_positions(np.array([pos_label], dtype=object), classes)[0])
+    if column < 0:
+        raise ValueError(f"pos_label {pos_label!r} is not one of labels ({listed(sorted(classes.tolist(), key=repr))})")
+    if n_columns is not None and (n_columns > 2 or column == 0):
+        matrix = number_array(p, "p")
+        check_sums(matrix, sum_tolerance(p))  # which nobody can check once the other columns are left out
+        p = matrix[:, column] if n_columns > 2 else np.asarray(p)[:, ::-1]
+    return columns == column, p
+
+
+def _in_order_of(classes: np.ndarray, p: Any) -> Any:
+    """Return the columns of a frame that are named after the classes in the order of these. Otherwise return ``p``."""
+    columns = places_among(column_names(p), classes)
+    return p if -1 in columns or columns == sorted(columns) else np.asarray(p)[:, columns]
+
+
+def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
+    """Return whether each label is ``pos_label``, (n,). Labels of any kind are allowed, at most two of them."""
+    labels = value_array(y, "y", "label")
+    if np.ndim(p) == 2 and np.shape(p)[1] > 2:
+        raise ValueError(
+            f"pos_label is for two classes, and p has {np.shape(p)[1]} columns; name their labels with labels"
+        )
+    distinct = set(labels.tolist())
+    if len(distinct | {pos_label}) > 2:
+        reason = "more than two labels" if pos_label in distinct else f"no label {pos_label!r}"
+        raise ValueError(
+            f"y holds {reason} (it holds {listed(sorted(distinct, key=repr))}); for one class against the rest name "
+            "all of them with labels, such as labels=model.classes_"
+        )
+    return np.asarray(labels == pos_label)
+
+
+def label_values(y: Any) -> np.ndarray:
+    """Return ``y`` as an array. Among texts a missing value stays one, which NumPy would make the text "nan"."""
+    values: np.ndarray = np.asarray(y)
+    return np.asarray(y, dtype=object) if values.dtype.kind == "U" and not isinstance(y, np.ndarray) else values
+
+
+def check_sums(p: np.ndarray, tolerance: float) -> None:
+    sums = p.sum(axis=1)
+    refuse(np.abs(sums - 1) > tolerance, sums, "each row of p must sum to 1")
+
+
+def sum_tolerance(p: Any) -> float:
+    """Return the tolerance of the sum of a row of predictions: ten roundings of float16 or of float32."""
+    is_half = not isinstance(p, list | tuple) and np.asarray(p).dtype == np.float16
+    return 10 * float(np.finfo(np.float16).eps) if is_half else _SUM_TOLERANCE
+
+
+def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
+    """Raise ValueError with the ``rule`` and the first row where ``bad`` is True."""
+    if bad.any():
+        where = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
+        raise ValueError(f"{rule} ({place}, counted from 0: {repr(float(values[where])).removesuffix('.0')})")
+
+
+def listed(values: list[Any]) -> str:
+    """Return the first five values for a message."""
+    return ", ".join(repr(value) for value in values[:_MOST_SHOWN]) + (", ..." if len(values) > _MOST_SHOWN else "")

@@ -7,7 +7,7 @@ from importlib import import_module
 from probcal.components.plugins import NAME, Declaration, about_text, declarations, import_plugin, refuse_rivals
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
-from probcal.metrics.registry import Metric
+from probcal.metrics.metric import Metric
 
 
 def find_metric(name: str) -> Metric | None:

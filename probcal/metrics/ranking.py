@@ -9,6 +9,9 @@ import numpy as np
 
 from probcal.metrics.checked_rows import Rows, checked, checked_two_classes
 
+SHARE_ROUNDING = 1e-12
+"""A share of the weight counts as reached if only the rounding of a sum keeps it from its target."""
+
 
 @dataclass(frozen=True)
 class RankedRows:
@@ -42,6 +45,11 @@ class RankedRows:
     def up_to(self, values: np.ndarray) -> np.ndarray:
         """Return the running sum of ``values``, (n,), before the first block and after each."""
         return _running_sum(values, self.ends)
+
+
+def rank_each_class(rows: Rows) -> list[RankedRows]:
+    """Return the rows in order of p: once for two classes, and otherwise each class against the rest."""
+    return [RankedRows.of(one_against_rest) for one_against_rest in rows.against_the_rest()]
 
 
 def _in_order(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,11 +87,9 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None,
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -96,8 +102,8 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None,
         If ``y`` lacks a class, because there is then no pair of rows. Rows of weight 0 do not count. Also if an
         argument is invalid (see ``probcal.metrics``).
     """
-    ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
-    if not all(one.has_both_classes() for one in ranked):
+    ranked = rank_each_class(checked(y, p, sample_weight, pos_label, labels))
+    if not all(rows.has_both_classes() for rows in ranked):
         lacking = "both classes, y holds only one" if len(ranked) == 1 else "a row of every class, y lacks one"
         raise ValueError(f"AUC needs {lacking} (rows of weight 0 do not count)")
     return area_under_roc(ranked)
@@ -122,10 +128,9 @@ def roc_curve(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+        Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -143,18 +148,18 @@ def roc_curve(
     ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels))
     if not ranked.has_both_classes():
         raise ValueError("an ROC curve needs both classes, y holds only one")
-    both = ranked.weight * (1 - ranked.y), ranked.weight * ranked.y
-    negative, positive = (1 - reached[::-1] / reached[-1] for reached in map(ranked.up_to, both))
+    weights = ranked.weight * (1 - ranked.y), ranked.weight * ranked.y
+    negative, positive = (1 - reached[::-1] / reached[-1] for reached in map(ranked.up_to, weights))
     if len(positive) <= n_points:
         return negative, positive
-    places = np.searchsorted(negative + positive, np.linspace(0, 2, n_points))
-    kept = np.unique(places.clip(0, len(positive) - 1))
-    return negative[kept], positive[kept]
+    points = np.searchsorted(negative + positive, np.linspace(0, 2, n_points))
+    points = np.unique(points.clip(0, len(positive) - 1))
+    return negative[points], positive[points]
 
 
 def area_under_roc(ranked: list[RankedRows]) -> float:
     """Return the area under the ROC curve, or NaN if a class is absent."""
-    return float(np.mean([_won_share(one) if one.has_both_classes() else np.nan for one in ranked]))
+    return float(np.mean([_won_share(rows) if rows.has_both_classes() else np.nan for rows in ranked]))
 
 
 def _won_share(ranked: RankedRows) -> float:

@@ -33,10 +33,9 @@ def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: A
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+        Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -74,10 +73,9 @@ def calibration_intercept(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means labels 0 and 1, or texts with one column of ``p`` each.
+        Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

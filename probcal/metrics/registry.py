@@ -8,214 +8,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from statistics import fmean
-from typing import Any, Literal
+from dataclasses import replace
 
 import numpy as np
 
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
-from probcal.metrics.checked_rows import checked_numbers, checked_two_classes, numbered
-from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
-from probcal.metrics.curves import COARSE, LOESS_POINTS
-from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
+from probcal.metrics.curve_distance import distance_quantile, mean_distance
+from probcal.metrics.decomposition import sharpness_of
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
-from probcal.metrics.ranking import RankedRows, area_under_roc
+from probcal.metrics.metric import LARGEST_COUNT, Metric, Prediction
+from probcal.metrics.ranking import area_under_roc
 from probcal.metrics.recalibration import intercept_of, slope_of
 from probcal.metrics.smooth_ece import smooth_error
 
-
-class Prediction:
-    """Hold the test rows of one cell: labels, predicted probabilities, weights, and true probabilities if known.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Observed labels 0 to n_classes - 1.
-    p : array-like of shape (n_rows,) or (n_rows, n_classes)
-        Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    true_p : array-like of shape (n_rows,), default=None
-        True P(y = 1), if known.
-    coarse : bool, default=False
-        Whether to fit the loess curve to fewer points. This is ten times as fast, and changes the metrics of the curve
-        by less than .001. That is enough for the draws of a bootstrap.
-
-    Attributes
-    ----------
-    rows : Rows
-        Checked labels, predictions and weights of the rows of positive weight.
-    """
-
-    def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False) -> None:
-        self.rows, self.coarse = checked_numbers(y, p, sample_weight), coarse
-        self.true_p, self._given = true_p, (y, p, sample_weight)
-
-    @cached_property
-    def ranked(self) -> list[RankedRows]:
-        """Return the rows sorted by prediction: once for two classes, and once per class for several."""
-        return [RankedRows.of(one) for one in self.rows.against_the_rest()]
-
-    @cached_property
-    def distances(self) -> Distances:
-        """Return the distance of the predictions from the loess curve, and their weights, for each class."""
-        return distances(self.ranked, most_points=COARSE if self.coarse else LOESS_POINTS)
-
-    @cached_property
-    def brier_parts(self) -> ScoreDecomposition:
-        """Return the parts of the Brier score."""
-        return decomposition_of(self.rows, self.ranked)
-
-    @property
-    def positive(self) -> np.ndarray:
-        """Return the predicted P(y = 1) of each row as it was given, (n,)."""
-        p = np.asarray(self._given[1])
-        return p[:, 1] if p.ndim == 2 else p
-
-    @cached_property
-    def share(self) -> float:
-        """Return the base rate."""
-        rows = checked_two_classes(*self._given)
-        return rows.mean(rows.y)
-
-    @property
-    def weight(self) -> Any:
-        """Return the weights as they were given: (n,) or None."""
-        return self._given[2]
-
-    @property
-    def distance(self) -> np.ndarray:
-        """Return the distance of each prediction from the true probability, for the rows of positive weight."""
-        distances: np.ndarray = np.abs(np.asarray(self.true_p) - self.positive)
-        return distances if self.weight is None else distances[np.asarray(self.weight) > 0]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """Describe a metric: how it is computed, what it is called, which end is better, and its bounds.
-
-    Parameters
-    ----------
-    name : str
-        Name in experiments and results.
-    about : str
-        One line for the help and the schema.
-    short : str
-        Header of its column.
-    long : str
-        Title of its table.
-    value : callable or None, default=None
-        Function of the predictions of a cell that returns a float. Its argument has ``rows``, with ``y``, ``p`` and
-        ``weight``, and ``positive``, the predicted P(y = 1). None means that the fitted method or a comparison of
-        methods measures the metric.
-    larger_is_better : bool, default=False
-        Whether larger values are better.
-    no_end : str, default=""
-        Reason why neither end is better. With a reason, no value is marked as best.
-    least : float, default=0.0
-        Lower bound of the values.
-    most : float, default=1.0
-        Upper bound of the values.
-    undefined : bool, default=False
-        Whether the metric may be NaN, because it has no value for some test rows.
-    measured : {"always", "asked", "by the method", "in comparisons"}, default="always"
-        When the metric is measured: for every cell, if an experiment asks for it, by methods that can if an experiment
-        asks for it, or in comparisons of methods.
-    of_the_truth : bool, default=False
-        Whether the metric needs the true probabilities of the rows.
-    two_classes : bool, default=False
-        Whether the metric is for two classes only. It is NaN for three or more.
-    drawn : callable or None, default=None
-        Function of ``DrawnRows`` that returns the values of many bootstrap draws of two classes at once, (n_draws,).
-        Without it, each draw is measured by ``value``.
-    decimals : int, default=3
-        Number of decimals in tables.
-    """
-
-    name: str
-    about: str
-    short: str
-    long: str
-    value: Callable[[Prediction], float] | None = None
-    larger_is_better: bool = False
-    no_end: str = ""
-    least: float = 0.0
-    most: float = 1.0
-    undefined: bool = False
-    measured: Literal["always", "asked", "by the method", "in comparisons"] = "always"
-    of_the_truth: bool = False
-    two_classes: bool = False
-    drawn: Callable[[DrawnRows], np.ndarray] | None = None
-    decimals: int = 3
-
-    @property
-    def good_end(self) -> str:
-        """Return which end is better, in words."""
-        if self.no_end:
-            return self.no_end
-        return "larger is better" if self.larger_is_better else "smaller is better"
-
-    @property
-    def help(self) -> str:
-        """Return what the metric is, for which classes, and which end is better, for lists and the schema."""
-        classes = ", two classes only" if self.two_classes else ""
-        return f"{self.about}{classes}" + ("" if self.no_end else f", {self.good_end}")
-
-    def best(self, numbers: list[float]) -> float:
-        """Return the best value.
-
-        Parameters
-        ----------
-        numbers : list of float
-            Values of this metric.
-
-        Returns
-        -------
-        float
-            Largest value if larger values are better, and otherwise the smallest.
-        """
-        return max(numbers) if self.larger_is_better else min(numbers)
-
-    def fault(self, number: float) -> str | None:
-        """Return why ``number`` cannot be a value of this metric, or None if it can.
-
-        Parameters
-        ----------
-        number : float
-            Value to check. It may lie beyond the bounds by a rounding of 1e-9.
-
-        Returns
-        -------
-        str or None
-            Fault in words, such as "lies between 0 and 1".
-        """
-        if math.isnan(number):
-            return None if self.undefined else "always has a value"
-        if self.least - _ROUNDING <= number <= self.most + _ROUNDING:
-            return None
-        if self.most == _LARGEST_COUNT:
-            return "is a count"
-        if math.isinf(self.most):
-            return f"is never below {self.least:g}"
-        return f"lies between {self.least:g} and {self.most:g}"
-
-
-_ROUNDING = 1e-9
-"""Tolerance of a number beyond its bounds."""
-_LARGEST_COUNT = 1e15
 _OF_THE_DATA = "of the data, whatever the predictions"
 
 
-def _l2(one: Prediction) -> float:
-    return math.sqrt(np.average(one.distance**2, weights=one.rows.weight))
+def _l2(prediction: Prediction) -> float:
+    return math.sqrt(np.average(prediction.distance**2, weights=prediction.rows.weight))
 
 
-def _l1_of_base_rate(one: Prediction) -> float:
-    return l1_error(one.true_p, np.full(np.shape(one.true_p), one.share), one.weight)
+def _l1_of_base_rate(prediction: Prediction) -> float:
+    return l1_error(prediction.true_p, np.full(np.shape(prediction.true_p), prediction.base_rate), prediction.weight)
 
 
 _ENTRIES = (
@@ -224,7 +39,7 @@ _ENTRIES = (
         "cross entropy in bits",
         "CXE",
         "Cross entropy (bits)",
-        lambda one: entropy_of(one.rows, 2),
+        lambda prediction: entropy_of(prediction.rows, 2),
         most=math.inf,
         drawn=DrawnRows.log_loss,
     ),
@@ -233,7 +48,7 @@ _ENTRIES = (
         "root mean squared error",
         "RMS",
         "Root mean squared error",
-        lambda one: math.sqrt(squared_error(one.rows)),
+        lambda prediction: math.sqrt(squared_error(prediction.rows)),
         drawn=lambda draws: np.sqrt(draws.squared_error()),
     ),
     Metric(
@@ -241,7 +56,7 @@ _ENTRIES = (
         "area under the ROC curve",
         "AUC",
         "Area under the ROC curve",
-        lambda one: area_under_roc(one.ranked),
+        lambda prediction: area_under_roc(prediction.ranked),
         larger_is_better=True,
         undefined=True,
         drawn=DrawnRows.auc,
@@ -251,7 +66,7 @@ _ENTRIES = (
         "empirical calibration error over every interval of predictions",
         "c_emp",
         "Empirical calibration error c_emp",
-        lambda one: range_error(one.ranked),
+        lambda prediction: range_error(prediction.ranked),
         drawn=DrawnRows.c_emp,
     ),
     Metric(
@@ -259,7 +74,7 @@ _ENTRIES = (
         "expected calibration error in 15 bins of equal width",
         "ECE",
         "Expected calibration error (15 bins of equal width)",
-        lambda one: bin_error(one.ranked),
+        lambda prediction: bin_error(prediction.ranked),
         drawn=DrawnRows.ece,
     ),
     Metric(
@@ -267,7 +82,7 @@ _ENTRIES = (
         "Kolmogorov-Smirnov calibration error",
         "KS",
         "Kolmogorov-Smirnov calibration error",
-        lambda one: largest_sum_error(one.ranked),
+        lambda prediction: largest_sum_error(prediction.ranked),
         drawn=DrawnRows.kolmogorov_smirnov,
     ),
     Metric(
@@ -275,7 +90,7 @@ _ENTRIES = (
         "p-value of c_emp if the predictions were calibrated",
         "p(c_emp)",
         "P-value of c_emp if calibrated",
-        lambda one: p_value(one.ranked),
+        lambda prediction: p_value(prediction.ranked),
         larger_is_better=True,
     ),
     # Gao, Parameswaran & Peng (2017), Table 1
@@ -284,7 +99,7 @@ _ENTRIES = (
         "mean distance from the true probability, where that is known",
         "l1",
         "Distance from the true probability (l1 error)",
-        lambda one: l1_error(one.true_p, one.positive, one.weight),
+        lambda prediction: l1_error(prediction.true_p, prediction.positive, prediction.weight),
         of_the_truth=True,
     ),
     Metric(
@@ -301,7 +116,7 @@ _ENTRIES = (
         "base rate, where the true probability is known: of the data",
         "freq",
         "Base rate",
-        lambda one: one.share,
+        lambda prediction: prediction.base_rate,
         no_end=_OF_THE_DATA,
         of_the_truth=True,
     ),
@@ -310,8 +125,8 @@ _ENTRIES = (
         "number of rows whose most probable class is wrong",
         "Errors",
         "Errors: rows whose most probable class is wrong",
-        lambda one: n_errors(one.rows),
-        most=_LARGEST_COUNT,
+        lambda prediction: n_errors(prediction.rows),
+        most=LARGEST_COUNT,
         measured="asked",
         decimals=1,
     ),
@@ -321,7 +136,7 @@ _ENTRIES = (
         "share of rows whose predicted class is observed, positive from 1/2 up",
         "Accuracy",
         "Accuracy",
-        lambda one: accuracy_of(one.rows),
+        lambda prediction: accuracy_of(prediction.rows),
         larger_is_better=True,
         measured="asked",
     ),
@@ -330,7 +145,7 @@ _ENTRIES = (
         "cross entropy in nats with the predictions clipped to [1e-16, 1 - 1e-16]",
         "Log loss",
         "Log loss (nats) with the predictions clipped to [1e-16, 1 - 1e-16]",
-        lambda one: clipped_log_loss(one.rows),
+        lambda prediction: clipped_log_loss(prediction.rows),
         most=-math.log(1e-16),
         measured="asked",
     ),
@@ -339,7 +154,7 @@ _ENTRIES = (
         "mean squared error, of several classes half the sum over the classes",
         "Brier",
         "Brier score: mean squared error",
-        lambda one: squared_error(one.rows),
+        lambda prediction: squared_error(prediction.rows),
         measured="asked",
     ),
     Metric(
@@ -347,7 +162,7 @@ _ENTRIES = (
         "sum of -log10 of the predicted probability of the observed label",
         "Loss",
         "Cumulative log loss (decimal logarithm)",
-        lambda one: len(one.rows.y) * entropy_of(one.rows, 10),
+        lambda prediction: len(prediction.rows.y) * entropy_of(prediction.rows, 10),
         most=math.inf,
         measured="asked",
         decimals=1,
@@ -366,7 +181,7 @@ _ENTRIES = (
         "largest distance from the true probability, where that is known",
         "l max",
         "Distance from the true probability (largest)",
-        lambda one: float(one.distance.max()),
+        lambda prediction: float(prediction.distance.max()),
         measured="asked",
         of_the_truth=True,
     ),
@@ -375,7 +190,7 @@ _ENTRIES = (
         "calibration slope: 1 if calibrated",
         "Slope",
         "Calibration slope",
-        lambda one: slope_of(one.rows),
+        lambda prediction: slope_of(prediction.rows),
         no_end="1 if calibrated",
         least=-math.inf,
         most=math.inf,
@@ -389,7 +204,7 @@ _ENTRIES = (
         "calibration intercept with slope 1: 0 if calibrated",
         "Intercept",
         "Calibration intercept (calibration in the large)",
-        lambda one: intercept_of(one.rows),
+        lambda prediction: intercept_of(prediction.rows),
         no_end="0 if calibrated",
         least=-math.inf,
         most=math.inf,
@@ -403,7 +218,7 @@ _ENTRIES = (
         "mean distance from the loess calibration curve",
         "ICI",
         "Integrated calibration index (ICI)",
-        lambda one: mean_distance(one.distances),
+        lambda prediction: mean_distance(prediction.distances),
         measured="asked",
         drawn=DrawnRows.ici,
     ),
@@ -412,7 +227,7 @@ _ENTRIES = (
         "median distance from the loess calibration curve",
         "E50",
         "Median distance from the calibration curve (E50)",
-        lambda one: distance_quantile(one.distances, 0.5),
+        lambda prediction: distance_quantile(prediction.distances, 0.5),
         measured="asked",
         drawn=lambda draws: draws.distance_quantile(0.5),
     ),
@@ -421,7 +236,7 @@ _ENTRIES = (
         "90 % quantile of the distance from the loess calibration curve",
         "E90",
         "90 % quantile of the distance from the calibration curve (E90)",
-        lambda one: distance_quantile(one.distances, 0.9),
+        lambda prediction: distance_quantile(prediction.distances, 0.9),
         measured="asked",
         drawn=lambda draws: draws.distance_quantile(0.9),
     ),
@@ -430,7 +245,7 @@ _ENTRIES = (
         "smooth expected calibration error",
         "smECE",
         "Smooth expected calibration error (smECE)",
-        lambda one: smooth_error(one.ranked),
+        lambda prediction: smooth_error(prediction.ranked),
         measured="asked",
         drawn=DrawnRows.smooth_error,
     ),
@@ -439,7 +254,7 @@ _ENTRIES = (
         "expected calibration error in 15 bins of equal weight",
         "ECE mass",
         "Expected calibration error (15 bins of equal weight)",
-        lambda one: bin_error(one.ranked, strategy="quantile"),
+        lambda prediction: bin_error(prediction.ranked, strategy="quantile"),
         measured="asked",
         drawn=DrawnRows.ece_of_equal_weights,
     ),
@@ -448,7 +263,7 @@ _ENTRIES = (
         "part of the Brier score that isotonic recalibration would save",
         "MCB",
         "Miscalibration part of the Brier score (CORP)",
-        lambda one: one.brier_parts.miscalibration,
+        lambda prediction: prediction.brier_parts.miscalibration,
         measured="asked",
         drawn=DrawnRows.miscalibration,
     ),
@@ -457,7 +272,7 @@ _ENTRIES = (
         "part of the Brier score that the ranking of the rows saves",
         "DSC",
         "Discrimination part of the Brier score (CORP)",
-        lambda one: one.brier_parts.discrimination,
+        lambda prediction: prediction.brier_parts.discrimination,
         larger_is_better=True,
         measured="asked",
         drawn=DrawnRows.discrimination,
@@ -467,7 +282,7 @@ _ENTRIES = (
         "Brier score after isotonic recalibration on the same rows",
         "Refinement",
         "Refinement: Brier score after recalibration (CORP)",
-        lambda one: one.brier_parts.refinement,
+        lambda prediction: prediction.brier_parts.refinement,
         measured="asked",
         drawn=DrawnRows.refinement,
     ),
@@ -476,7 +291,7 @@ _ENTRIES = (
         "variance of the predictions: good only if they are calibrated",
         "Sharpness",
         "Sharpness: variance of the predictions",
-        lambda one: sharpness_of(one.rows),
+        lambda prediction: sharpness_of(prediction.rows),
         no_end="good only if the predictions are calibrated",
         measured="asked",
         drawn=DrawnRows.sharpness,
@@ -498,7 +313,7 @@ _ENTRIES = (
         "Crossings",
         "Pairs of thresholds whose boundaries cross",
         no_end="of the classifiers behind it",
-        most=_LARGEST_COUNT,
+        most=LARGEST_COUNT,
         measured="by the method",
         decimals=1,
     ),
@@ -511,12 +326,12 @@ _ENTRIES = (
         measured="in comparisons",
     ),
 )
-_BY_NAME = {one.name: one for one in _ENTRIES}
-METRICS = tuple(one.name for one in _ENTRIES if one.measured == "always")
+_BY_NAME = {metric.name: metric for metric in _ENTRIES}
+METRICS = tuple(metric.name for metric in _ENTRIES if metric.measured == "always")
 """Measured for every cell."""
-ASKED_METRICS = tuple(one.name for one in _ENTRIES if one.measured == "asked")
+ASKED_METRICS = tuple(metric.name for metric in _ENTRIES if metric.measured == "asked")
 """Measured only if an experiment asks for them, like expected costs."""
-METHOD_METRICS = tuple(one.name for one in _ENTRIES if one.measured == "by the method")
+METHOD_METRICS = tuple(metric.name for metric in _ENTRIES if metric.measured == "by the method")
 """Measured by the methods that can, if an experiment asks for them."""
 NAMED = (*METRICS, *ASKED_METRICS, *METHOD_METRICS)
 """The names that an experiment can ask for, besides ``cost(p)``."""
@@ -545,8 +360,8 @@ def loss_parameter(name: str) -> float | None:
     float or None
         Loss parameter, strictly between 0 and 1. None for any other name.
     """
-    found = _COST.fullmatch(name)
-    parameter = float(found[1]) if found else 0.0
+    match = _COST.fullmatch(name)
+    parameter = float(match[1]) if match else 0.0
     return parameter if 0 < parameter < 1 and name == cost_name(parameter) else None
 
 
@@ -568,8 +383,8 @@ def nearest_cost(name: str) -> str | None:
     str or None
         Right name, such as ``cost(0.05)``. None if ``name`` is no cost with p strictly between 0 and 1.
     """
-    found = _COST.fullmatch(name)
-    return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None
+    match = _COST.fullmatch(name)
+    return cost_name(float(match[1])) if match and 0 < float(match[1]) < 1 else None
 
 
 def add_metric(metric: Metric) -> None:
@@ -603,7 +418,7 @@ def find_metric(name: str) -> Metric | None:
         _ABOUT_COST,
         name,
         f"Expected cost at loss parameter {parameter:g}",
-        lambda one: cost(one.rows, parameter) if one.rows.p.ndim == 1 else math.nan,
+        lambda prediction: cost(prediction.rows, parameter) if prediction.rows.p.ndim == 1 else math.nan,
         most=max(parameter, 1 - parameter),
         undefined=True,
         measured="asked",
@@ -625,107 +440,3 @@ def metric_named(name: str) -> Metric:
         For an unknown name, a loss with this name, bounds of 0 and infinity, and no function.
     """
     return find_metric(name) or replace(_BY_NAME["cxe"], name=name, about=name, short=name, long=name, value=None)
-
-
-def all_metrics(
-    y: Any,
-    p: Any,
-    sample_weight: Any = None,
-    true_p: Any = None,
-    *,
-    also: Iterable[str] = (),
-    pos_label: Any = None,
-    labels: Any = None,
-) -> dict[str, float]:
-    """Return every metric of ``METRICS`` by its name.
-
-    If the rows lack a class, the AUC is NaN, and the other metrics of ``METRICS`` have values. A cost is NaN for three
-    or more classes.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Observed labels.
-    p : array-like of shape (n_rows,) or (n_rows, n_classes)
-        Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    true_p : array-like of shape (n_rows,), default=None
-        True P(y = 1), for two classes only. With them, the metrics of the truth are returned too.
-    also : iterable of str, default=()
-        Names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
-
-    Returns
-    -------
-    dict of str to float
-        Value of each metric by name.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid (see ``probcal.metrics``).
-    """
-    return metrics_of(Prediction(*numbered(y, p, pos_label, labels), sample_weight, true_p), also=also)
-
-
-def metrics_of(one: Prediction, *, also: Iterable[str] = ()) -> dict[str, float]:
-    """Return what ``all_metrics`` does, for labels that are known to be the numbers of the columns.
-
-    Parameters
-    ----------
-    one : Prediction
-        Labels and their predictions.
-    also : iterable of str, default=()
-        As in ``all_metrics``.
-
-    Returns
-    -------
-    dict of str to float
-        Value of each metric by name.
-    """
-    wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
-    return {
-        metric.name: metric.value(one)
-        for metric in wanted
-        if metric.value is not None and (one.true_p is not None or not metric.of_the_truth)
-    }
-
-
-def means_over_labels(y: Any, p: Any, true_p: Any = None, *, also: Iterable[str] = ()) -> dict[str, float]:
-    """Return the mean over several labels of the metrics of each label.
-
-    Each label has two classes and is measured by ``all_metrics``.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows, n_labels)
-        Observed labels 0 and 1.
-    p : array-like of shape (n_rows, n_labels) or (n_rows, n_labels, 2)
-        Predicted P(y = 1), or predicted probabilities of both classes, of each label.
-    true_p : array-like of shape (n_rows, n_labels), default=None
-        True P(y = 1) of each label. With them, the metrics of the truth are returned too.
-    also : iterable of str, default=()
-        Names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
-
-    Returns
-    -------
-    dict of str to float
-        Mean of each metric by name.
-
-    Raises
-    ------
-    ValueError
-        If ``y``, ``p`` and ``true_p`` have different numbers of labels, or another argument is invalid (see
-        ``probcal.metrics``).
-    """
-    y, p = np.asarray(y), np.asarray(p)
-    truths = [None] * y.shape[1] if true_p is None else list(np.asarray(true_p).T)
-    of_labels = zip(y.T, np.moveaxis(p, 1, 0), truths, strict=True)
-    each = [all_metrics(*label[:2], true_p=label[2], also=also) for label in of_labels]
-    return {name: fmean(one[name] for one in each) for name in each[0]}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probcal.metrics.checked_rows import checked
-from probcal.metrics.ranking import RankedRows
+from probcal.metrics.ranking import RankedRows, rank_each_class
 
 _CELLS = 2**15
 """Cells of the grid on [0, 1]. The split of a row between its two neighbours changes the value by less than 1e-6."""
@@ -39,11 +39,9 @@ def smooth_expected_calibration_error(
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows. None means equal weights.
     pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only. None means labels 0 to n_classes - 1, or texts with one
-        column of ``p`` each.
+        Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, which is the order of the columns of ``p``, such as ``model.classes_``. Give them if
-        the rows may lack a class, or to compare one of several classes, ``pos_label``, with the others.
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -55,13 +53,11 @@ def smooth_expected_calibration_error(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return smooth_error(
-        [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label, labels).against_the_rest()]
-    )
+    return smooth_error(rank_each_class(checked(y, p, sample_weight, pos_label, labels)))
 
 
 def smooth_error(ranked: list[RankedRows]) -> float:
-    return float(np.mean([_fixed_point(_cosines(one)) for one in ranked]))
+    return float(np.mean([_fixed_point(_cosines(rows)) for rows in ranked]))
 
 
 def _cosines(ranked: RankedRows) -> np.ndarray:
@@ -72,11 +68,11 @@ def _cosines(ranked: RankedRows) -> np.ndarray:
     """
     from scipy.fft import dct
 
-    place = ranked.p * _CELLS
-    left = np.minimum(place.astype(int), _CELLS - 1)
+    position = ranked.p * _CELLS
+    left = np.minimum(position.astype(int), _CELLS - 1)
     residual = ranked.weight * (ranked.y - ranked.p) / ranked.total
-    mass = np.bincount(left, residual * (left + 1 - place), _CELLS + 1)
-    mass += np.bincount(left + 1, residual * (place - left), _CELLS + 1)
+    mass = np.bincount(left, residual * (left + 1 - position), _CELLS + 1)
+    mass += np.bincount(left + 1, residual * (position - left), _CELLS + 1)
     mass[[0, -1]] *= 2  # DCT-I counts both ends half
     return np.asarray(dct(mass, type=1))
 

@@ -70,7 +70,7 @@ class Quadratic:
 
     def __post_init__(self) -> None:
         eps = tuple(map(as_number, items(self.eps, "eps")))
-        if not eps or not all(-1 <= one <= 1 for one in eps):
+        if not eps or not all(-1 <= number <= 1 for number in eps):
             raise ValueError(f"eps must be one or more numbers within [-1, 1], not {self.eps!r}")
         object.__setattr__(self, "eps", eps)
 
@@ -239,28 +239,30 @@ def saved_calibrators(calibrators: Any) -> Any:
     """Return what a saved state stores: a name, the parameters of a family, or only the names of functions."""
     if isinstance(calibrators, str):
         return calibrators
-    found = family(calibrators)
-    if isinstance(found, Quadratic):
-        return {"quadratic": list(found.eps)}
-    if isinstance(found, Cox):
-        return {"cox": [list(pair) for pair in found.pairs]}
-    if isinstance(found, UserFunctions):
-        return {"functions": [getattr(one, "__name__", type(one).__name__) for one in found.functions]}
-    return {"family": type(found).__name__}
+    members = family(calibrators)
+    if isinstance(members, Quadratic):
+        return {"quadratic": list(members.eps)}
+    if isinstance(members, Cox):
+        return {"cox": [list(pair) for pair in members.pairs]}
+    if isinstance(members, UserFunctions):
+        return {"functions": [getattr(function, "__name__", type(function).__name__) for function in members.functions]}
+    return {"family": type(members).__name__}
 
 
-def restore_calibrators(saved: Any, given: Any) -> Any:
-    """Return the calibrators of ``saved``, which ``saved_calibrators`` returned, or ``given`` if they must be given.
+def restore_calibrators(saved: Any, calibrators: Any) -> Any:
+    """Return the calibrators of ``saved``, which ``saved_calibrators`` returned, or else the user's ``calibrators``.
 
-    Raises ValueError if ``given`` is missing but needed, or differs from the saved ones.
+    Raises ValueError if ``calibrators`` are missing but needed, or differ from the saved ones.
     """
     known = _saved_family(saved)
-    if known is None and given is None:
+    if known is None and calibrators is None:
         raise ValueError("the state does not hold the calibrators of this stream; give them as calibrators=")
-    if given is not None and (saved_calibrators(given) != saved if known is None else family(given) != known):
-        raise ValueError(f"the stream has the calibrators {saved!r}, not {saved_calibrators(given)!r}")
+    if calibrators is not None:
+        differ = saved_calibrators(calibrators) != saved if known is None else family(calibrators) != known
+        if differ:
+            raise ValueError(f"the stream has the calibrators {saved!r}, not {saved_calibrators(calibrators)!r}")
     if known is None:
-        return given
+        return calibrators
     return saved if isinstance(saved, str) else known
 
 

@@ -36,11 +36,11 @@ def is_whole(value: Any, least: float, most: float = math.inf) -> bool:
 
 def number(value: Any, name: str, least: float, most: float) -> float:
     """Return ``value`` as a float. Raises ValueError unless it is a finite number from ``least`` to ``most``."""
-    found = as_number(value)
-    if not (math.isfinite(found) and least <= found <= most):
+    real = as_number(value)
+    if not (math.isfinite(real) and least <= real <= most):
         within = "" if least == -math.inf and most == math.inf else f" within [{least:g}, {most:g}]"
         raise ValueError(f"{name} must be a finite number{within}, not {value!r}")
-    return found
+    return real
 
 
 def whole(value: Any, name: str, least: int) -> int:
@@ -68,8 +68,8 @@ def list_of(value: Any, name: str, length: int) -> list[Any]:
 def entries(value: Any, name: str, names: Sequence[str]) -> dict[str, Any]:
     """Return ``value``. Raises ValueError unless it is a dict of exactly these entries."""
     if not isinstance(value, dict) or set(value) != set(names):
-        found = f"those of {list(value)}" if isinstance(value, dict) else repr(value)
-        raise ValueError(f"{name} must have the entries {', '.join(names)}, not {found}")
+        actual = f"those of {list(value)}" if isinstance(value, dict) else repr(value)
+        raise ValueError(f"{name} must have the entries {', '.join(names)}, not {actual}")
     return value
 
 
@@ -79,10 +79,10 @@ _MOST_ROWS = 10**15
 def stream(p: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return ``p``, (n,) or (n, n_classes), and ``y``, (n,), as numeric arrays. Raises ValueError for other shapes."""
     names = column_names(p)
-    places = places_among(names, range(len(names)))
+    columns = places_among(names, range(len(names)))
     p, y = numbers(p, "p"), numbers(y, "y")
-    if names and -1 not in places:  # a frame whose columns are named after the classes
-        p = p[:, places]
+    if names and -1 not in columns:  # a frame whose columns are named after the classes
+        p = p[:, columns]
     if y.ndim != 1 or p.ndim not in (1, 2) or len(p) != len(y):
         shapes = f"{p.shape} and {y.shape}"
         raise ValueError(f"p must be of shape (n,) or (n, n_classes), and y of shape (n,) with equal n, not {shapes}")
@@ -99,7 +99,7 @@ def one_row(p: Any) -> np.ndarray:
 def numbers(values: Any, name: str) -> np.ndarray:
     """Return ``values`` as a numeric array. Raises ValueError for other values and for masked ones."""
     array = np.asarray(values)
-    if array.dtype == object and all(isinstance(one, Real | np.bool_) for one in array.flat):
+    if array.dtype == object and all(isinstance(value, Real | np.bool_) for value in array.flat):
         array = array.astype(np.float64)
     if array.dtype.kind not in "biuf" or np.ma.is_masked(values):
         raise ValueError(f"{name} must hold numbers, and no missing values")
@@ -163,9 +163,9 @@ def check_feedback(delay: int, every: int) -> None:
             raise ValueError(f"{name} must be a whole number of at least {least} and at most 10^15, not {value!r}")
 
 
-def check_capital(some: bool) -> None:
+def check_capital(is_left: bool) -> None:
     """Raise ValueError if no capital is left after a label."""
-    if not some:
+    if not is_left:
         raise ValueError(
             "all capital is on calibrators that give a label probability 0; add the identity to the calibrators"
         )
@@ -174,7 +174,7 @@ def check_capital(some: bool) -> None:
 def _refuse(bad: np.ndarray, values: np.ndarray, rule: str, first: int) -> None:
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), bad.shape)
-        column = "".join(f", column {one}" for one in where[1:])
+        column = "".join(f", column {column}" for column in where[1:])
         raise ValueError(f"{rule} (row {first + where[0]}{column}: {values[where].item()!r})")
 
 
@@ -183,17 +183,7 @@ LEAST_JUMP_RATE = 1e-12
 
 
 class CheckedParameters(NamedTuple):
-    """Hold the numeric parameters as floats.
-
-    Attributes
-    ----------
-    jump_rates : tuple of float
-        Jump rates, from 1e-12 to 1.
-    passive_weight : float
-        Weight of the base, at least 0 and below 1.
-    truncation : float or None
-        Least distance of base probabilities from 0 and 1.
-    """
+    """Hold the numeric parameters of a Jumper as floats."""
 
     jump_rates: tuple[float, ...]
     passive_weight: float
@@ -202,10 +192,10 @@ class CheckedParameters(NamedTuple):
 
 def check_parameters(jump_rates: Any, passive_weight: Any, start: Any, truncation: Any) -> CheckedParameters:
     """Return the numeric parameters. Raises ValueError for an invalid parameter."""
-    given = items(jump_rates, "jump_rates")
-    if not given:
+    rates = items(jump_rates, "jump_rates")
+    if not rates:
         raise ValueError("jump_rates must hold at least one jump rate")
-    for rate in given:
+    for rate in rates:
         if not LEAST_JUMP_RATE <= as_number(rate) <= 1:
             raise ValueError(f"a jump rate must be a number from {LEAST_JUMP_RATE:g} to 1, not {rate!r}")
     if start not in ("uniform", "first"):
@@ -221,4 +211,4 @@ def check_parameters(jump_rates: Any, passive_weight: Any, start: Any, truncatio
                 "truncation must be None or a number between 0 and .5, large enough that 1 - truncation is not 1"
                 f" (1e-15 is), not {truncation!r}"
             )
-    return CheckedParameters(tuple(map(as_number, given)), weight, least)
+    return CheckedParameters(tuple(map(as_number, rates)), weight, least)

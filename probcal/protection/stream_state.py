@@ -17,25 +17,14 @@ _SHORTEST = 16
 
 
 def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np.ndarray:
-    """Return the normalised capital before the first label and after each label.
+    """Return the normalised capital before the first label and after each label, (n + 1, n_calibrators).
 
     A step is linear: capital -> diag(likelihoods) ((1 - J) I + J / |E| 1 1^T) capital. The steps are cut into blocks of
     equal length. All blocks are first run in parallel on the unit vectors, which gives their matrices. The products of
     these matrices give the capital at the start of each block. From there all blocks run once more in parallel.
 
-    Parameters
-    ----------
-    start : ndarray of shape (n_calibrators,)
-        Normalised capital.
-    likelihoods : ndarray of shape (n, n_calibrators)
-        Probabilities of the labels under each calibrator, not all 0 in a row.
-    jump_rate : float
-        J.
-
-    Returns
-    -------
-    ndarray of shape (n + 1, n_calibrators)
-        Normalised capital.
+    ``start`` is (n_calibrators,). ``likelihoods`` are the probabilities of the labels under each calibrator,
+    (n, n_calibrators), not all 0 in a row.
     """
     n, n_calibrators = likelihoods.shape
     if not n:
@@ -71,13 +60,13 @@ def _matrices(steps: np.ndarray, jump_rate: float) -> np.ndarray:
 
 def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:
     """Return the normalised capital at the start of each block, (n_calibrators, n_blocks)."""
-    reach = 1
-    so_far = matrices[:-1].copy()  # product of block i and those before it, of twice as many in each round
-    while reach < len(matrices) - 1:
-        so_far[reach:] = so_far[reach:] @ so_far[:-reach]
-        so_far /= so_far.max(axis=(1, 2), keepdims=True)
-        reach *= 2
-    starts = np.vstack([start, so_far @ start]).T
+    n_blocks = 1
+    products = matrices[:-1].copy()  # of block i and those before it, of twice as many in each round
+    while n_blocks < len(matrices) - 1:
+        products[n_blocks:] = products[n_blocks:] @ products[:-n_blocks]
+        products /= products.max(axis=(1, 2), keepdims=True)
+        n_blocks *= 2
+    starts = np.vstack([start, products @ start]).T
     normalised: np.ndarray = starts / starts.sum(axis=0)
     return normalised
 
@@ -118,7 +107,7 @@ class LongSum:
     @classmethod
     def from_state(cls, state: Any, name: str) -> Self:
         """Return the saved sum. Raises ValueError, whose message begins with ``name``, for an invalid ``state``."""
-        return cls(*(number(one, name, -math.inf, math.inf) for one in list_of(state, name, 2)))
+        return cls(*(number(part, name, -math.inf, math.inf) for part in list_of(state, name, 2)))
 
     @property
     def value(self) -> float:
@@ -142,32 +131,18 @@ class Jumper:
         if not jump:
             return self.capital
         stay, arrive = 1 - self.jump_rate, self.jump_rate / len(self.capital)
-        return [stay * one + arrive for one in self.capital]
+        return [stay * capital + arrive for capital in self.capital]
 
     def step(self, likelihoods: list[float]) -> tuple[list[float], float]:
-        """Return the capital after a label, and the mean probability of the label. The Jumper does not change.
+        """Return the normalised capital after a label, and the mean probability of the label. Nothing changes.
 
-        Parameters
-        ----------
-        likelihoods : list of float, of length n_calibrators
-            Probability of the label under each calibrator.
-
-        Returns
-        -------
-        capital : list of float, of length n_calibrators
-            Normalised capital after the label.
-        mean : float
-            Mean probability of the label under the calibrators.
-
-        Raises
-        ------
-        ValueError
-            If no capital is left.
+        ``likelihoods`` holds the probability of the label under each calibrator. Raises ValueError if no capital is
+        left.
         """
         capital = list(map(mul, self.weights(jump=True), likelihoods))
         total = sum(capital)
         check_capital(total > 0)
-        return [one / total for one in capital], total
+        return [share / total for share in capital], total
 
     def learn_all(self, likelihoods: np.ndarray) -> np.ndarray:
         """Learn all labels, and return the capital before the first one and after each, (n + 1, n_calibrators)."""
@@ -195,7 +170,7 @@ class Jumper:
         """Restore a saved Jumper. Raises ValueError, whose message begins with ``name``, for an invalid ``state``."""
         saved = entries(state, name, ("capital", "log10"))
         where = f"{name}.capital"
-        self.capital = [number(one, where, 0, 1) for one in list_of(saved["capital"], where, len(self.capital))]
+        self.capital = [number(share, where, 0, 1) for share in list_of(saved["capital"], where, len(self.capital))]
         if abs(sum(self.capital) - 1) > 1e-9:
             raise ValueError(f"{where} must sum to 1, not to {sum(self.capital)!r}")
         self.log10 = LongSum.from_state(saved["log10"], f"{name}.log10")
@@ -206,24 +181,16 @@ _MOST = 1 + 1e-9
 
 
 class Arrivals(NamedTuple):
-    """Hold the labels that arrive during n rows.
-
-    Attributes
-    ----------
-    labelled : ndarray of bool of shape (n,)
-        Whether each row gets a label.
-    known : ndarray of int of shape (n,), or slice
-        How many arrivals each row knows, for indexing.
-    likelihoods : ndarray of shape (n_arrivals, n_calibrators)
-        Probabilities of the labels under the calibrators, in the order of arrival.
-    base : ndarray of shape (n_arrivals,)
-        Probabilities of the labels under the base, in the order of arrival.
-    """
+    """Hold the labels that arrive during n rows."""
 
     labelled: np.ndarray
+    """Whether each row gets a label, (n,)."""
     known: np.ndarray | slice
+    """How many arrivals each row knows, (n,), for indexing."""
     likelihoods: np.ndarray
+    """Probabilities of the labels under the calibrators, in the order of arrival, (n_arrivals, n_calibrators)."""
     base: np.ndarray
+    """Probabilities of the labels under the base, in the order of arrival, (n_arrivals,)."""
 
 
 class Feedback:
@@ -243,12 +210,11 @@ class Feedback:
         labels = _Labels(numbers[labelled], likelihoods[labelled], base[labelled])
         if self._waiting is not None:
             labels = self._waiting.joined_with(labels)
-        there = np.searchsorted(labels.rows + delay, numbers, side="left")
+        known = np.searchsorted(labels.rows + delay, numbers, side="left")
         arrived = int(np.searchsorted(labels.rows + delay, numbers[-1], side="right"))
         self.row += len(base)
         self._waiting = labels.part(slice(arrived, None)) if arrived < len(labels.rows) else None
-        now = labels.part(slice(arrived))
-        return Arrivals(labelled, there, now.likelihoods, now.base)
+        return Arrivals(labelled, known, labels.likelihoods[:arrived].copy(), labels.base[:arrived].copy())
 
     def state(self) -> dict[str, Any]:
         waiting = None
@@ -286,15 +252,15 @@ class _Labels:
         where = "feedback.waiting"
         saved = entries(state, where, tuple(cls.__annotations__))
         n = len(saved["rows"]) if isinstance(saved["rows"], list) else 0
-        whole_rows = n > 0 and all(is_whole(one, 0, row - 1) for one in saved["rows"])
+        whole_rows = n > 0 and all(is_whole(row_number, 0, row - 1) for row_number in saved["rows"])
         if not whole_rows or sorted(set(saved["rows"])) != saved["rows"]:
             raise ValueError(f"{where}.rows must be row numbers before {row} in order, not {saved['rows']!r}")
         name = f"{where}.likelihoods"
         likelihoods = [
-            [number(one, name, 0, _MOST) for one in list_of(each, name, n_calibrators)]
-            for each in list_of(saved["likelihoods"], name, n)
+            [number(likelihood, name, 0, _MOST) for likelihood in list_of(likelihoods_of_row, name, n_calibrators)]
+            for likelihoods_of_row in list_of(saved["likelihoods"], name, n)
         ]
-        base = [number(one, f"{where}.base", math.ulp(0), 1) for one in list_of(saved["base"], f"{where}.base", n)]
+        base = [number(value, f"{where}.base", math.ulp(0), 1) for value in list_of(saved["base"], f"{where}.base", n)]
         if not all(map(any, likelihoods)):
             raise ValueError(f"{name} must not all be 0 for one row")
         return cls(np.array(saved["rows"]), np.array(likelihoods), np.array(base))
@@ -318,7 +284,7 @@ class StreamProgress:
             "n_classes": self.n_classes,
             "log10_martingale": self.log10.state(),
             "highest": self.highest,
-            "jumpers": [one.state() for one in self.jumpers],
+            "jumpers": [jumper.state() for jumper in self.jumpers],
             "feedback": self.feedback.state(),
         }
 
@@ -331,8 +297,8 @@ class StreamProgress:
         n_classes = state["n_classes"]
         jumpers = [] if n_classes is None else new_jumpers(whole(n_classes, "n_classes", 2))
         saved = list_of(state["jumpers"], "jumpers", len(jumpers))
-        for place, (jumper, one) in enumerate(zip(jumpers, saved, strict=True)):
-            jumper.restore(one, f"jumpers[{place}]")
+        for index, (jumper, jumper_state) in enumerate(zip(jumpers, saved, strict=True)):
+            jumper.restore(jumper_state, f"jumpers[{index}]")
         return cls(
             n_classes,
             LongSum.from_state(state["log10_martingale"], "log10_martingale"),

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probcal._io import counted, join_first
-from probcal.data.dataset import as_text
-from probcal.data.labels import NUMBER, in_order
+from probcal.data.text_values import NUMBER, as_text, sort_labels
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import LARGEST_EXACT, OTHER_MARK, Mark, plain_values, rounded_numbers
@@ -87,7 +86,7 @@ def read_target(
     """
     column = f'{table_name}: column "{name}"'
     labels = _labels(raw, mark)
-    distinct = in_order(label for label in labels if label is not None)
+    distinct = sort_labels(label for label in labels if label is not None)
     rows = sum(label is not None for label in labels)
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from probcal.data.dataset import as_text
+from probcal.data.text_values import as_text
 
 MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"))
 """Texts that programs write for a missing value. The word "none" is not one, because it is often an answer."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 from probcal._io import csv_number, csv_text
-from probcal.metrics.registry import Metric
+from probcal.metrics.metric import Metric
 from probcal.papers.check.comparison import attach_paper, published_number
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import calibration_tables

@@ -21,8 +21,9 @@ from probcal.components.nested import instances, paths
 from probcal.errors import StoreError
 from probcal.methods._shared_fits import SharedFits
 from probcal.metrics import METHOD_METRICS, means_over_labels, roc_curve
+from probcal.metrics.metric import Prediction
+from probcal.metrics.metric_values import metrics_of
 from probcal.metrics.plugins import find_metric
-from probcal.metrics.registry import Prediction, metrics_of
 from probcal.runner.cell import Cell, PlannedCell
 from probcal.runner.cell_rows import SplitRows, copy_view, load_rows
 from probcal.runner.fit_predict import fit_cell, has_stages, predictions

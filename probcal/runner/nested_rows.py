@@ -11,8 +11,7 @@ import pandas as pd
 
 from probcal._validation import is_count
 from probcal.components.classes import import_class
-from probcal.data.folds import fold_rows
-from probcal.data.splits import stream_seed
+from probcal.data.splits import fold_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods.calibration_splits import GroupHoldout, Rows, TimeBlocks, nearest_starts, starts_of_times
 from probcal.methods.calibrators._calibration_rows import folds

@@ -17,8 +17,9 @@ from pydantic_core import PydanticCustomError, from_json
 from probcal import __version__
 from probcal._io import printable
 from probcal.errors import ProbcalError
+from probcal.metrics.metric import Metric
 from probcal.metrics.plugins import find_metric
-from probcal.metrics.registry import Metric, metric_named
+from probcal.metrics.registry import metric_named
 from probcal.store.first_keys import present_key
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from probcal._io import counted, join_first, shortened
-from probcal.data.dataset import as_text
+from probcal.data.text_values import as_text
 from probcal.errors import DataError
 from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers, words_mask
 from probcal.reading.dates import (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal._io import counted, join_first
-from probcal.data.dataset import as_text
+from probcal.data.text_values import as_text
 from probcal.reading.number_form import LARGEST_EXACT
 from probcal.try_table.column_types import TableColumn
 

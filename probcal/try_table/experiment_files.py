@@ -16,8 +16,9 @@ import yaml
 from probcal._io import data_text
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.card import read_card
-from probcal.data.dataset import Dataset, as_text, assemble
+from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import read_original_files
+from probcal.data.text_values import as_text
 from probcal.errors import FileProblems, ProbcalError
 from probcal.try_table.choices import Entry
 from probcal.try_table.column_types import TableColumn

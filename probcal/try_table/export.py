@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from probcal._io import data_text, printable
-from probcal.data.dataset import Dataset, as_text
+from probcal.data.dataset import Dataset
+from probcal.data.text_values import as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.reading.column_plan import ColumnPlan
 from probcal.runner.nested_rows import split_rows

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
-from probcal.metrics.registry import NAMED, Prediction, cost_name, find_metric
+from probcal.metrics.metric import Prediction
+from probcal.metrics.registry import NAMED, cost_name, find_metric
 from probcal.try_table.new_rows import clip_probabilities
 
 Floats = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from probcal._io import counted, join_first, printable
-from probcal.data.dataset import respelt
+from probcal.data.text_values import respell
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.levels import same_spelling
@@ -202,7 +202,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         user_labels,
     )
     levels = list(labels.cat.categories)
-    labels = respelt(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
+    labels = respell(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
     if missing := table.missing_words(target_index):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, table_name)

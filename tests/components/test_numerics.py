@@ -45,8 +45,8 @@ def test_every_declared_class_exists():
         assert import_class(path).__name__ == path.rpartition(".")[2]
 
 
-def test_every_metric_has_a_version():
-    assert set(numerics().metrics) == {*NAMED, "cost", "curves"}
+def test_only_known_metrics_have_risen():
+    assert set(numerics().metrics) <= {*NAMED, "cost", "curves"}
 
 
 def test_each_rise_has_a_reason():

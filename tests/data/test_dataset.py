@@ -8,7 +8,7 @@ import pytest
 
 from probcal.data.cache import Note, is_cached, read_cached, write_cached
 from probcal.data.dataset import assemble
-from probcal.data.labels import in_order
+from probcal.data.text_values import sort_labels
 from probcal.errors import DataError
 from tests.data.small_cards import changed, make_card
 
@@ -97,7 +97,7 @@ class TestSeveralClasses:
         assert dataset.y.tolist() == y
 
     def test_two_spellings_of_a_number_are_two_labels(self):
-        assert in_order(["2", "1.0", "1", "01"]) == in_order(["01", "1", "2", "1.0"]) == ["01", "1", "1.0", "2"]
+        assert sort_labels(["2", "1.0", "1", "01"]) == sort_labels(["01", "1", "2", "1.0"]) == ["01", "1", "1.0", "2"]
 
     def test_counts_of_the_classes_are_checked(self):
         expect = {"rows": 4, "columns": 2, "classes": {"a": 1, "b": 1, "c": 2}}

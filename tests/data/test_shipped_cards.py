@@ -7,9 +7,9 @@ import pytest
 
 from probcal.data.card import Card, card_names
 from probcal.data.dataset import Dataset, assemble
-from probcal.data.labels import in_order
 from probcal.data.sources.files import missing_files, read_original_files
 from probcal.data.sources.generated import bundled_rows
+from probcal.data.text_values import sort_labels
 from tests.data.small_cards import changed, shipped_card
 
 PAPER = {
@@ -83,7 +83,7 @@ def test_each_source_gives_the_expected_data_set(name, number, original_files):
     if counts is None:
         assert name in NEVER_SEEN  # the card is correct even if its file becomes available later
     elif card.task == "multiclass":
-        assert np.bincount(dataset.y).tolist() == [counts[label] for label in in_order(counts)]
+        assert np.bincount(dataset.y).tolist() == [counts[label] for label in sort_labels(counts)]
     else:
         assert dataset.y.sum() == sum(counts[label] for label in card.positive_labels)
 

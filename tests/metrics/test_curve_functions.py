@@ -16,7 +16,7 @@ from probcal.metrics import (
     reliability_curve,
 )
 from probcal.metrics.curves import wilson
-from probcal.metrics.registry import Prediction
+from probcal.metrics.metric import Prediction
 
 RNG = np.random.default_rng(0)
 P = RNG.random(400)

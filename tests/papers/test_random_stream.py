@@ -13,8 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 
 from probcal.data.card import find_card, read_card
-from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
+from probcal.data.splits import draw_legacy_folds, legacy_stratified_folds
 from probcal.methods._shared_fits import Repetition, RepetitionFits
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.losses import clipped_log_loss

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from probcal.config.experiment import read_experiment
 from probcal.data.encode import NumericEncoder
-from probcal.data.folds import fold_rows
 from probcal.data.load import obtain
+from probcal.data.splits import fold_rows
 from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
 from probcal.reading.target import read_target

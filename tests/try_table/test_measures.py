@@ -9,7 +9,8 @@ from sklearn.metrics import log_loss
 
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
-from probcal.metrics.registry import Prediction, find_metric
+from probcal.metrics.metric import Prediction
+from probcal.metrics.registry import find_metric
 from probcal.try_table.choices import bound, sample_clip
 from probcal.try_table.measures import LOSS, MEASURES, MeasureScale, measure_named, measure_predictions, read_costs
 

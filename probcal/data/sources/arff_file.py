@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 from typing import Literal
 
 import arff
 import numpy as np
 import numpy.typing as npt
 
-from probcal.data.labels import NUMBER
 from probcal.data.sources.text_encoding import decode_text
+from probcal.data.text_values import NUMBER
 from probcal.errors import DataError
 
 AttributeKind = Literal["numeric", "date", "text"]
@@ -47,18 +45,18 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
     """
     text, _ = decode_text(content, path)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    start = next((place for place, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))
+    start = next((number for number, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))
     if start == len(lines):  # the parser takes any line that begins with @data, and drops the rest of it
-        place = next((place for place, line in enumerate(lines, 1) if line.lstrip().lower().startswith("@data")), None)
-        where = f"{path}:{place}" if place else f"{path}"
+        begins = (number for number, line in enumerate(lines, 1) if line.lstrip().lower().startswith("@data"))
+        where = f"{path}:{number}" if (number := next(begins, None)) else f"{path}"
         raise DataError(f"{where}: is not sound ARFF: the rows must follow a line that holds @data alone")
     kinds: list[AttributeKind] = []
     header = [_header_line(line, kinds) for line in lines[:start]]
     rows, weights = [], set[str]()
-    for place, line in enumerate(lines[start + 1 :], start + 2):
+    for number, line in enumerate(lines[start + 1 :], start + 2):
         bare = line.strip()
         if bare.startswith("{"):
-            raise DataError(f"{path}:{place}: is a row of a sparse ARFF file; only dense ones are read")
+            raise DataError(f"{path}:{number}: is a row of a sparse ARFF file; only dense ones are read")
         if bare.endswith("}") and (brace := bare.rfind("{")) > 0 and bare[:brace].rstrip().endswith(","):
             weights.add(bare[brace + 1 : -1].strip())
             bare = bare[:brace].rstrip()[:-1]
@@ -73,7 +71,7 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
         raise DataError(f"{path}: is not sound ARFF: {error}") from None
     if not table["data"]:
         raise DataError(f"{path}: holds no data")
-    places = [start + 2 + place for place, row in enumerate(rows) if row and not row.startswith("%")]
+    line_numbers = [number for number, row in enumerate(rows, start + 2) if row and not row.startswith("%")]
     columns = [_texts(values) for values in zip(*table["data"], strict=True)]
     names = [name for name, _ in table["attributes"]]
     if not len(names) == len(kinds) == len(columns):
@@ -83,8 +81,8 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
         )
     for name, kind, values in zip(names, kinds, columns, strict=True):
         if kind == "numeric":
-            _refuse_text(name, values, places, path)
-    return ArffTable(names, kinds, columns, np.array(places), len(weights) > 1)
+            _refuse_text(name, values, line_numbers, path)
+    return ArffTable(names, kinds, columns, np.array(line_numbers), len(weights) > 1)
 
 
 def _header_line(line: str, kinds: list[AttributeKind]) -> str:
@@ -105,32 +103,27 @@ def _header_line(line: str, kinds: list[AttributeKind]) -> str:
 
 
 def _without_comment(line: str) -> str:
-    quote = ""
-    for place, letter in _letters(line):
-        if quote:
+    quote, escaped = "", False
+    for position, letter in enumerate(line):
+        if escaped:  # a character behind a backslash neither opens nor ends anything
+            escaped = False
+        elif letter == "\\":
+            escaped = True
+        elif quote:
             quote = "" if letter == quote else quote
         elif letter in "'\"":
             quote = letter
         elif letter == "%":
-            return line[:place]
+            return line[:position]
     return line
-
-
-def _letters(line: str) -> Iterator[tuple[int, str]]:
-    """Yield the place of each character and the character itself, without those behind a backslash."""
-    escaped = False
-    for place, letter in zip(count(), line, strict=False):
-        if not escaped:
-            yield place, letter
-        escaped = letter == "\\" and not escaped
 
 
 def _texts(values: tuple[object, ...]) -> tuple[str | None, ...]:
     return tuple(None if value is None else str(value).strip() for value in values)
 
 
-def _refuse_text(name: str, values: tuple[str | None, ...], places: list[int], path: object) -> None:
-    for value, place in zip(values, places, strict=True):
+def _refuse_text(name: str, values: tuple[str | None, ...], line_numbers: list[int], path: object) -> None:
+    for value, number in zip(values, line_numbers, strict=True):
         if value is not None and not NUMBER.fullmatch(value) and value.lower() not in ("nan", "inf", "-inf"):
             fault = f"Invalid numerical value {value!r} of attribute {name!r}"
-            raise DataError(f"{path}:{place}: is not sound ARFF: {fault}")
+            raise DataError(f"{path}:{number}: is not sound ARFF: {fault}")

@@ -18,9 +18,9 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from probcal.data.dataset import stacked, text_column
 from probcal.data.sources.arff_file import parse_arff
 from probcal.data.sources.specifications import FileSource
+from probcal.data.text_values import stack_frames, text_column
 from probcal.errors import DataError
 
 OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
@@ -121,8 +121,8 @@ def text_frame(records: Iterator[list[str]], missing: Collection[str]) -> tuple[
     frames = []
     while chunk := list(islice(records, _ROWS_AT_A_TIME)):
         columns = enumerate(zip(*chunk, strict=True))
-        frames.append(pd.DataFrame({place: text_column(values, spelling) for place, values in columns}))
-    return stacked(frames) if frames else None, missing_texts
+        frames.append(pd.DataFrame({number: text_column(values, spelling) for number, values in columns}))
+    return stack_frames(frames) if frames else None, missing_texts
 
 
 def read_delimited(

@@ -129,8 +129,8 @@ def _words(source: DocumentsSource, drawn: np.ndarray, rng: np.random.Generator)
         ranks = np.searchsorted(reached, rng.random(of_topic.sum()), side="right")
         words.append(rng.permutation(source.words)[ranks])
         in_documents.append(np.repeat(numbers, of_topic))
-    places = np.concatenate(in_documents), np.concatenate(words)
-    return csr_matrix((np.ones(len(places[0])), places), (source.documents, source.words))  # equal places are added up
+    pairs = np.concatenate(in_documents), np.concatenate(words)
+    return csr_matrix((np.ones(len(pairs[0])), pairs), (source.documents, source.words))  # equal pairs are added up
 
 
 def bundled_rows(card: Card) -> pd.DataFrame:

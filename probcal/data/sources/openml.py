@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 
 from probcal.data.card import Card
-from probcal.data.dataset import as_text
 from probcal.data.sources import openml_download
 from probcal.data.sources.formats import largest_data
 from probcal.data.sources.specifications import OpenMLSource
+from probcal.data.text_values import as_text
 from probcal.errors import DataError, MissingDataError, installation, is_installed
 
 

@@ -20,11 +20,13 @@ Real = Annotated[float, Field(allow_inf_nan=False)]
 TestRows = Annotated[int, Field(ge=0, strict=True)]
 
 
-class _Part(BaseModel):
+class CardPart(BaseModel):
+    """Refuse unknown keys and changes, and read numbers where a text is expected."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
 
-class _Change(_Part):
+class _Change(CardPart):
     at: TestRows
     """Number of test rows before the change."""
 
@@ -38,7 +40,7 @@ class _OtherLaw(_Change):
     """Factor of the weighted sum w'x."""
 
 
-class NoChange(_Part):
+class NoChange(CardPart):
     """Keep the law of the training rows to the end."""
 
     kind: Literal["none"]
@@ -127,7 +129,7 @@ FileFormat = Literal["delimited", "arff", "mat"]
 Below = Annotated[str, Field(min_length=1), AfterValidator(_below)]
 
 
-class LabelFile(_Part):
+class LabelFile(CardPart):
     """Describe a file that holds the labels of another file's rows."""
 
     name: Below
@@ -138,7 +140,7 @@ class LabelFile(_Part):
     """Column in both files that links a label to its row. Default: line by line."""
 
 
-class DataFile(_Part):
+class DataFile(CardPart):
     """Describe one original file."""
 
     name: Below
@@ -158,7 +160,7 @@ class DataFile(_Part):
         return {key: value for key, value in dump(self).items() if key != "format" or value is not None}
 
 
-class FileSource(_Part):
+class FileSource(CardPart):
     """Describe one complete set of original files, whose rows follow one another in this order."""
 
     format: FileFormat
@@ -183,7 +185,7 @@ class FileSource(_Part):
     """Number of rows from the top that belong to this data set (Weka's sick.arff holds the test file too)."""
 
 
-class OpenMLSource(_Part):
+class OpenMLSource(CardPart):
     """Describe the data set on OpenML, and how its rows and values differ from the original file."""
 
     id: int
@@ -206,14 +208,14 @@ class OpenMLSource(_Part):
     """Number of rows at the top that are the test part. They move behind the others (adult)."""
 
 
-class BundledSource(_Part):
+class BundledSource(CardPart):
     """Describe a data set that comes with scikit-learn."""
 
     loader: Literal["load_breast_cancer", "load_digits", "load_iris", "load_wine"]
     """The function of sklearn.datasets that loads it."""
 
 
-class DocumentsSource(_Part):
+class DocumentsSource(CardPart):
     """Describe documents drawn from topics, anew in every repetition (see ``probcal.data.sources.generated``)."""
 
     task: ClassVar[str] = "multilabel"
@@ -257,7 +259,7 @@ class DocumentsSource(_Part):
             raise ValueError(f"drawn rows have no order for a {kind} split; write same or holdout")
 
 
-class GaussiansSource(_Part):
+class GaussiansSource(CardPart):
     """Describe two Gaussian classes of one covariance, drawn anew in every repetition."""
 
     task: ClassVar[str] = "binary"
@@ -307,7 +309,7 @@ class GaussiansSource(_Part):
             )
 
 
-class StreamSource(_Part):
+class StreamSource(CardPart):
     """Describe rows in order of time whose law changes, drawn anew in every repetition."""
 
     task: ClassVar[str] = "binary"

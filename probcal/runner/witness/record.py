@@ -18,6 +18,7 @@ import pandas as pd
 
 from probcal._io import write_atomic
 from probcal.components.numerics import numerics
+from probcal.metrics.registry import NAMED
 from probcal.runner.execute import Outcome
 from probcal.runner.processor import LEVEL
 from probcal.store.cell_result import CellResult, cell_id
@@ -102,7 +103,7 @@ class Witness:
             return []
         other = {name for name, value in self.metrics.items() if metric_gap({name: value}, new.metrics) > 0}
         other |= self.metrics.keys() - new.metrics.keys()
-        return sorted({name.partition("(")[0] for name in other} & numerics().metrics.keys())
+        return sorted({name.partition("(")[0] for name in other} & {*NAMED, "cost"})
 
 
 def _curve_numbers(result: CellResult) -> dict[str, float]:

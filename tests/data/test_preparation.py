@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from sklearn.preprocessing import StandardScaler
 
 from probcal.data.dataset import assemble
-from probcal.data.prepared_rows import Preparation, prepared
+from probcal.data.preparation import Preparation, prepare_columns
 from tests.data.small_cards import changed, make_card
 
 COLUMNS = {"a": "numeric", "b": "nominal", "y": "target"}
@@ -23,36 +23,36 @@ def frame() -> pd.DataFrame:
 
 
 def test_an_empty_preparation_changes_nothing():
-    X, kept = prepared(Preparation(), frame())
+    X, is_complete = prepare_columns(Preparation(), frame())
     pd.testing.assert_frame_equal(X, frame())
-    assert kept.all()
+    assert is_complete.all()
 
 
 def test_levels_become_their_sorted_positions():
-    X, _ = prepared(Preparation(nominal="codes"), frame())
+    X, _ = prepare_columns(Preparation(nominal="codes"), frame())
     np.testing.assert_array_equal(X["b"], [1, np.nan, 0, 2])
 
 
 def test_a_level_of_dropped_rows_still_has_a_code():
-    X, kept = prepared(Preparation(nominal="codes", missing="drop_rows"), frame())
-    assert kept.tolist() == [True, False, False, True]
+    X, is_complete = prepare_columns(Preparation(nominal="codes", missing="drop_rows"), frame())
+    assert is_complete.tolist() == [True, False, False, True]
     assert X.to_numpy().tolist() == [[1, 1], [6, 2]]
 
 
 def test_missing_values_get_the_mean_of_their_column():
-    X, _ = prepared(Preparation(nominal="codes", missing="column_mean"), frame())
+    X, _ = prepare_columns(Preparation(nominal="codes", missing="column_mean"), frame())
     assert X["a"].tolist() == [1, 2, 3, 6] and X["b"].tolist() == [1, 1, 0, 2]
 
 
 def test_scaling_equals_scikit_learn_on_all_rows():
     numbers = pd.DataFrame(np.random.default_rng(1).normal(3, 2, (50, 4))).assign(constant=7.0)
     numbers.iloc[3, 1] = np.nan
-    X, _ = prepared(Preparation(scale="all_rows"), numbers)
+    X, _ = prepare_columns(Preparation(scale="all_rows"), numbers)
     np.testing.assert_allclose(X, StandardScaler().fit_transform(numbers.to_numpy()), atol=1e-12)
 
 
 def test_nominal_columns_are_scaled_only_as_codes():
-    X, _ = prepared(Preparation(scale="all_rows"), frame())
+    X, _ = prepare_columns(Preparation(scale="all_rows"), frame())
     assert X["b"].dtype == "category" and abs(X["a"].mean()) < 1e-12
 
 
