@@ -93,10 +93,10 @@ def at(run: Results, dataset: str, column: str, *metrics: str) -> str:
 
     ``column`` is ``learner/method``, or the paper's name, such as ProbSVM.
     """
-    row = next(row for row in run.checked.outline.datasets if row.name == dataset)
+    row = next(row for row in run.checked.stored.datasets if row.name == dataset)
     entry = next(
         candidate
-        for candidate in run.checked.outline.columns
+        for candidate in run.checked.stored.columns
         if column in (f"{candidate.learner}/{candidate.method}", candidate.label)
     )
     values = (run.checked.splits(row, entry, metric).values() for metric in metrics or ("rms", "cxe", "auc"))
@@ -105,10 +105,10 @@ def at(run: Results, dataset: str, column: str, *metrics: str) -> str:
 
 def infinite_on(run: Results, dataset: str, column: str) -> str:
     """On how many splits CXE is ∞: ``2 of 10``."""
-    row = next(row for row in run.checked.outline.datasets if row.name == dataset)
+    row = next(row for row in run.checked.stored.datasets if row.name == dataset)
     entry = next(
         candidate
-        for candidate in run.checked.outline.columns
+        for candidate in run.checked.stored.columns
         if f"{candidate.learner}/{candidate.method}" == column
     )
     values = run.checked.splits(row, entry, "cxe").values()
@@ -117,7 +117,7 @@ def infinite_on(run: Results, dataset: str, column: str) -> str:
 
 def infinite_in(run: Results, column: str) -> str:
     """Every data set on which CXE is ∞ on some split: ``Adult (1 of 1) and Kr-vs-kp (1 of 10)``."""
-    pairs = [(row, infinite_on(run, row.name, column)) for row in run.checked.outline.datasets]
+    pairs = [(row, infinite_on(run, row.name, column)) for row in run.checked.stored.datasets]
     return join_names([f"{row.title} ({text})" for row, text in pairs if not text.startswith("0 ")])
 
 
@@ -190,7 +190,7 @@ def first_repetition_minutes(run: Results, *columns: str) -> str:
 
 
 def splits(run: Results) -> str:
-    return str(max(run.checked.outline.repetitions.values()))
+    return str(max(run.checked.stored.repetitions.values()))
 
 
 def ranked(run: Results, variant: str) -> str:
@@ -316,7 +316,7 @@ def not_judged(run: Results) -> str:
 
 
 def _number_names(run: Results, condition: Callable[[Any], bool]) -> str:
-    titles = {row.name: row.title for row in run.checked.outline.datasets}
+    titles = {row.name: row.title for row in run.checked.stored.datasets}
     numbers = [number for number in run.report.numbers.all if condition(number)]
     return join_names([f"{number.label} on {titles[number.dataset]}" for number in numbers])
 

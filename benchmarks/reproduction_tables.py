@@ -142,7 +142,7 @@ def best(run: Any) -> str:
     """Our winner and the paper's, each with the share of draws in which it has, or shares, the first place."""
     places = {(place.row.title, place.metric): place for place in run.comparison.places if place.published_winner}
     paper = run.checked.published
-    titles = {(column.paper_learner, column.paper_method): column for column in run.checked.outline.columns}
+    titles = {(column.paper_learner, column.paper_method): column for column in run.checked.stored.columns}
     rows = []
     for title in dict.fromkeys(title for title, _ in places):
         rows.append([title])
@@ -199,7 +199,7 @@ def ranks(run: Any) -> str:
 
 
 def out_of_band_table(run: Any) -> str:
-    titles = {row.name: row.title for row in run.checked.outline.datasets}
+    titles = {row.name: row.title for row in run.checked.stored.datasets}
     numbers = [number for number in run.report.numbers.all if number.state == "out of band"]
     numbers.sort(key=lambda number: (list(titles).index(number.dataset), number.label))
     rows = [
@@ -221,7 +221,7 @@ def agreement_figures(run: Any) -> str:
 def digits(run: Any) -> str:
     """The paper's numbers of its exact columns, RMS / CXE / AUC, with the units that ours are off behind each."""
     numbers = _digits(run)
-    titles = {row.name: row.title.split(",")[0] for row in run.checked.outline.datasets}
+    titles = {row.name: row.title.split(",")[0] for row in run.checked.stored.datasets}
     rows = []
     for dataset in dict.fromkeys(number.dataset for number in numbers):
         groups = {(number.label, number.metric): number for number in numbers if number.dataset == dataset}

@@ -27,7 +27,7 @@ from probcal.analysis.hypothesis_tests import holm
 from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 
 Floats = npt.NDArray[np.float64]
 
@@ -85,7 +85,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)
     store = Store(args.folder)
-    arena = candidates(measure_scores(Outline.of(store), store.results(), args.metric))
+    arena = candidates(measure_scores(StoredExperiment.of(store), store.results(), args.metric))
     print(report(arena))
 
 

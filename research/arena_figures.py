@@ -20,7 +20,7 @@ from probcal.analysis.paired_wins import mean_of_known
 from probcal.reporting.comparison.leaderboard import Scores, leaderboard, measure_scores
 from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from research.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
 from research.arena_answer import by_rows as rows_of
 
@@ -49,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)
     store = Store(args.folder)
-    arena = candidates(measure_scores(Outline.of(store), store.results(), args.metric))
+    arena = candidates(measure_scores(StoredExperiment.of(store), store.results(), args.metric))
     with drawing_style():
         save_figure(by_learner(arena), args.folder / "probing-by-learner")
         save_figure(by_seconds(arena), args.folder / "elo-by-seconds")

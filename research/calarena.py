@@ -27,7 +27,7 @@ from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_
 from probcal.papers import berta_holzmueller_bach_jordan_2026 as paper
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 
 PUBLISHED = Path(paper.__file__).with_name("calarena.csv")
 SOURCE = """\
@@ -222,14 +222,14 @@ def _by_learner(arena: Scores, places: Sequence[int]) -> list[tuple[str, np.ndar
 
 def _common_losses(store: Store, maps: Mapping[str, str], task: str, loss: str) -> Scores:
     """Return our losses of the maps that both have, on the tables of the task."""
-    outline, results = Outline.of(store), store.results()
-    columns = [column for column in outline.columns if column.method in maps]
-    outline = outline.model_copy(update={"columns": columns})
+    stored, results = StoredExperiment.of(store), store.results()
+    columns = [column for column in stored.columns if column.method in maps]
+    stored = stored.model_copy(update={"columns": columns})
     metrics = {name for result in results.values() for name in result.metrics}
     metric = next((name for name in LOSSES[loss] if name in metrics), None)
     if metric is None:
         raise SystemExit(f"{store.folder} has none of the metrics {', '.join(LOSSES[loss])}")
-    arena = measure_scores(outline, results, metric)
+    arena = measure_scores(stored, results, metric)
     tables = [
         place for place, table in enumerate(arena.tables) if ((table.n_classes or 2) > 2) == (task == "multiclass")
     ]

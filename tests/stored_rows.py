@@ -16,7 +16,7 @@ def unpack(folder: Path) -> Path:
     """
     store, log = Store(folder), folder / "cells.jsonl"
     results = store.results_with_any_values().values()
-    lines = [one.to_json() for result in results for one in (result, result.failed_since) if one is not None]
+    lines = [one.to_json() for result in results for one in (result, result.later_failure) if one is not None]
     (folder / "cells.parquet").unlink(missing_ok=True)
     log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return log
@@ -25,7 +25,9 @@ def unpack(folder: Path) -> Path:
 def stored_rows(folder: Path) -> list[dict[str, Any]]:
     """Return the stored results, each as the mapping of its line. The folder stays as it is."""
     results = Store(folder).results_with_any_values().values()
-    return [json.loads(one.to_json()) for result in results for one in (result, result.failed_since) if one is not None]
+    return [
+        json.loads(one.to_json()) for result in results for one in (result, result.later_failure) if one is not None
+    ]
 
 
 def write_rows(folder: Path, rows: list[dict[str, Any]]) -> None:

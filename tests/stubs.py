@@ -33,6 +33,7 @@ class Stub(ClassifierMixin, BaseEstimator):
 
 class Constant(Stub):
     """Predict the same class for every row."""
+
     def __init__(self, constant=1):
         self.constant = constant
 
@@ -52,6 +53,7 @@ class Perfect(Stub):
 
 class Adversarial(Perfect):
     """Predict the opposite of Perfect."""
+
     def answer(self, x):
         return not super().answer(x)
 

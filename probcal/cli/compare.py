@@ -11,7 +11,7 @@ from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 FORMATS = ("markdown", "json", "csv")
 

@@ -12,7 +12,7 @@ from probcal.cli import options
 from probcal.cli import suggestions as complete
 
 if TYPE_CHECKING:
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 FORMATS = ("markdown", "json", "csv")
 KINDS = ("size", "balance", "classes", "learner")
@@ -76,10 +76,10 @@ def leaderboard(
     A method without a number for a table and learner is left out there. With -m, the learner alone is still shown.
     """
     from probcal.reporting.comparison.leaderboard_tables import experiment_boards, leaderboard_text
-    from probcal.store.outline import Outline
+    from probcal.store.stored_experiment import StoredExperiment
 
     stores = options.stores_at(*folders)
-    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([StoredExperiment.of(store) for store in stores])
     selected_stores = selection.select_stores(stores)
     options.warn_of_other_data(selected_stores, data_dir)
     paths = {store.folder for store in selected_stores}

@@ -65,7 +65,7 @@ def selection(command: Any) -> Any:
 
     @wraps(command)
     def with_selection(**kwargs: Any) -> Any:
-        from probcal.store.outline import Selection
+        from probcal.store.stored_experiment import Selection
 
         return command(selection=Selection(*map(kwargs.pop, ("datasets", "learners", "methods"))), **kwargs)
 

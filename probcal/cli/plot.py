@@ -13,7 +13,7 @@ from probcal.errors import require
 
 if TYPE_CHECKING:
     from probcal.store.folder import Store
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 RANKS = "ranks"
 KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", "decision-curves", RANKS)
@@ -67,10 +67,10 @@ def plot(
     from probcal.reporting.drawing import figures_folder
     from probcal.reporting.figures import FigureError
     from probcal.reporting.figures import plot as draw
-    from probcal.store.outline import Outline
+    from probcal.store.stored_experiment import StoredExperiment
 
     stores = options.stores_at(folder)
-    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([StoredExperiment.of(store) for store in stores])
     options.warn_of_other_data(selection.select_stores(stores), data_dir)
     figure_kinds = kinds or KINDS
 

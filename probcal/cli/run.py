@@ -14,7 +14,7 @@ from probcal.cli import options
 from probcal.cli import suggestions as complete
 
 if TYPE_CHECKING:
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 
 @options.command(

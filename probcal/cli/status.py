@@ -11,7 +11,7 @@ from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 
 @options.command(
@@ -46,7 +46,5 @@ def status(
 
     originals = data_folder(data_dir)
     for store in selection.select_stores(options.stores_at(folder)):
-        for line in status_lines(
-            store, every_cell=cells, takes=selection.includes, originals=originals, strict=strict
-        ):
+        for line in status_lines(store, every_cell=cells, takes=selection.includes, originals=originals, strict=strict):
             click.echo(printable(line))

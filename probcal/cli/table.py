@@ -10,7 +10,7 @@ import click
 from probcal.cli import options
 
 if TYPE_CHECKING:
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 FORMATS = ("markdown", "latex", "csv", "html")
 

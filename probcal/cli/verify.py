@@ -14,7 +14,7 @@ from probcal.cli import options
 if TYPE_CHECKING:
     from probcal.runner.verify import FolderVerification
     from probcal.store.folder import Store
-    from probcal.store.outline import Selection
+    from probcal.store.stored_experiment import Selection
 
 
 @options.command(
@@ -60,12 +60,12 @@ def verify(
     from probcal.reporting.prediction_summaries import estimates_file_faults
     from probcal.runner.verify import json_text, text
     from probcal.runner.verify import verify as verify_store
-    from probcal.store.outline import Outline
+    from probcal.store.stored_experiment import StoredExperiment
 
     if discard and recompute is not None:
         raise click.UsageError("--discard needs stored predictions, and --recompute has none; give one of them")
     stores = options.stores_at(*folders)
-    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([StoredExperiment.of(store) for store in stores])
     if recompute is not None:
         _recompute(stores, selection, format_, recompute, seed, jobs, data_dir)
     results = [verify_store(store, selection, options.progress_bar("rows")) for store in stores]

@@ -21,7 +21,13 @@ from probcal.yaml_file import Place, YamlFile, texts
 from probcal.yaml_validation import Validation
 
 __all__ = [
-    "Component", "Experiment", "ExperimentColumn", "config_names", "find_config", "parse_experiment", "read_experiment",
+    "Component",
+    "Experiment",
+    "ExperimentColumn",
+    "config_names",
+    "find_config",
+    "parse_experiment",
+    "read_experiment",
 ]
 
 

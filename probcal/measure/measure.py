@@ -107,9 +107,7 @@ def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibra
     The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.
     """
     table, frame = predictions.table, predictions.table.frame
-    columns = [
-        list(texts_of(table.word_columns.get(index, frame.iloc[:, index]))) for index in range(frame.shape[1])
-    ]
+    columns = [list(texts_of(table.word_columns.get(index, frame.iloc[:, index]))) for index in range(frame.shape[1])]
     p = calibrated[:, -len(predictions.columns) :]
     columns += [[repr(float(value)).replace(".", predictions.mark) for value in column] for column in p.T]
     header = [*(str(name) for name in frame.columns), *_new_columns(predictions, map)]

@@ -17,8 +17,8 @@ from probcal.errors import StoreError, require
 from probcal.reporting.grid import Grid, html_table, markdown
 from probcal.reporting.tables import tables
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, Selection
-from probcal.store.summary import census, done_cells
+from probcal.store.stored_experiment import Selection, StoredExperiment
+from probcal.store.summary import cell_counts, done_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,17 +117,17 @@ class ExperimentResults:
         if self.folder.is_file():
             raise StoreError(f"{folder} is a file; give the folder of an experiment, such as results/uci")
         self._store = Store(self.folder)
-        self._outline = Outline.of(self._store)
+        self._stored = StoredExperiment.of(self._store)
 
     @property
     def name(self) -> str:
         """Return the name of the experiment."""
-        return self._outline.name
+        return self._stored.name
 
     @property
     def title(self) -> str:
         """Return the title of the experiment."""
-        return self._outline.title
+        return self._stored.title
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -140,12 +140,12 @@ class ExperimentResults:
             ``repetition`` (the number of the split, from 0), ``metric`` and ``value``. ``value`` may be infinite or
             NaN.
         """
-        outline, results = self._outline, self._store.results()
+        stored, results = self._stored, self._store.results()
         rows = [
             (row.name, column.learner, column.method, column.label, cell.repetition, metric, value)
-            for row in outline.datasets
-            for column in outline.columns
-            for cell in done_cells(outline, results, row, column)
+            for row in stored.datasets
+            for column in stored.columns
+            for cell in done_cells(stored, results, row, column)
             for metric, value in cell.metrics.items()
         ]
         return pd.DataFrame(rows, columns=_COLUMNS)
@@ -160,7 +160,7 @@ class ExperimentResults:
             The columns are ``dataset``, ``learner``, ``method``, ``repetition``, ``status``, and ``error_type`` and
             ``message`` of the error.
         """
-        cells = census(self._outline, self._store.results()).failed
+        cells = cell_counts(self._stored, self._store.results()).failed
         rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in cells]
         return pd.DataFrame(rows, columns=_FAILED_COLUMNS)
 
@@ -230,7 +230,7 @@ class ExperimentResults:
         return state + "\n" + self.table()._repr_html_()
 
     def _state_text(self) -> str:
-        counts = census(self._outline, self._store.results())
+        counts = cell_counts(self._stored, self._store.results())
         parts = [f"{counts.planned - len(counts.failed) - counts.not_run} done"]
         parts += [f"{len(counts.failed)} failed"] if counts.failed else []
         parts += [f"{counts.not_run} not run"] if counts.not_run else []

@@ -18,7 +18,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import NOT_RUN, Grid, Text, group_by, span_text
 from probcal.reporting.metric_table import PAPER, minor_lines
 from probcal.store.cell_result import Results
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import stages_of
 
 ERROR_METRIC = "c_emp"
@@ -47,16 +47,16 @@ class CalibrationEffect:
         return np.asarray(self.ratios.mean(axis=1))
 
 
-def effects_of(outline: Outline, results: Results) -> list[CalibrationEffect]:
+def effects_of(stored: StoredExperiment, results: Results) -> list[CalibrationEffect]:
     """Return the effects of each data set, in the order of columns, where any result has stages."""
-    pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
-    groups = Counter(column.group for column in outline.columns if column.before_and_after)
+    pairs = [(row, column) for row in stored.datasets for column in stored.columns if column.before_and_after]
+    groups = Counter(column.group for column in stored.columns if column.before_and_after)
     effects = [
         _build_effect(
             row,
             column,
             column.group if groups[column.group] == 1 else column.label,
-            stages_of(outline, results, row, column),
+            stages_of(stored, results, row, column),
         )
         for row, column in pairs
     ]
@@ -78,9 +78,11 @@ def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequen
     )
 
 
-def calibration_tables(first: int, outline: Outline, results: Results, published: PublishedPaper | None) -> list[Grid]:
+def calibration_tables(
+    first: int, stored: StoredExperiment, results: Results, published: PublishedPaper | None
+) -> list[Grid]:
     """Return the tables numbered from ``first``, or none where no method has stages before and after calibration."""
-    effects = effects_of(outline, results)
+    effects = effects_of(stored, results)
     errors = [effect for effect in effects if len(effect.errors)]
     ratios = [effect for effect in effects if effect.ratios.size]
     grids = []

@@ -20,7 +20,7 @@ from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.errors import StoreError
 from probcal.reporting.grid import span_text
 from probcal.store.folder import Store
-from probcal.store.outline import ResultColumn
+from probcal.store.stored_experiment import ResultColumn
 
 Result = TypeVar("Result")
 

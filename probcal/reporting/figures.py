@@ -17,7 +17,7 @@ from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figure
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.reporting.stored_curves import missing_cells
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, Selection
+from probcal.store.stored_experiment import Selection, StoredExperiment
 
 KINDS = (PAPER, *ESTIMATE_KINDS)
 _FULL_SELECTION = Selection()
@@ -51,7 +51,7 @@ def plot(
     ``selection`` that no store has.
     """
     stores, any_drawn = list(stores), False
-    selection.refuse_unknown_names([Outline.of(store) for store in stores])
+    selection.refuse_unknown_names([StoredExperiment.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
         figures = _figures(store, tuple(kinds), selection, notes.append)
@@ -67,20 +67,20 @@ def plot(
 def _figures(
     store: Store, kinds: tuple[str, ...], selection: Selection, warn: Callable[[str], None]
 ) -> Iterator[tuple[str, Figure]]:
-    outline, results = Outline.of(store), store.results()
-    own_outline = selection.select(outline)
-    yield from paper_figures(shorten_titles(own_outline), own_outline, results, kinds, warn)
+    stored, results = StoredExperiment.of(store), store.results()
+    own_experiment = selection.select(stored)
+    yield from paper_figures(shorten_titles(own_experiment), own_experiment, results, kinds, warn)
     estimate_kinds = [kind for kind in ESTIMATE_KINDS if kind in kinds]
     if not estimate_kinds:
         return
-    pictures = pictures_of(store, outline, results, keep=True)
+    pictures = pictures_of(store, stored, results, keep=True)
     any_drawn = False
-    for named_figure in estimate_figures(own_outline, results, pictures.figures, estimate_kinds):
+    for named_figure in estimate_figures(own_experiment, results, pictures.figures, estimate_kinds):
         any_drawn = True
         yield named_figure
-    notes = pictures.notes(own_outline)
+    notes = pictures.notes(own_experiment)
     if any_drawn:
-        notes += missing_cells(own_outline, results, own_outline.columns)
+        notes += missing_cells(own_experiment, results, own_experiment.columns)
     for note in notes:
         warn(note)
 
@@ -90,11 +90,13 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
 
     Raises FigureError, and ProbcalError for names in ``selection`` that the store does not have.
     """
-    outline, results = Outline.of(store), store.results()
-    selection.refuse_unknown_names([outline])
-    selected_outline = selection.select(outline)
-    pictures = pictures_of(store, outline, results).figures
-    figures = list(draw_styled(estimate_figures(selected_outline, results, pictures, [kind]), lambda _, figure: figure))
+    stored, results = StoredExperiment.of(store), store.results()
+    selection.refuse_unknown_names([stored])
+    selected_experiment = selection.select(stored)
+    pictures = pictures_of(store, stored, results).figures
+    figures = list(
+        draw_styled(estimate_figures(selected_experiment, results, pictures, [kind]), lambda _, figure: figure)
+    )
     if not figures:
         raise _no_figure_error([store], [kind])
     return figures
@@ -118,7 +120,7 @@ def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureErr
             " probcal run keeps in predictions.bin, or an estimates.json of the same results. ROC and cost curves need "
             "two classes"
         )
-    if curve_names := {name for store in stores for name in Outline.of(store).curves}:
+    if curve_names := {name for store in stores for name in StoredExperiment.of(store).curves}:
         return FigureError(
             f"no finished first repetition in {folders} has a curve that its experiment asks for: "
             + "; ".join(f"{name} needs {methods}" for name, methods in _CURVE_METHODS.items() if name in curve_names)
@@ -135,9 +137,9 @@ def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureErr
     )
 
 
-def shorten_titles(outline: Outline) -> Outline:
-    """Return the outline with names that are short enough for a line: the paper's, or those of the experiment file."""
-    outline, _ = attach_paper(outline)
-    if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
-        return outline
-    return outline.with_titles({row.name: row.name for row in outline.datasets})
+def shorten_titles(stored: StoredExperiment) -> StoredExperiment:
+    """Return the experiment with names short enough for a line: the paper's, or those of the experiment file."""
+    stored, _ = attach_paper(stored)
+    if all(len(row.title) <= _LONGEST_NAME for row in stored.datasets):
+        return stored
+    return stored.with_titles({row.name: row.name for row in stored.datasets})

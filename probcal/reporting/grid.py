@@ -18,8 +18,8 @@ from tabulate import tabulate
 from probcal._io import printable
 from probcal.metrics.number_text import INFINITY
 from probcal.store.cell_result import CellResult
-from probcal.store.outline import Outline
-from probcal.store.summary import Census, Summary
+from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.summary import CellCounts, Summary
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -203,7 +203,7 @@ UNDEFINED = "n/a"
 _LONGEST_REASON = 120
 
 
-def footnotes(summaries: Sequence[Summary], census: Census) -> list[str]:
+def footnotes(summaries: Sequence[Summary], cell_counts: CellCounts) -> list[str]:
     """Return footnotes for the marks in the table. Failed and missing cells are counted over the experiment."""
     notes = []
     if any(0 < summary.infinite < summary.n for summary in summaries):
@@ -212,52 +212,52 @@ def footnotes(summaries: Sequence[Summary], census: Census) -> list[str]:
         notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({n_partial} in this table).")
     if n_undefined := sum(summary.undefined for summary in summaries):
         notes.append(f"{UNDEFINED}: the metric has no value ({n_undefined} finished cells).")
-    return notes + cell_notes(census)
+    return notes + cell_notes(cell_counts)
 
 
-def cell_notes(census: Census) -> list[str]:
+def cell_notes(counts: CellCounts) -> list[str]:
     """Return notes on cells that are missing, stale or have warnings."""
-    warnings = sorted(census.warned.items())
-    return missing_cells(census) + [
-        f"{printable(kind)} in {columns.total()} of {census.planned} cells: {_column_counts(columns)}."
+    warnings = sorted(counts.warned.items())
+    return missing_cells(counts) + [
+        f"{printable(kind)} in {columns.total()} of {counts.planned} cells: {_column_counts(columns)}."
         for kind, columns in warnings
     ]
 
 
-def missing_cells(census: Census) -> list[str]:
+def missing_cells(counts: CellCounts) -> list[str]:
     """Return notes on cells that failed, were not run or are stale."""
     notes = []
-    if census.failed:
-        first = census.failed[0]
+    if counts.failed:
+        first = counts.failed[0]
         notes.append(
-            f"failed: {len(census.failed)} of {census.planned} cells; the first is {first.id}: {_failure_text(first)}"
+            f"failed: {len(counts.failed)} of {counts.planned} cells; the first is {first.id}: {_failure_text(first)}"
         )
-    if census.failed_since:
-        first = census.failed_since[0]
+    if counts.later_failure:
+        first = counts.later_failure[0]
         notes.append(
-            f"failed when run again: {len(census.failed_since)} of {census.planned} cells. Their last finished results "
-            f"are shown; the first is {first.id}: {_failure_text(first)}"
+            f"failed when run again: {len(counts.later_failure)} of {counts.planned} cells. Their last finished "
+            f"results are shown; the first is {first.id}: {_failure_text(first)}"
         )
-    if census.not_run:
-        empty_text = f"; none for {', '.join(census.empty)}" if census.empty else ""
-        notes.append(f"{NOT_RUN} not run: {census.not_run} of {census.planned} cells{empty_text}.")
-    if census.stale:
+    if counts.not_run:
+        empty_text = f"; none for {', '.join(counts.empty)}" if counts.empty else ""
+        notes.append(f"{NOT_RUN} not run: {counts.not_run} of {counts.planned} cells{empty_text}.")
+    if counts.stale:
         notes.append(
-            f"stale: {census.stale.total()} of {census.planned} cells have other settings, data or code than the last "
-            f"run, or data that changed since ({_column_counts(census.stale)}); probcal run renews them."
+            f"stale: {counts.stale.total()} of {counts.planned} cells have other settings, data or code than the last "
+            f"run, or data that changed since ({_column_counts(counts.stale)}); probcal run renews them."
         )
     return notes
 
 
-def override_notes(outline: Outline, only_skips: bool = False) -> list[str]:
+def override_notes(stored: StoredExperiment, only_skips: bool = False) -> list[str]:
     """Return each override of the experiment with its reason, or only those that leave cells out.
 
     A group of columns whose every column it applies to is named as a whole.
     """
-    titles = {row.name: row.title for row in outline.datasets}
-    groups = group_by(outline.columns, lambda column: column.group)
+    titles = {row.name: row.title for row in stored.datasets}
+    groups = group_by(stored.columns, lambda column: column.group)
     notes = []
-    for override in outline.exceptions:
+    for override in stored.exceptions:
         names = ", ".join(titles[name] for name in override.datasets if name in titles)
         labels: list[str] = []
         for group, columns in groups.items():

@@ -21,7 +21,7 @@ from probcal._io import shipped
 from probcal.errors import FileProblems
 from probcal.reporting.drawing import COLOURS, GREY, titled_figure
 from probcal.reporting.stored_curves import Box, Sweep, box_of
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from probcal.yaml_file import YamlFile
 
 _SIDE_TOLERANCE = 1e-6
@@ -381,7 +381,7 @@ PAPER_PANELS: dict[str, dict[str, tuple[str, tuple[IsoPanel, ...]]]] = {
 """Name of a shipped experiment -> file name -> heading and panels. Any other sweep has a figure of its own."""
 
 
-def shipped_sweep_test(outline: Outline) -> Callable[[Sweep], bool]:
+def shipped_sweep_test(outline: StoredExperiment) -> Callable[[Sweep], bool]:
     """Return a function that says whether a sweep has the data set and settings of the shipped experiment."""
     name = outline.name.removesuffix("-quick")
     if name not in PAPER_PANELS:
@@ -426,7 +426,7 @@ _MOST_NAMED = 4
 """Most levels that are named as having, or not having, a surface."""
 
 
-def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str, Figure]]:
+def iso_figures(outline: StoredExperiment, sweeps: Sequence[Sweep]) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. None where no result has lines."""
     rest, is_published = list(sweeps), shipped_sweep_test(outline)
     for name, (heading, panels) in PAPER_PANELS.get(outline.name.removesuffix("-quick"), {}).items():

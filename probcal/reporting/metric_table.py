@@ -33,23 +33,27 @@ from probcal.reporting.grid import (
     span_text,
 )
 from probcal.store.cell_result import Results, resolve_metric
-from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Census, Summary, best_of, summarise
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
+from probcal.store.summary import CellCounts, Summary, best_of, summarise
 
 
-def has_best_methods(outline: Outline) -> bool:
+def has_best_methods(stored: StoredExperiment) -> bool:
     """Return whether there are at least two columns and a metric with a better end."""
-    return len(outline.columns) > 1 and bool(rankable_metrics(outline.metrics))
+    return len(stored.columns) > 1 and bool(rankable_metrics(stored.metrics))
 
 
 def best_method_table(
-    number: int, outline: Outline, results: Results, published: PublishedPaper | None, full_census: Census
+    number: int,
+    stored: StoredExperiment,
+    results: Results,
+    published: PublishedPaper | None,
+    all_cell_counts: CellCounts,
 ) -> Grid:
     """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
-    metrics = rankable_metrics(outline.metrics)
+    metrics = rankable_metrics(stored.metrics)
     rows = []
-    for row in outline.datasets:
-        winners = [winner(outline, results, row, metric) for metric in metrics]
+    for row in stored.datasets:
+        winners = [winner(stored, results, row, metric) for metric in metrics]
         published_winners = [published_winner(published, row.paper_dataset, metric) for metric in metrics]
         entries = [
             Text(text.main, text.rest + (bracket and f" {bracket}"))
@@ -57,7 +61,7 @@ def best_method_table(
         ]
         rows.append([Text(row.title), *entries])
     entries = [entry for line in rows for entry in line[1:]]
-    return best_grid(number, metrics, rows, best_notes(outline, full_census, entries), published)
+    return best_grid(number, metrics, rows, best_notes(stored, all_cell_counts, entries), published)
 
 
 def best_grid(
@@ -71,9 +75,9 @@ def best_grid(
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
-def best_notes(outline: Outline, full_census: Census, entries: Iterable[Text]) -> list[str]:
+def best_notes(stored: StoredExperiment, all_cell_counts: CellCounts, entries: Iterable[Text]) -> list[str]:
     """Return the notes of a table with these ``entries``: the mark for unfinished means, missing cells, overrides."""
-    notes = [*cell_notes(full_census), *override_notes(outline)]
+    notes = [*cell_notes(all_cell_counts), *override_notes(stored)]
     if any(INCOMPLETE in entry.rest for entry in entries):
         notes.insert(0, f"{INCOMPLETE} some methods lack results, which are not run yet or failed.")
     return notes
@@ -84,13 +88,13 @@ def rankable_metrics(metrics: Iterable[str]) -> list[str]:
     return [metric for metric in order_metrics(metrics, ("rms", "cxe", "auc")) if not resolve_metric(metric).no_end]
 
 
-def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
+def winner(stored: StoredExperiment, results: Results, row: Row, metric: str) -> Text:
     """Return the labels of the best columns, with the mark of unfinished means after them."""
-    summaries = [summarise(outline, results, row, column, metric) for column in outline.columns]
+    summaries = [summarise(stored, results, row, column, metric) for column in stored.columns]
     best = best_of({index: summary.mean for index, summary in enumerate(summaries)}, metric)
     is_partial = best and any(summary.n < summary.planned for summary in summaries)
     default = UNDEFINED if any(summary.undefined for summary in summaries) else NOT_RUN
-    labels = "/".join(outline.columns[index].label for index in sorted(best))
+    labels = "/".join(stored.columns[index].label for index in sorted(best))
     return Text(labels or default, INCOMPLETE if is_partial else "")
 
 
@@ -152,8 +156,6 @@ def _spread_suffix(spread: float | None, decimals: int) -> str:
     return "" if spread is None else f" ± {format_number(spread, decimals)}"
 
 
-
-
 def agreement_text(
     pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable, n_misprints: int = 0
 ) -> str | None:
@@ -207,15 +209,15 @@ MOST_LINE_COLUMNS = 5
 class MetricResults:
     """Hold one metric of one experiment. ``published`` is None where the experiment follows no paper."""
 
-    outline: Outline
+    stored: StoredExperiment
     results: Results
     metric: str
     published: PublishedPaper | None
 
     @functools.cached_property
     def _row_summaries(self) -> dict[str, list[Summary]]:
-        columns, rows = self.outline.columns, self.outline.datasets
-        return {row.name: [summarise(self.outline, self.results, row, c, self.metric) for c in columns] for row in rows}
+        columns, rows = self.stored.columns, self.stored.datasets
+        return {row.name: [summarise(self.stored, self.results, row, c, self.metric) for c in columns] for row in rows}
 
     def summaries(self, row: Row) -> list[Summary]:
         """Return one summary per column."""
@@ -223,12 +225,12 @@ class MetricResults:
 
     def published_numbers(self, row: Row) -> list[float | None]:
         """Return one published number per column."""
-        return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
+        return [published_number(self.published, row, column, self.metric) for column in self.stored.columns]
 
     def published_lines(self, row: Row) -> list[str]:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
-        columns = self.outline.columns
+        columns = self.stored.columns
         column_spreads = [spreads.get(place_of(row, column)) for column in columns]
         return bracket_numbers(self.published_numbers(row), column_spreads, self.decimals)
 
@@ -240,7 +242,7 @@ class MetricResults:
         decimals = self.table.printed_decimals if self.table else {}
         texts = []
         numbers = self.published_numbers(row)
-        for summary, number, column in zip(self.summaries(row), numbers, self.outline.columns, strict=True):
+        for summary, number, column in zip(self.summaries(row), numbers, self.stored.columns, strict=True):
             text = ""
             if number is not None and summary.values and summary.is_published_split:
                 units = difference_in_units(summary.values[0], number, decimals[place_of(row, column)])
@@ -251,7 +253,7 @@ class MetricResults:
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
         summaries, numbers = self.summaries(row), self.published_lines(row)
-        cells = zip(mean_texts(self.outline.columns, summaries, self.metric, decimals), summaries, numbers, strict=True)
+        cells = zip(mean_texts(self.stored.columns, summaries, self.metric, decimals), summaries, numbers, strict=True)
         return [
             Text(mean.main, f"{mean.rest}{_spread_suffix(summary.sd, decimals)}{number and f' {number}'}", mean.bold)
             for mean, summary, number in cells
@@ -260,7 +262,7 @@ class MetricResults:
     def stacked_lines(self, row: Row, decimals: int) -> Lines:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""
         summaries = self.summaries(row)
-        first = [Text(row.title), *mean_texts(self.outline.columns, summaries, self.metric, decimals)]
+        first = [Text(row.title), *mean_texts(self.stored.columns, summaries, self.metric, decimals)]
         parts = [
             (SPREAD, spread_texts(summaries, decimals)),
             (PAPER, self.published_lines(row)),
@@ -276,7 +278,7 @@ class MetricResults:
         number = published_number(self.published, row, column, self.metric)
         if self.table is None or number is None or self.is_misprint(row, column):
             return None
-        summary = summarise(self.outline, self.results, row, column, self.metric, self.table.seed)
+        summary = summarise(self.stored, self.results, row, column, self.metric, self.table.seed)
         return summary, number, place_of(row, column)
 
     def verdict(self, row: Row, column: ResultColumn) -> Verdict | None:
@@ -286,7 +288,7 @@ class MetricResults:
 
     def is_misprint(self, row: Row, column: ResultColumn) -> bool:
         """Return whether the published number is one that no predictions can have."""
-        return self.outline.paper is not None and (*place_of(row, column), self.metric) in misprints(self.outline.paper)
+        return self.stored.paper is not None and (*place_of(row, column), self.metric) in misprints(self.stored.paper)
 
     @property
     def table(self) -> PublishedTable | None:
@@ -300,15 +302,15 @@ class MetricResults:
     @property
     def all_summaries(self) -> list[Summary]:
         """Return one summary per row and column."""
-        return [summary for row in self.outline.datasets for summary in self.summaries(row)]
+        return [summary for row in self.stored.datasets for summary in self.summaries(row)]
 
-    def notes(self, full_census: Census, has_units: bool = True) -> list[str]:
+    def notes(self, all_cell_counts: CellCounts, has_units: bool = True) -> list[str]:
         """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
-        notes = [*footnotes(self.all_summaries, full_census), *override_notes(self.outline)]
+        notes = [*footnotes(self.all_summaries, all_cell_counts), *override_notes(self.stored)]
         if self.table is None:
             return notes
-        rows = self.outline.datasets
-        places = [(row, column) for row in rows for column in self.outline.columns]
+        rows = self.stored.datasets
+        places = [(row, column) for row in rows for column in self.stored.columns]
         if has_units and any(any(self.units_line(row)) for row in rows):
             notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
         pairs = [pair for place in places if (pair := self.pair(*place))]
@@ -318,16 +320,21 @@ class MetricResults:
 
 
 def metric_table(
-    number: int, outline: Outline, results: Results, metric: str, published: PublishedPaper | None, full_census: Census
+    number: int,
+    stored: StoredExperiment,
+    results: Results,
+    metric: str,
+    published: PublishedPaper | None,
+    all_cell_counts: CellCounts,
 ) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper.
 
-    ``full_census`` counts the cells of the whole experiment.
+    ``all_cell_counts`` counts the cells of the whole experiment.
     """
-    metric_results, columns = MetricResults(outline, results, metric, published), outline.columns
+    metric_results, columns = MetricResults(stored, results, metric, published), stored.columns
     single_line = len(columns) <= MOST_LINE_COLUMNS
     rows: Lines = []
-    for row in outline.datasets:
+    for row in stored.datasets:
         if single_line:
             rows.append([Text(row.title), *metric_results.line(row, metric_results.decimals)])
         else:
@@ -335,18 +342,22 @@ def metric_table(
     return Grid(
         number=number,
         name=resolve_metric(metric).long,
-        explanation=table_explanation([outline], metric, published),
+        explanation=table_explanation([stored], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=metric_results.notes(full_census, has_units=not single_line),
+        notes=metric_results.notes(all_cell_counts, has_units=not single_line),
     )
 
 
-def table_explanation(outlines: Sequence[Outline], metric: str, published: PublishedPaper | None) -> str:
+def table_explanation(
+    stored_experiments: Sequence[StoredExperiment], metric: str, published: PublishedPaper | None
+) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
     parts = [resolve_metric(metric).good_end]
-    parts.append(splits_text(outlines))
-    has_groups = any(len({column.group for column in outline.columns}) < len(outline.columns) for outline in outlines)
+    parts.append(splits_text(stored_experiments))
+    has_groups = any(
+        len({column.group for column in stored.columns}) < len(stored.columns) for stored in stored_experiments
+    )
     if has_groups and not resolve_metric(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
@@ -354,14 +365,14 @@ def table_explanation(outlines: Sequence[Outline], metric: str, published: Publi
     return "; ".join(parts) + "."
 
 
-def splits_text(outlines: Sequence[Outline]) -> str:
+def splits_text(stored_experiments: Sequence[StoredExperiment]) -> str:
     """Return which splits the means are taken over."""
-    counts = {outline.repetitions[row.name] for outline in outlines for row in outline.datasets}
+    counts = {stored.repetitions[row.name] for stored in stored_experiments for row in stored.datasets}
     larger_counts = [n for n in counts if n > 1]
     if not larger_counts:
         return "one split"
     count_text = span_text(larger_counts)
-    rows = [row for outline in outlines for row in outline.datasets if outline.repetitions[row.name] > 1]
+    rows = [row for stored in stored_experiments for row in stored.datasets if stored.repetitions[row.name] > 1]
     if all(row.drawn for row in rows):
         kind = "drawn data sets"
     else:

@@ -34,7 +34,7 @@ from probcal.reporting.stored_curves import (
     undrawn_columns,
 )
 from probcal.store.cell_result import Results, resolve_metric
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 
 _DASHES = ("-", "--", ":")
 """Dashes, each used with all colours before the next."""
@@ -202,33 +202,37 @@ PAPER, ROC = "paper", "roc"
 
 
 def paper_figures(
-    outline: Outline, own_outline: Outline, results: Results, kinds: tuple[str, ...], warn: Callable[[str], None]
+    stored: StoredExperiment,
+    own_experiment: StoredExperiment,
+    results: Results,
+    kinds: tuple[str, ...],
+    warn: Callable[[str], None],
 ) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib.
 
-    ``own_outline`` is the outline with the titles of the experiment. ``warn`` receives notes on what is missing in a
+    ``own_experiment`` is the stored with the titles of the experiment. ``warn`` receives notes on what is missing in a
     figure. ROC curves without a martingale beside them are of the kind ``roc``, all else is ``paper``.
     """
     if PAPER in kinds:
-        if effects := effects_of(outline, results):
+        if effects := effects_of(stored, results):
             if any(len(effect.errors) for effect in effects):
-                yield "calibration-error", error_figure(outline.title, effects)
+                yield "calibration-error", error_figure(stored.title, effects)
             if any(effect.ratios.size for effect in effects):
-                yield "loss-ratio", ratio_figure(outline.title, effects)
-            columns = [column for column in outline.columns if column.before_and_after]
-            for note in missing_cells(outline, results, columns, stages=True):
+                yield "loss-ratio", ratio_figure(stored.title, effects)
+            columns = [column for column in stored.columns if column.before_and_after]
+            for note in missing_cells(stored, results, columns, stages=True):
                 warn(note)
-        sweeps = sweeps_of(own_outline, results)
-        yield from iso_figures(own_outline, sweeps)
+        sweeps = sweeps_of(own_experiment, results)
+        yield from iso_figures(own_experiment, sweeps)
         for note in undrawn_columns(sweeps):
             warn(note)
-        if panels := panels_of(outline, results):
-            yield "stages", stages_figure(outline.title, panels)
-            for note in shortfalls(outline, results, panels):
+        if panels := panels_of(stored, results):
+            yield "stages", stages_figure(stored.title, panels)
+            for note in shortfalls(stored, results, panels):
                 warn(note)
-    curve_panels = stored_panels(outline, results)
+    curve_panels = stored_panels(stored, results)
     has_martingales = any(panel.martingales for panel in curve_panels)
     if curve_panels and (PAPER if has_martingales else ROC) in kinds:
-        yield "protection" if has_martingales else "roc", stored_curves_figure(outline.title, curve_panels)
-        for note in missing_curves(outline, results):
+        yield "protection" if has_martingales else "roc", stored_curves_figure(stored.title, curve_panels)
+        for note in missing_curves(stored, results):
             warn(note)

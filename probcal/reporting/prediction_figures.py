@@ -18,7 +18,7 @@ from probcal.reporting.drawing import GREY, LineStyle, groups_of, styles_of, tit
 from probcal.reporting.grid import group_by, span_text
 from probcal.reporting.prediction_summaries import PredictionFigure
 from probcal.store.cell_result import Results
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import summarise
 
 _LEGEND: dict[str, Any] = {
@@ -59,17 +59,17 @@ _HEADINGS = {
 
 
 def estimate_figures(
-    outline: Outline, results: Results, pictures: Sequence[PredictionFigure], kinds: Sequence[str]
+    stored: StoredExperiment, results: Results, pictures: Sequence[PredictionFigure], kinds: Sequence[str]
 ) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. Kinds without a line are left out."""
-    groups = groups_of(outline.columns)
-    for row in outline.datasets:
+    groups = groups_of(stored.columns)
+    for row in stored.datasets:
         for kind in ESTIMATE_KINDS:
             members = [
                 picture
                 for picture in pictures
                 if picture.row.name == row.name
-                and picture.column in outline.columns
+                and picture.column in stored.columns
                 and (kind in (RELIABILITY, SCORES) or picture.roc is not None)
             ]
             if not members or kind not in kinds:
@@ -78,7 +78,7 @@ def estimate_figures(
             if kind == SCORES:
                 figure = _score_figure(heading, members)
             else:
-                aucs = {one.column: summarise(outline, results, row, one.column, "auc").mean for one in members}
+                aucs = {one.column: summarise(stored, results, row, one.column, "auc").mean for one in members}
                 figure = _curves_figure(kind, heading, groups, members, aucs)
             note = fill(_note(kind, row, members), int(figure.get_figwidth() * _LETTERS_AN_INCH))
             figure.supxlabel(note, fontsize="small", color=GREY)

@@ -31,7 +31,7 @@ from probcal.metrics.reliability import Band, ReliabilityCurve
 from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
 from probcal.store.cell_result import Results
 from probcal.store.folder import ESTIMATES, CellResult, Store
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import done_cells
 
 Array = npt.NDArray[np.float64]
@@ -59,13 +59,13 @@ class StoredPredictions:
 
 
 def read_stored_predictions(
-    store: Store, outline: Outline, results: Results, row: Row, column: ResultColumn
+    store: Store, stored: StoredExperiment, results: Results, row: Row, column: ResultColumn
 ) -> StoredPredictions | None:
     """Return the predictions of one data set and column.
 
     Returns None where none are stored, where they have several labels, or where they are not probabilities.
     """
-    cells = done_cells(outline, results, row, column)
+    cells = done_cells(stored, results, row, column)
     splits = [predictions for cell in cells if (predictions := _read_two_classes(store, cell)) is not None]
     if not splits:
         return None
@@ -430,7 +430,7 @@ _PARTIAL_REASON = "the predictions of some splits are no longer stored: the figu
 
 @dataclass(frozen=True)
 class Pictures:
-    """Hold the pictures of an experiment. ``figures`` is in the order of the outline."""
+    """Hold the pictures of an experiment. ``figures`` is in the order of the experiment."""
 
     figures: list[PredictionFigure]
     missing_figures: list[tuple[Row, ResultColumn, str]]
@@ -438,16 +438,16 @@ class Pictures:
     fault: str = ""
     """Reason why ``estimates.json`` cannot be read."""
 
-    def notes(self, outline: Outline) -> list[str]:
-        """Return notes on what the pictures of ``outline``, which may be a selection, do not show."""
+    def notes(self, stored: StoredExperiment) -> list[str]:
+        """Return notes on what the pictures of ``stored``, which may be a selection, do not show."""
         titles: dict[str, list[str]] = {}
         for row, column, reason in self.missing_figures:
-            if row in outline.datasets and column in outline.columns:
+            if row in stored.datasets and column in stored.columns:
                 titles.setdefault(reason, []).append(f"{row.title} {column.label}")
         return [*filter(None, [self.fault]), *(f"{_names_text(labels)}: {reason}" for reason, labels in titles.items())]
 
 
-def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = False) -> Pictures:
+def pictures_of(store: Store, stored: StoredExperiment, results: Results, keep: bool = False) -> Pictures:
     """Return the pictures of every data set and column with predictions, or with a valid entry in ``estimates.json``.
 
     With ``keep`` the file is written, so that the same pictures can be drawn without predictions.bin. A file that
@@ -459,10 +459,10 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     except StoreError as error:
         pictures = Pictures([], [], fault=str(error))
     entries, has_new = [], False
-    for row in outline.datasets:
-        for column in outline.columns:
-            estimates = read_stored_predictions(store, outline, results, row, column)
-            cells = [cell for cell in done_cells(outline, results, row, column) if cell.predictions]
+    for row in stored.datasets:
+        for column in stored.columns:
+            estimates = read_stored_predictions(store, stored, results, row, column)
+            cells = [cell for cell in done_cells(stored, results, row, column) if cell.predictions]
             entry, reason = _find_entry(cells, estimates, stored_entries.get((row.name, column.learner, column.method)))
             if entry is not None:
                 pictures.figures.append(PredictionFigure(row, column, entry))
@@ -483,12 +483,12 @@ def estimates_file_faults(store: Store) -> list[str]:
         return [str(error)]
     if not stored_entries:
         return []
-    outline, results = Outline.of(store), store.results_with_any_values()
-    entries = [figure.entry for figure in pictures_of(store, outline, results).figures]
+    stored, results = StoredExperiment.of(store), store.results_with_any_values()
+    entries = [figure.entry for figure in pictures_of(store, stored, results).figures]
     faults = [
         f"{entry.dataset} {entry.learner}.{entry.method}"
         for entry in entries
-        if (stored := stored_entries.get(entry.name)) and stored.digest == entry.digest and stored != entry
+        if (known := stored_entries.get(entry.name)) and known.digest == entry.digest and known != entry
     ]
     path = store.folder / ESTIMATES
     return [f"{path} differs from the predictions of {_names_text(faults)}; remove it"] if faults else []

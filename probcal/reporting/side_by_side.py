@@ -31,8 +31,8 @@ from probcal.reporting.metric_table import (
 )
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Census, census
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
+from probcal.store.summary import CellCounts, cell_counts
 
 
 class SideBySideError(ProbcalError):
@@ -41,21 +41,21 @@ class SideBySideError(ProbcalError):
 
 @dataclass(frozen=True)
 class PaperExperiment:
-    """Hold one experiment. ``outline`` has only columns that the paper has, in its order and with its titles."""
+    """Hold one experiment. ``stored`` has only columns that the paper has, in its order and with its titles."""
 
     name: str
-    outline: Outline
+    stored: StoredExperiment
     results: Results
     notes: list[str]
     """Notes on columns and data sets that differ from the paper's titles, and on those left out."""
 
     @functools.cached_property
-    def full_census(self) -> Census:
-        return census(self.outline, self.results)
+    def all_cell_counts(self) -> CellCounts:
+        return cell_counts(self.stored, self.results)
 
     def rows(self, dataset: str) -> dict[str, Row]:
         """Return the rows that stand for this data set of the paper, each under the label of its line."""
-        rows = [row for row in self.outline.datasets if row.paper_dataset == dataset]
+        rows = [row for row in self.stored.datasets if row.paper_dataset == dataset]
         return {f"{self.name}: {row.name}" if len(rows) > 1 else self.name: row for row in rows}
 
 
@@ -66,28 +66,28 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[PublishedPaper, list[
     the columns stands for a published one. Raises it too when several columns of one experiment stand for the same
     published column. Raises StoreError and UnknownPaper.
     """
-    outlines = [Outline.of(store) for store in stores]
-    names = _experiment_names(stores, outlines)
-    for store, outline in zip(stores, outlines, strict=True):
-        if outline.paper is None:
+    stored_experiments = [StoredExperiment.of(store) for store in stores]
+    names = _experiment_names(stores, stored_experiments)
+    for store, stored in zip(stores, stored_experiments, strict=True):
+        if stored.paper is None:
             raise SideBySideError(
                 f"{store.folder} follows no paper, so it cannot stand beside others; leave it or --together out, "
                 "or name the paper in its experiment file and run that again"
             )
-    papers = dict.fromkeys(outline.paper for outline in outlines if outline.paper)
+    papers = dict.fromkeys(stored.paper for stored in stored_experiments if stored.paper)
     if len(papers) > 1:
-        texts = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
+        texts = [f"{name} follows {stored.paper}" for name, stored in zip(names, stored_experiments, strict=True)]
         raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(texts)}")
     published = PublishedPaper.read(next(iter(papers)))
     return published, [
-        _paper_experiment(name, store, outline, published)
-        for name, store, outline in zip(names, stores, outlines, strict=True)
+        _paper_experiment(name, store, stored, published)
+        for name, store, stored in zip(names, stores, stored_experiments, strict=True)
     ]
 
 
-def _experiment_names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
+def _experiment_names(stores: Sequence[Store], stored_experiments: Sequence[StoredExperiment]) -> list[str]:
     """Return the names of the experiments, or of the folders where two experiments have one name."""
-    for names in ([outline.name for outline in outlines], [store.folder.resolve().name for store in stores]):
+    for names in ([stored.name for stored in stored_experiments], [store.folder.resolve().name for store in stores]):
         if len(set(names)) == len(names):
             return names
     folders = ", ".join(str(store.folder) for store in stores)
@@ -96,14 +96,14 @@ def _experiment_names(stores: Sequence[Store], outlines: Sequence[Outline]) -> l
     )
 
 
-def _paper_experiment(name: str, store: Store, outline: Outline, published: PublishedPaper) -> PaperExperiment:
+def _paper_experiment(name: str, store: Store, stored: StoredExperiment, published: PublishedPaper) -> PaperExperiment:
     titles = {column: title for title, column in published.columns.items()}
 
     def published_title(column: ResultColumn) -> str | None:
         return titles.get((column.paper_learner or "", column.paper_method or ""))
 
     paper_columns = [
-        column for title in published.columns for column in outline.columns if published_title(column) == title
+        column for title in published.columns for column in stored.columns if published_title(column) == title
     ]
     if not paper_columns:
         raise SideBySideError(f"{store.folder}: none of its columns has a counterpart in {published.short}")
@@ -122,11 +122,11 @@ def _paper_experiment(name: str, store: Store, outline: Outline, published: Publ
         for column in paper_columns
     ]
     rows = [
-        row.model_copy(update={"title": published.titles.get(row.paper_dataset, row.title)}) for row in outline.datasets
+        row.model_copy(update={"title": published.titles.get(row.paper_dataset, row.title)}) for row in stored.datasets
     ]
     pairs = {(column.learner, column.method) for column in paper_columns}
-    exceptions = [override for override in outline.exceptions if not pairs.isdisjoint(override.columns)]
-    paper_outline = outline.model_copy(update={"columns": columns, "datasets": rows, "exceptions": exceptions})
+    exceptions = [override for override in stored.exceptions if not pairs.isdisjoint(override.columns)]
+    paper_experiment = stored.model_copy(update={"columns": columns, "datasets": rows, "exceptions": exceptions})
     differences = [
         f"{column.label} is {own.label}"
         for own, column in zip(paper_columns, columns, strict=True)
@@ -134,10 +134,10 @@ def _paper_experiment(name: str, store: Store, outline: Outline, published: Publ
     ]
     counts = Counter(row.paper_dataset for row in rows)
     differences += [f"{row.title} is {row.name}" for row in rows if row.reading_of and counts[row.paper_dataset] == 1]
-    omissions = [column.label for column in outline.columns if (column.learner, column.method) not in pairs]
+    omissions = [column.label for column in stored.columns if (column.learner, column.method) not in pairs]
     notes = [f"here {', '.join(differences)}."] if differences else []
     notes += [f"not shown, since the paper has no such column: {', '.join(omissions)}."] if omissions else []
-    return PaperExperiment(name, paper_outline, store.results(), notes)
+    return PaperExperiment(name, paper_experiment, store.results(), notes)
 
 
 Entry = TypeVar("Entry", Text, str)
@@ -146,9 +146,9 @@ Entry = TypeVar("Entry", Text, str)
 def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
     """Return the heading and the tables. Raises as ``experiments_of_paper`` does."""
     published, experiments = experiments_of_paper(stores)
-    table_4_experiments = [experiment for experiment in experiments if has_best_methods(experiment.outline)]
+    table_4_experiments = [experiment for experiment in experiments if has_best_methods(experiment.stored)]
     grids = number_grids(
-        [metric for experiment in experiments for metric in experiment.outline.metrics],
+        [metric for experiment in experiments for metric in experiment.stored.metrics],
         lambda metric, number: _metric_grid(number, experiments, metric, published),
         (lambda number: _best_method_grid(number, table_4_experiments, published)) if table_4_experiments else None,
     )
@@ -156,16 +156,16 @@ def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
 
 
 def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: str, published: PublishedPaper) -> Grid:
-    experiments = [experiment for experiment in all_experiments if metric in experiment.outline.metrics]
-    labels = {column.label for experiment in all_experiments for column in experiment.outline.columns}
+    experiments = [experiment for experiment in all_experiments if metric in experiment.stored.metrics]
+    labels = {column.label for experiment in all_experiments for column in experiment.stored.columns}
     titles = [title for title in published.columns if title in labels]
     metric_results = {
-        experiment.name: MetricResults(experiment.outline, experiment.results, metric, published)
+        experiment.name: MetricResults(experiment.stored, experiment.results, metric, published)
         for experiment in experiments
     }
 
     def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
-        columns, results = experiment.outline.columns, metric_results[experiment.name]
+        columns, results = experiment.stored.columns, metric_results[experiment.name]
         summaries, own_titles = results.summaries(row), [column.label for column in columns]
         means = mean_texts(columns, summaries, metric)
         return [
@@ -181,12 +181,12 @@ def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: st
     return Grid(
         number=number,
         name=resolve_metric(metric).long,
-        explanation=table_explanation([experiment.outline for experiment in experiments], metric, published),
+        explanation=table_explanation([experiment.stored for experiment in experiments], metric, published),
         header=["", *titles],
         rows=_dataset_lines(experiments, published, len(titles), experiment_lines, published_lines),
         notes=_merge_notes(
             {
-                experiment.name: [*metric_results[experiment.name].notes(experiment.full_census), *experiment.notes]
+                experiment.name: [*metric_results[experiment.name].notes(experiment.all_cell_counts), *experiment.notes]
                 for experiment in experiments
             }
         ),
@@ -194,19 +194,19 @@ def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: st
 
 
 def _best_method_grid(number: int, experiments: list[PaperExperiment], published: PublishedPaper) -> Grid:
-    metrics = rankable_metrics(metric for experiment in experiments for metric in experiment.outline.metrics)
+    metrics = rankable_metrics(metric for experiment in experiments for metric in experiment.stored.metrics)
 
     def entries_of(experiment: PaperExperiment, row: Row) -> list[Text]:
-        own_metrics = rankable_metrics(experiment.outline.metrics)
-        entries = [winner(experiment.outline, experiment.results, row, metric) for metric in own_metrics]
+        own_metrics = rankable_metrics(experiment.stored.metrics)
+        entries = [winner(experiment.stored, experiment.results, row, metric) for metric in own_metrics]
         return _align_entries(metrics, own_metrics, entries, Text())
 
     def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
         return [[Text(label, minor=True), *entries_of(experiment, row)]]
 
     def notes_of(experiment: PaperExperiment) -> list[str]:
-        entries = [entry for row in experiment.outline.datasets for entry in entries_of(experiment, row)]
-        return [*best_notes(experiment.outline, experiment.full_census, entries), *experiment.notes]
+        entries = [entry for row in experiment.stored.datasets for entry in entries_of(experiment, row)]
+        return [*best_notes(experiment.stored, experiment.all_cell_counts, entries), *experiment.notes]
 
     def published_lines(dataset: str) -> Lines:
         return minor_lines(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
@@ -229,7 +229,7 @@ def _dataset_lines(
     """
     titles: dict[str, str] = {}
     for experiment in experiments:
-        for row in experiment.outline.datasets:
+        for row in experiment.stored.datasets:
             titles.setdefault(row.paper_dataset, row.title)
     lines = []
     for dataset in sorted(titles, key=[*published.titles, *titles].index):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from probcal.store.cell_result import Results
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import done_cells, first_cell, planned_ids, stages_of, stale_ids, summarise
 
 
@@ -39,11 +39,11 @@ class CurvePanel:
     curves: list[StageCurve]
 
 
-def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
+def panels_of(stored: StoredExperiment, results: Results) -> list[list[CurvePanel]]:
     """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
     column_stages = [
-        (column, [(row.title, stages_of(outline, results, row, column)) for row in outline.datasets])
-        for column in outline.columns
+        (column, [(row.title, stages_of(stored, results, row, column)) for row in stored.datasets])
+        for column in stored.columns
         if not column.before_and_after  # their two stages are no rounds
     ]
     column_stages = [(column, rows) for column, rows in column_stages if any(cells for _, cells in rows)]
@@ -68,9 +68,9 @@ def _stage_curve(title: str, splits: list[list[float]]) -> StageCurve:
     return StageCurve(title, values.mean(axis=0), sd, len(values))
 
 
-def shortfalls(outline: Outline, results: Results, panels: list[list[CurvePanel]]) -> list[str]:
+def shortfalls(stored: StoredExperiment, results: Results, panels: list[list[CurvePanel]]) -> list[str]:
     """Return notes on what the figure does not show: missing, stale or infinite cells."""
-    notes = missing_cells(outline, results, [panel.column for panel in panels[0]], stages=True)
+    notes = missing_cells(stored, results, [panel.column for panel in panels[0]], stages=True)
     for panel in (panel for row in panels for panel in row):
         titles = [curve.title for curve in panel.curves if not np.isfinite(curve.mean).all()]
         if titles:
@@ -79,13 +79,13 @@ def shortfalls(outline: Outline, results: Results, panels: list[list[CurvePanel]
 
 
 def missing_cells(
-    outline: Outline, results: Results, columns: Sequence[ResultColumn], stages: bool = False
+    stored: StoredExperiment, results: Results, columns: Sequence[ResultColumn], stages: bool = False
 ) -> list[str]:
     """Return notes on cells of ``columns`` without a result, or without ``stages``, and on stale ones."""
-    pairs = [(row, column) for row in outline.datasets for column in columns]
-    n_planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
-    cells = [cell for pair in pairs for cell in done_cells(outline, results, *pair) if cell.stages or not stages]
-    n_stale = sum(len(stale_ids(outline, results, *pair)) for pair in pairs)
+    pairs = [(row, column) for row in stored.datasets for column in columns]
+    n_planned = sum(len(planned_ids(stored, *pair)) for pair in pairs)
+    cells = [cell for pair in pairs for cell in done_cells(stored, results, *pair) if cell.stages or not stages]
+    n_stale = sum(len(stale_ids(stored, results, *pair)) for pair in pairs)
     notes = []
     if n_missing := n_planned - len(cells):
         problem = "failed, were not run or have no stages" if stages else "failed or were not run"
@@ -127,18 +127,18 @@ class Panels:
     rocs: list[StoredCurve]
 
 
-def stored_panels(outline: Outline, results: Results) -> list[Panels]:
+def stored_panels(stored: StoredExperiment, results: Results) -> list[Panels]:
     """Return the martingales and ROC curves of each data set, separately for each variant with martingales.
 
     The ROC curves of other variants, and of methods without any, are repeated beside each of them.
     """
     all_panels = []
-    for row in outline.datasets:
+    for row in stored.datasets:
         martingales, rocs = (
             [
                 StoredCurve(column, line["x"], line["y"], auc)
-                for column in outline.columns
-                for line, auc in _curve_lines(outline, results, row, column, name)
+                for column in stored.columns
+                for line, auc in _curve_lines(stored, results, row, column, name)
             ]
             for name in (MARTINGALE, ROC)
         )
@@ -155,32 +155,32 @@ def stored_panels(outline: Outline, results: Results) -> list[Panels]:
     return all_panels
 
 
-def missing_curves(outline: Outline, results: Results) -> list[str]:
+def missing_curves(stored: StoredExperiment, results: Results) -> list[str]:
     """Return notes on what the figure does not show: columns without a line, and stale cells."""
-    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
-    pairs = [pair for pair in pairs if planned_ids(outline, *pair)]
+    pairs = [(row, column) for row in stored.datasets for column in stored.columns]
+    pairs = [pair for pair in pairs if planned_ids(stored, *pair)]
     # methods that bet along the stream; others never have a martingale
     entries = {
         column.entry
         for row, column in pairs
-        if summarise(outline, results, row, column, "log10_martingale").n
-        or _curve_lines(outline, results, row, column, MARTINGALE)
+        if summarise(stored, results, row, column, "log10_martingale").n
+        or _curve_lines(stored, results, row, column, MARTINGALE)
     }
     notes = []
     for name, title, candidates in (
         (MARTINGALE, "martingale", [pair for pair in pairs if pair[1].entry in entries]),
         (ROC, "ROC curve", pairs),
     ):
-        columns = {pair[1] for pair in candidates if _curve_lines(outline, results, *pair, name)}
+        columns = {pair[1] for pair in candidates if _curve_lines(stored, results, *pair, name)}
         labels = [
             f"{column.label} on {row.title}" if column in columns else column.label
             for row, column in candidates
-            if not _curve_lines(outline, results, row, column, name)
+            if not _curve_lines(stored, results, row, column, name)
         ]
         if columns and labels:
             notes.append(f"no {title} for {', '.join(dict.fromkeys(labels))}")
     stale_labels = [
-        pair[1].label for pair in pairs if planned_ids(outline, *pair)[0] in stale_ids(outline, results, *pair)
+        pair[1].label for pair in pairs if planned_ids(stored, *pair)[0] in stale_ids(stored, results, *pair)
     ]
     if stale_labels:
         notes.append(f"{', '.join(dict.fromkeys(stale_labels))}: stale; probcal run renews them")
@@ -188,9 +188,9 @@ def missing_curves(outline: Outline, results: Results) -> list[str]:
 
 
 def _curve_lines(
-    outline: Outline, results: Results, row: Row, column: ResultColumn, name: str
+    stored: StoredExperiment, results: Results, row: Row, column: ResultColumn, name: str
 ) -> list[tuple[dict[str, Any], float]]:
-    cell = first_cell(outline, results, row, column)
+    cell = first_cell(stored, results, row, column)
     return [(line, cell.metrics.get("auc", math.nan)) for line in cell.curves.get(name, ())] if cell else []
 
 
@@ -241,16 +241,16 @@ def box_of(sweeps: Sequence[Sweep]) -> Box:
     return low, np.where(high > low, high, low + 1)
 
 
-def sweeps_of(outline: Outline, results: Results) -> list[Sweep]:
+def sweeps_of(stored: StoredExperiment, results: Results) -> list[Sweep]:
     """Return the sweeps of each data set, in the order of columns.
 
     Methods around one learner that differ only in ``answer`` are one sweep, since ``answer`` moves no line. The first
     of them is used.
     """
     sweeps: list[Sweep] = []
-    for row in outline.datasets:
-        for column in outline.columns:
-            cell = first_cell(outline, results, row, column)
+    for row in stored.datasets:
+        for column in stored.columns:
+            cell = first_cell(stored, results, row, column)
             if cell is None or not (cell.curves.get("iso_probability") or cell.curves.get("scores")):
                 continue
             sweep = _build_sweep(row, column, cell.curves, cell.metrics.get("crossings"))

@@ -34,8 +34,8 @@ from probcal.reporting.metric_table import (
 from probcal.reporting.side_by_side import side_by_side_tables
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.summary import census, stale_ids, summarise
+from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.summary import cell_counts, stale_ids, summarise
 
 HEADER = [
     "experiment", "dataset", "learner", "method", "label", "metric",
@@ -48,40 +48,40 @@ def _csv_lines(store: Store) -> Iterator[list[str | int]]:
 
     ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
     """
-    outline, published = attach_paper(Outline.of(store))
+    stored, published = attach_paper(StoredExperiment.of(store))
     results = store.results()
-    for metric, row, column in product(order_metrics(outline.metrics), outline.datasets, outline.columns):
-        summary = summarise(outline, results, row, column, metric)
+    for metric, row, column in product(order_metrics(stored.metrics), stored.datasets, stored.columns):
+        summary = summarise(stored, results, row, column, metric)
         number = published_number(published, row, column, metric)
         difference = None if summary.mean is None or number is None else summary.mean - number
         if difference is not None and not math.isfinite(difference):
             difference = None
         yield [
-            outline.name, row.name, column.learner, column.method, column.label, metric,
+            stored.name, row.name, column.learner, column.method, column.label, metric,
             csv_number(summary.mean), csv_number(summary.sd), summary.n, summary.failed,
-            len(stale_ids(outline, results, row, column)), csv_number(number), csv_number(difference),
+            len(stale_ids(stored, results, row, column)), csv_number(number), csv_number(difference),
         ]  # fmt: skip
 
 
 _UP, _DOWN = "↑", "↓"
 
 
-def has_method_rows(outline: Outline, published: PublishedPaper | None) -> bool:
+def has_method_rows(stored: StoredExperiment, published: PublishedPaper | None) -> bool:
     """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
     has_own_tables = published is not None and any(table.number is not None for table in published.tables.values())
-    return len(outline.datasets) == 1 and len(outline.columns) > MOST_LINE_COLUMNS and not has_own_tables
+    return len(stored.datasets) == 1 and len(stored.columns) > MOST_LINE_COLUMNS and not has_own_tables
 
 
-def method_table(number: int, outline: Outline, results: Results, published: PublishedPaper | None) -> Grid:
+def method_table(number: int, stored: StoredExperiment, results: Results, published: PublishedPaper | None) -> Grid:
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
-    all_results = [MetricResults(outline, results, metric, published) for metric in order_metrics(outline.metrics)]
+    all_results = [MetricResults(stored, results, metric, published) for metric in order_metrics(stored.metrics)]
     names = [resolve_metric(one.metric) for one in all_results]
-    [row] = outline.datasets
+    [row] = stored.datasets
     columns = [one.line(row, name.decimals) for one, name in zip(all_results, names, strict=True)]
     ends = {_header(name)[-1] for name in names if not name.no_end}
-    parts = [splits_text([outline])]
+    parts = [splits_text([stored])]
     parts += [f"{mark} {word} is better" for mark, word in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
-    one_group = len({column.group for column in outline.columns}) == 1
+    one_group = len({column.group for column in stored.columns}) == 1
     parts.append("best in bold" if one_group else "best of each learner in bold")
     tables = [one.table for one in all_results if one.table]
     if published and tables:
@@ -100,11 +100,11 @@ def method_table(number: int, outline: Outline, results: Results, published: Pub
         name=row.title,
         explanation="; ".join(parts) + ".",
         header=["", *map(_header, names)],
-        rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
+        rows=[[Text(column.label), *cells] for column, *cells in zip(stored.columns, *columns, strict=True)],
         notes=[
             *_agreement_notes(all_results),
-            *footnotes([summary for one in all_results for summary in one.all_summaries], census(outline, results)),
-            *override_notes(outline),
+            *footnotes([summary for one in all_results for summary in one.all_summaries], cell_counts(stored, results)),
+            *override_notes(stored),
             *([f"{'; '.join(meanings)}."] if meanings else []),
         ],
     )
@@ -121,7 +121,7 @@ def _agreement_notes(all_results: Sequence[MetricResults]) -> list[str]:
     """
     counts, restrictions = [], dict[str, None]()
     for one in all_results:
-        verdicts = [one.verdict(row, column) for row in one.outline.datasets for column in one.outline.columns]
+        verdicts = [one.verdict(row, column) for row in one.stored.datasets for column in one.stored.columns]
         if hits := [verdict.in_band for verdict in verdicts if verdict is not None]:
             counts.append(f"{resolve_metric(one.metric).short} {sum(hits)} of {len(hits)}")
             if one.table and one.table.seed is not None:
@@ -146,7 +146,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     if side_by_side:
         experiments = [side_by_side_tables(*stores)]
     else:
-        experiments = [(Outline.of(store).title, tables(store)) for store in stores]
+        experiments = [(StoredExperiment.of(store).title, tables(store)) for store in stores]
     if format == "html":
         return html_page(experiments)
     return "\n".join({"markdown": markdown, "latex": latex}[format](*experiment) for experiment in experiments)
@@ -158,18 +158,18 @@ def tables(store: Store) -> list[Grid]:
     Raises as ``tables_text`` does. Where a data set stands alone under many columns, one table of all metrics
     replaces all but the last. The first table says which cells are skipped.
     """
-    outline, published = attach_paper(Outline.of(store))
+    stored, published = attach_paper(StoredExperiment.of(store))
     results = store.results()
-    if has_method_rows(outline, published):
-        return [method_table(1, outline, results, published), *calibration_tables(2, outline, results, published)]
-    full_census = census(outline, results)
+    if has_method_rows(stored, published):
+        return [method_table(1, stored, results, published), *calibration_tables(2, stored, results, published)]
+    all_cell_counts = cell_counts(stored, results)
     grids = number_grids(
-        outline.metrics,
-        lambda metric, number: metric_table(number, outline, results, metric, published, full_census),
-        (lambda number: best_method_table(number, outline, results, published, full_census))
-        if has_best_methods(outline)
+        stored.metrics,
+        lambda metric, number: metric_table(number, stored, results, metric, published, all_cell_counts),
+        (lambda number: best_method_table(number, stored, results, published, all_cell_counts))
+        if has_best_methods(stored)
         else None,
     )
-    skip_notes = set(override_notes(outline, only_skips=True))
+    skip_notes = set(override_notes(stored, only_skips=True))
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
-    return grids + calibration_tables(len(grids) + 1, outline, results, published)
+    return grids + calibration_tables(len(grids) + 1, stored, results, published)

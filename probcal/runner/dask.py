@@ -48,6 +48,7 @@ Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)  # multipro
 def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterator[Client]:
     """Connect to the cluster that the options name. Raises ProbcalError when no scheduler answers in time."""
     from distributed import Client, LocalCluster, Security, comm, utils_comm
+
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
     setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
@@ -99,6 +100,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
     """
     from distributed import get_worker
+
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
     process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
@@ -130,12 +132,14 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
 
 async def _version_faults(client: Client, names: list[str], versions: dict[str, str]) -> dict[str, Any]:
     """Ask each worker by itself, so that one that is stopped does not keep the answers of others."""
+
     async def ask(name: str) -> Any:
         answer = client._run(identity.version_differences, versions, workers=[name], on_error="return")
         try:
             return (await asyncio.wait_for(answer, CONNECT_SECONDS)).get(name, OSError())
         except Exception as error:
             return error
+
     return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
 
 
@@ -149,6 +153,7 @@ def outcomes(
     from distributed import CancelledError, as_completed
     from distributed.client import ClosedClientError
     from distributed.scheduler import KilledWorker
+
     cells = list({id(item.cell.column): item.cell for item in plan}.values())
     packages = {name: text for cell in cells for name, text in identity.packages_of(cell).items()}
     versions = {"probcal": __version__, **packages}

@@ -24,7 +24,7 @@ from probcal.runner.identity import Identities, changed_parts, has_same_metrics
 from probcal.runner.plan import find_missing_metrics
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, by_run
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from probcal.yaml_file import YamlFile
 
 FILE_PARTS = ("config", "config_path")
@@ -121,16 +121,16 @@ def describe_with_stale_results(experiment: Experiment, store: Store) -> dict[st
 
 def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]:
     """Yield the results with another identity than their cell has now."""
-    identities, results, outline = Identities(experiment.weka), store.results(), None
+    identities, results, stored = Identities(experiment.weka), store.results(), None
     with suppress(StoreError):  # a run writes an unsound file anew
-        outline = Outline.of(store)
+        stored = StoredExperiment.of(store)
     for cell in cells_of(experiment):
         result = results.get(cell.id)
         if result is None:
             continue
         key = identities.key(cell)
         if "data" not in key:
-            is_stale = outline is not None and outline.is_stale(result)
+            is_stale = stored is not None and stored.is_stale(result)
         elif {*changed_parts(key, result)} - {"stages", "curves"}:  # these two change no other number
             is_stale = True
         else:

@@ -17,7 +17,7 @@ from probcal.errors import ProbcalError, StoreError
 from probcal.store.cell_result import CellResult, Results, key_digest
 from probcal.store.first_keys import present_key
 from probcal.store.folder import Store, by_run
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from probcal.store.summary import planned_ids
 from probcal.yaml_file import YamlFile
 
@@ -63,17 +63,17 @@ class MergeSource:
 
     store: Store
     experiment: dict[str, Any]
-    outline: Outline
+    stored: StoredExperiment
     results: Results
     runs: dict[str, dict[str, Any]]
 
     @classmethod
     def read(cls, store: Store) -> MergeSource:
-        outline, experiment = Outline.of(store), store.experiment()
+        stored, experiment = StoredExperiment.of(store), store.experiment()
         for name in ("config", "config_path"):
             if not isinstance(experiment.get(name), str):
                 raise StoreError(f'{store.folder / "experiment.json"} has no "{name}"; run the experiment again')
-        return cls(store, experiment, outline, store.results(), store.runs())
+        return cls(store, experiment, stored, store.results(), store.runs())
 
     @property
     def folder(self) -> Path:
@@ -210,11 +210,11 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _cells_in_order(parts: Sequence[MergeSource]) -> list[str]:
     """Return the cells that have a result: data set by data set and split by split, then those no longer planned."""
-    outline = parts[0].outline
+    stored = parts[0].stored
     cells = [
         cell
-        for row in outline.datasets
-        for split_cells in zip(*filter(None, (planned_ids(outline, row, one) for one in outline.columns)), strict=True)
+        for row in stored.datasets
+        for split_cells in zip(*filter(None, (planned_ids(stored, row, one) for one in stored.columns)), strict=True)
         for cell in split_cells
     ]
     result_cells = {cell for part in parts for cell in part.results}
@@ -231,7 +231,7 @@ def _results_of_cell(cell: str, parts: Sequence[MergeSource]) -> list[tuple[Merg
     if not done_pairs:
         return sorted(pairs, key=lambda pair: pair[1].run, reverse=True)[:1]
     if len({key_digest(result.key) for _, result in done_pairs}) > 1:
-        current = [pair for pair in done_pairs if not pair[0].outline.is_stale(pair[1])]
+        current = [pair for pair in done_pairs if not pair[0].stored.is_stale(pair[1])]
         done_pairs = current or done_pairs
     done_pairs.sort(key=lambda pair: (not pair[0].store.has_predictions(pair[1]), pair[1].run))
     (part, result), *copies = done_pairs
@@ -291,11 +291,11 @@ def _write(
         ) from None
     finally:
         shutil.rmtree(temp_folder, ignore_errors=True)
-    outline = Outline.of(Store(out))
+    stored = StoredExperiment.of(Store(out))
     return MergeSummary(
         out,
         len(results),
-        sum(len(planned_ids(outline, row, column)) for row in outline.datasets for column in outline.columns),
+        sum(len(planned_ids(stored, row, column)) for row in stored.datasets for column in stored.columns),
         {part.folder: sum(any(pair[0] is part for pair in pairs) for pairs in results.values()) for part in parts},
         sum(len(pairs) > 1 for pairs in results.values()),
         n_missing,
@@ -314,8 +314,8 @@ def _add(store: Store, pairs: list[tuple[MergeSource, CellResult]]) -> bool:
             except StoreError:
                 continue
     store.add(result, labels, probabilities)
-    if result.failed_since is not None:
-        store.add(result.failed_since)
+    if result.later_failure is not None:
+        store.add(result.later_failure)
     return result.predictions is not None and labels is None
 
 
@@ -324,5 +324,5 @@ def _experiment(
 ) -> dict[str, Any]:
     """Return the description of the joined folder, with the marks of its stale results."""
     first = next((part for part in parts if part.config.is_file()), parts[0])
-    stale = by_run(pairs[0][1] for pairs in results.values() if pairs[0][0].outline.is_stale(pairs[0][1]))
+    stale = by_run(pairs[0][1] for pairs in results.values() if pairs[0][0].stored.is_stale(pairs[0][1]))
     return first.experiment | {"stale": stale, "config_path": os.path.relpath(first.config, out.resolve())}

@@ -69,7 +69,7 @@ def make_plan(
             reason = _failure_text(result)
         elif result is not None and state == "stale":
             reason = identities.staleness_reason(cell, key, result, run)
-            reason = reason or f"{'failed' if result.failed_since else result.status} before and runs again"
+            reason = reason or f"{'failed' if result.later_failure else result.status} before and runs again"
         elif result is not None and state == "done" and not has_same_metrics(key, result):
             missing_metrics = find_missing_metrics(cell, key, result)
             if store.has_predictions(result):
@@ -92,7 +92,7 @@ def make_plan(
             if is_readable_only:
                 weka = run.get("versions", {}).get("weka.jar", experiment.weka)
                 reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
-            if result.failed_since and state == "done":
+            if result.later_failure and state == "done":
                 reason = "failed when run again; the last finished result is kept"
         if refit and result is not None:
             reason = reason if state == "stale" and old_result is None else f"{state}, and run again as --refit asks"
@@ -166,16 +166,16 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
     if result is None:
         return "to run"
     if changed_parts(key, result):
-        was_tried = result.failed_since is not None and not changed_parts(key, result.failed_since)
+        was_tried = result.later_failure is not None and not changed_parts(key, result.later_failure)
         return "failed" if was_tried and not retry_failed else "stale"
     if result.status == "done":
-        return "stale" if retry_failed and result.failed_since else "done"
+        return "stale" if retry_failed and result.later_failure else "done"
     return "stale" if retry_failed else "failed"
 
 
 def _failure_text(result: CellResult) -> str:
-    failure = result.failed_since or result
-    note = "; its last finished result, which is stale, is kept" if result.failed_since else ""
+    failure = result.later_failure or result
+    note = "; its last finished result, which is stale, is kept" if result.later_failure else ""
     return f"{first_line(failure.error_type)}: {first_line(failure.message)}{note}"
 
 

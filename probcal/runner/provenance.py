@@ -26,9 +26,7 @@ from probcal.runner.processor import processor_name
 from probcal.store.cell_result import CellResult
 
 
-def provenance(
-    experiment: Experiment, plan: list[PlannedCell], sources: dict[str, str], jobs: int
-) -> dict[str, Any]:
+def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[str, str], jobs: int) -> dict[str, Any]:
     """Return what is needed to reproduce the numbers, as plain values. ``run`` is the name of the run.
 
     ``sources`` maps each data set of this run to where it came from.

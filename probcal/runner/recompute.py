@@ -21,7 +21,7 @@ from probcal.runner.processor import lacking_flags, recorded_level
 from probcal.runner.witness.record import ROUNDING, metric_gap
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
-from probcal.store.outline import Selection
+from probcal.store.stored_experiment import Selection
 
 _CONFIDENCE = 0.95
 _MOST_LISTED = 20

@@ -14,7 +14,7 @@ from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, ProbcalError
 from probcal.store.folder import CellResult, Store, by_run
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from probcal.store.summary import planned_ids
 from probcal.yaml_file import YamlFile
 
@@ -71,22 +71,22 @@ class CurrentResults(Store):
         return description
 
     def _find_outdated(self, originals: Path | None) -> Iterator[str]:
-        outline, results, runs = Outline.of(self._store), self.results(), self.runs()
-        full_outline = Outline.of(Store(self.folder))  # with all exceptions, which a selection leaves out
+        stored, results, runs = StoredExperiment.of(self._store), self.results(), self.runs()
+        full_experiment = StoredExperiment.of(Store(self.folder))  # with all exceptions, which a selection leaves out
         config = self._store.experiment().get("config_path")
-        if not outline.config or not isinstance(config, str):
+        if not stored.config or not isinstance(config, str):
             return
         try:
-            content = YamlFile(self.folder / config, outline.config).data
+            content = YamlFile(self.folder / config, stored.config).data
         except ProbcalError:
             content = {}
         cards = _Cards(content, (self.folder / config).parent, originals)
-        for row in outline.datasets:
+        for row in stored.datasets:
             reasons = {
                 cell: cards.outdated_reason(card, results[cell], runs)
-                for column in outline.columns
-                for card in [cards.card_of(row.name, column.learner, column.method, full_outline)]
-                for cell in planned_ids(outline, row, column)
+                for column in stored.columns
+                for card in [cards.card_of(row.name, column.learner, column.method, full_experiment)]
+                for cell in planned_ids(stored, row, column)
                 if cell in results
             }
             outdated_cells = {cell: reason for cell, reason in reasons.items() if reason}
@@ -110,11 +110,11 @@ class _Cards:
         """Card, data and run -> why such results are not of the card's present data."""
         self.faults: list[str] = []
 
-    def card_of(self, dataset: str, learner: str, method: str, outline: Outline) -> Card | None:
+    def card_of(self, dataset: str, learner: str, method: str, stored: StoredExperiment) -> Card | None:
         """Return the card that a cell reads, by its exception if there is one. None if the card cannot be read."""
         paths = {card_name(path): path for path in _as_list(self._content.get("datasets")) if isinstance(path, str)}
         name = paths.get(dataset)
-        for override, entry in zip(outline.exceptions, _as_list(self._content.get("exceptions")), strict=False):
+        for override, entry in zip(stored.exceptions, _as_list(self._content.get("exceptions")), strict=False):
             if dataset in override.datasets and (learner, method) in override.columns and isinstance(entry, Mapping):
                 name = entry.get("card") or name
         return self._card(name) if isinstance(name, str) else None

@@ -22,7 +22,7 @@ from probcal.runner.execute import measure, truth_of
 from probcal.runner.identity import Identities
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, Selection
+from probcal.store.stored_experiment import Selection, StoredExperiment
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """Largest rounding differences between machines. An edit smaller than that is not found."""
@@ -100,8 +100,8 @@ def verify(
 
 class _Verification:
     def __init__(self, store: Store) -> None:
-        self.store, self.outline = store, Outline.of(store)
-        self.report = FolderVerification(store, self.outline.title)
+        self.store, self.stored = store, StoredExperiment.of(store)
+        self.report = FolderVerification(store, self.stored.title)
         self.differences_of: dict[str, list[Difference]] = {}
         self.labels: dict[tuple[Any, ...], list[tuple[CellResult, str]]] = {}
         self.row_at_offset: dict[int, CellResult] = {}
@@ -113,7 +113,7 @@ class _Verification:
         rows = [result for result in results if selection.includes(result.dataset, result.learner, result.method)]
         recomputed_ids = set()
         for row in progress(rows):
-            self.report.n_stale += self.outline.is_stale(row)
+            self.report.n_stale += self.stored.is_stale(row)
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed_ids.add(row.id)
@@ -162,7 +162,7 @@ class _Verification:
 
         A row of an unplanned split with another identity may belong to an earlier plan.
         """
-        n_splits = self.outline.repetitions.get(row.dataset)
+        n_splits = self.stored.repetitions.get(row.dataset)
         if n_splits is None or row.repetition < n_splits:
             return
         split = self._splits.get((row.dataset, row.key.get("split", "")))
@@ -173,7 +173,7 @@ class _Verification:
     @cached_property
     def _splits(self) -> dict[tuple[str, str], int]:
         """Return (data set, digest of a split) -> its number, from the rows and the cells of planned splits."""
-        repetitions, identities = self.outline.repetitions, Identities()
+        repetitions, identities = self.stored.repetitions, Identities()
         cells = {(cell.dataset, identities.key(cell)["split"]): cell.repetition for cell in self._cells.values()}
         return cells | {
             (row.dataset, row.key["split"]): row.repetition
@@ -182,12 +182,12 @@ class _Verification:
         }
 
     def _extra_metrics(self, row: CellResult) -> tuple[str, ...]:
-        names = dict.fromkeys([*row.metrics, *row.stages, *self.outline.metrics])
+        names = dict.fromkeys([*row.metrics, *row.stages, *self.stored.metrics])
         return tuple(name for name in names if name not in METRICS)
 
     def _metric_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
         """Yield metrics that differ, and metrics of the experiment that are missing."""
-        for name in dict.fromkeys([*row.metrics, *self.outline.metrics]):
+        for name in dict.fromkeys([*row.metrics, *self.stored.metrics]):
             stored_value, new_value = row.metrics.get(name), metrics.get(name)
             if new_value is None:
                 if stored_value is not None:
@@ -225,7 +225,7 @@ class _Verification:
 
     def _truth(self, row: CellResult) -> np.ndarray | None:
         """Return the true probabilities, drawn again where the row has a metric that needs them."""
-        if not any(map(_needs_truth, [*row.metrics, *self.outline.metrics])) or row.id not in self._cells:
+        if not any(map(_needs_truth, [*row.metrics, *self.stored.metrics])) or row.id not in self._cells:
             return None
         return truth_of(self._cells[row.id])
 

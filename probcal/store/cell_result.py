@@ -173,7 +173,7 @@ class CellResult:
     """Seconds of the fits that the cell took over from earlier cells. Alone it would have taken these, too."""
     predictions: _Location | None = None
     """Where the labels and probabilities are stored. None if they were not stored."""
-    failed_since: CellResult | None = field(default=None, compare=False, repr=False)
+    later_failure: CellResult | None = field(default=None, compare=False, repr=False)
     """The last failed attempt to rerun a finished result. The store sets it, and no line holds it."""
 
     @property
@@ -280,7 +280,7 @@ class UnknownParts(ValueError):
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """Part of a line that names the version that wrote it."""
-FIELD_NAMES = tuple(part.name for part in fields(CellResult) if part.name != "failed_since")
+FIELD_NAMES = tuple(part.name for part in fields(CellResult) if part.name != "later_failure")
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:

@@ -179,7 +179,7 @@ class Store:
     def results(self) -> Results:
         """Return the last finished result of every cell, or its last failed one if the cell never finished.
 
-        ``failed_since`` of a finished result holds a later failed attempt. A torn last line is ignored. Raises one
+        ``later_failure`` of a finished result holds a later failed attempt. A torn last line is ignored. Raises one
         StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
         metric cannot have.
         """
@@ -364,7 +364,7 @@ class Store:
         from probcal.store.table_file import write_table
 
         log, table, new = self.folder / LOG, self.folder / TABLE, self.folder / f"{TABLE}.new"
-        attempts = ([result, result.failed_since] for result in results)
+        attempts = ([result, result.later_failure] for result in results)
         try:
             write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
             digest = table_digest(new)
@@ -455,11 +455,11 @@ def _held_text(folder: Path, error: HeldError) -> str:
 def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:
     """Return the result of a cell that counts: only a finished result replaces a finished one.
 
-    A failed attempt after a finished result is kept in its ``failed_since``.
+    A failed attempt after a finished result is kept in its ``later_failure``.
     """
     if previous is None or result.status == "done" or previous.status != "done":
         return result
-    return replace(previous, failed_since=result)
+    return replace(previous, later_failure=result)
 
 
 def _stale_by_keys(results: Mapping[str, CellResult], keys: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Summaries of results: one metric over the repetitions of a table cell, and the census of all planned cells."""
+"""Summaries of results: one metric over the repetitions of a table cell, and the counts of all planned cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TypeVar
 from probcal.analysis.spread import standard_deviation
 from probcal.metrics.number_text import format_number
 from probcal.store.cell_result import CellResult, Results, cell_id, resolve_metric
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -67,7 +67,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Census:
+class CellCounts:
     """Count the planned cells by their state."""
 
     planned: int
@@ -81,18 +81,18 @@ class Census:
     """Kind of warning -> column -> how many of its cells gave it."""
     stale: Counter[str]
     """Column -> how many of its results the last run found stale."""
-    failed_since: list[CellResult]
+    later_failure: list[CellResult]
     """The failed attempts to rerun finished results. The finished results are kept and shown."""
 
 
-def planned_ids(outline: Outline, row: Row, column: ResultColumn, seed: int | None = None) -> Sequence[str]:
+def planned_ids(stored: StoredExperiment, row: Row, column: ResultColumn, seed: int | None = None) -> Sequence[str]:
     """Return the ids of the planned cells. With ``seed``, return only the repetition that has this seed."""
-    if outline.skips(row, column):
+    if stored.skips(row, column):
         return ()
-    ids = _ids(row.name, outline.repetitions[row.name], column.learner, column.method)
+    ids = _ids(row.name, stored.repetitions[row.name], column.learner, column.method)
     if seed is None:
         return ids
-    return [name for number, name in enumerate(ids) if outline.seed is not None and outline.seed + number == seed]
+    return [name for number, name in enumerate(ids) if stored.seed is not None and stored.seed + number == seed]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -101,38 +101,40 @@ def _ids(dataset: str, n_repetitions: int, learner: str, method: str) -> tuple[s
 
 
 def done_cells(
-    outline: Outline, results: Results, row: Row, column: ResultColumn, seed: int | None = None
+    stored: StoredExperiment, results: Results, row: Row, column: ResultColumn, seed: int | None = None
 ) -> list[CellResult]:
     """Return the planned cells that are done, in the order of their repetitions. ``seed`` is as in ``planned_ids``."""
 
     def find() -> list[CellResult]:
-        candidates = (results.get(name) for name in planned_ids(outline, row, column, seed))
+        candidates = (results.get(name) for name in planned_ids(stored, row, column, seed))
         return [result for result in candidates if result and result.status == "done"]
 
-    return results.compute_once(question_about("done", outline, row, column, seed), find)
+    return results.compute_once(question_about("done", stored, row, column, seed), find)
 
 
 def question_about(
-    kind: str, outline: Outline, row: Row, column: ResultColumn, seed: int | None, *more: str
+    kind: str, stored: StoredExperiment, row: Row, column: ResultColumn, seed: int | None, *more: str
 ) -> tuple[str | int | None, ...]:
     """Return the name of something computed from one column: all that its value depends on, beside the results."""
-    n_planned = 0 if outline.skips(row, column) else outline.repetitions[row.name]
-    return kind, row.name, column.learner, column.method, n_planned, outline.seed, seed, *more
+    n_planned = 0 if stored.skips(row, column) else stored.repetitions[row.name]
+    return kind, row.name, column.learner, column.method, n_planned, stored.seed, seed, *more
 
 
-def stages_of(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[dict[str, list[float]]]:
+def stages_of(
+    stored: StoredExperiment, results: Results, row: Row, column: ResultColumn
+) -> list[dict[str, list[float]]]:
     """Return the stages of the planned cells that are done and have any, in the order of their repetitions."""
-    return [cell.stages for cell in done_cells(outline, results, row, column) if cell.stages]
+    return [cell.stages for cell in done_cells(stored, results, row, column) if cell.stages]
 
 
-def first_cell(outline: Outline, results: Results, row: Row, column: ResultColumn) -> CellResult | None:
+def first_cell(stored: StoredExperiment, results: Results, row: Row, column: ResultColumn) -> CellResult | None:
     """Return the first repetition, from which figures take their curves. None where it is not done."""
-    cells = done_cells(outline, results, row, column)
+    cells = done_cells(stored, results, row, column)
     return cells[0] if cells and cells[0].repetition == 0 else None
 
 
 def summarise(
-    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, seed: int | None = None
+    stored: StoredExperiment, results: Results, row: Row, column: ResultColumn, metric: str, seed: int | None = None
 ) -> Summary:
     """Summarise ``metric`` over the planned repetitions, or over the one with ``seed``.
 
@@ -140,66 +142,66 @@ def summarise(
     """
 
     def compute() -> Summary:
-        ids = planned_ids(outline, row, column, seed)
+        ids = planned_ids(stored, row, column, seed)
         n_run = sum(name in results for name in ids)
-        numbers = [cell.metrics.get(metric, math.nan) for cell in done_cells(outline, results, row, column, seed)]
+        numbers = [cell.metrics.get(metric, math.nan) for cell in done_cells(stored, results, row, column, seed)]
         values = tuple(value for value in numbers if not math.isnan(value))
         random_splits = seed is None and row.has_random_rows
         return Summary(values, len(ids), n_run - len(numbers), len(numbers) - len(values), random_splits, row.split)
 
-    return results.compute_once(question_about("summary", outline, row, column, seed, metric), compute)
+    return results.compute_once(question_about("summary", stored, row, column, seed, metric), compute)
 
 
-def census(outline: Outline, results: Results) -> Census:
+def cell_counts(stored: StoredExperiment, results: Results) -> CellCounts:
     ids_by_row = [
-        [name for column in outline.columns for name in planned_ids(outline, row, column)] for row in outline.datasets
+        [name for column in stored.columns for name in planned_ids(stored, row, column)] for row in stored.datasets
     ]
     ids = [name for row_ids in ids_by_row for name in row_ids]
-    return Census(
+    return CellCounts(
         planned=len(ids),
         failed=[results[name] for name in ids if name in results and results[name].status != "done"],
         not_run=sum(name not in results for name in ids),
-        failed_since=[retry for name in ids if name in results and (retry := results[name].failed_since) is not None],
+        later_failure=[retry for name in ids if name in results and (retry := results[name].later_failure) is not None],
         empty=[
             row.title
-            for row, row_ids in zip(outline.datasets, ids_by_row, strict=True)
+            for row, row_ids in zip(stored.datasets, ids_by_row, strict=True)
             if row_ids and not any(name in results for name in row_ids)
         ],
         incomplete={
-            row.title: missing for row in outline.datasets if (missing := _missing_repetitions(outline, results, row))
+            row.title: missing for row in stored.datasets if (missing := _missing_repetitions(stored, results, row))
         },
-        warned=_count_warnings(outline, results),
+        warned=_count_warnings(stored, results),
         stale=Counter(
             column.label
-            for row in outline.datasets
-            for column in outline.columns
-            for _ in stale_ids(outline, results, row, column)
+            for row in stored.datasets
+            for column in stored.columns
+            for _ in stale_ids(stored, results, row, column)
         ),
     )
 
 
-def _missing_repetitions(outline: Outline, results: Results, row: Row) -> list[str]:
+def _missing_repetitions(stored: StoredExperiment, results: Results, row: Row) -> list[str]:
     """Return the cells without a result, of the columns that have a result of another repetition.
 
     Columns without any result may be left out on purpose: ``probcal run -l`` and ``-m`` select columns.
     """
-    ids_by_column = (planned_ids(outline, row, column) for column in outline.columns)
+    ids_by_column = (planned_ids(stored, row, column) for column in stored.columns)
     begun = (ids for ids in ids_by_column if any(name in results for name in ids))
     return [name for ids in begun for name in ids if name not in results]
 
 
-def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[str]:
+def stale_ids(stored: StoredExperiment, results: Results, row: Row, column: ResultColumn) -> list[str]:
     """Return the cells whose result was made with other settings, data or numerics versions than the last run has."""
-    if not outline.stale:
+    if not stored.stale:
         return []
-    return [name for name in planned_ids(outline, row, column) if name in results and outline.is_stale(results[name])]
+    return [name for name in planned_ids(stored, row, column) if name in results and stored.is_stale(results[name])]
 
 
-def _count_warnings(outline: Outline, results: Results) -> dict[str, Counter[str]]:
+def _count_warnings(stored: StoredExperiment, results: Results) -> dict[str, Counter[str]]:
     warnings: dict[str, Counter[str]] = {}
-    for row in outline.datasets:
-        for column in outline.columns:
-            for name in planned_ids(outline, row, column):
+    for row in stored.datasets:
+        for column in stored.columns:
+            for name in planned_ids(stored, row, column):
                 for kind in results[name].warnings if name in results else ():
                     warnings.setdefault(kind, Counter())[column.label] += 1
     return warnings

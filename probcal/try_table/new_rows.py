@@ -156,9 +156,7 @@ def read_grouped_rows(
     return X, y[y >= 0], times
 
 
-def _read_labelled(
-    source: str | Path, plan: TablePlan
-) -> tuple[pd.DataFrame, npt.NDArray[np.int64], UserTable]:
+def _read_labelled(source: str | Path, plan: TablePlan) -> tuple[pd.DataFrame, npt.NDArray[np.int64], UserTable]:
     """Return the input columns of the rows that have a label, the class number or -1 of every row, and the table."""
     rows = _read_inputs(source, plan)
     names = card_names(rows.table.names)

@@ -12,7 +12,7 @@ from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_te
 from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
-from probcal.store.outline import Outline, ResultColumn
+from probcal.store.stored_experiment import ResultColumn, StoredExperiment
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, table_measures
 
 _LEVEL = 0.05
@@ -87,16 +87,14 @@ def split_values(
 
 
 def ranking(
-    store: Store, outline: Outline, scale: MeasureScale, measure: Measure = LOSS, test_share: float = 0.2
+    store: Store, stored: StoredExperiment, scale: MeasureScale, measure: Measure = LOSS, test_share: float = 0.2
 ) -> list[RankedMethod]:
     """Return every column of an experiment on one data set, the best first, and those that failed last.
 
     Raises StoreError where the predictions of a finished cell are gone.
     """
     results = store.results()
-    methods = [
-        _ranked_method(store, outline, results, column, scale, measure, test_share) for column in outline.columns
-    ]
+    methods = [_ranked_method(store, stored, results, column, scale, measure, test_share) for column in stored.columns]
     sign = -1 if measure.larger_is_better else 1
     return sorted(
         methods,
@@ -120,22 +118,22 @@ def _p_value(best: RankedMethod, method: RankedMethod) -> float:
     return test.p if best.splits >= _FEWEST_SPLITS and test.error else 1.0  # equal differences have no spread to test
 
 
-def cell_ids(outline: Outline, learner: str, method: str) -> list[str]:
+def cell_ids(stored: StoredExperiment, learner: str, method: str) -> list[str]:
     """Return the cells of a learner with a method, one for each split, on the only data set."""
-    [row] = outline.datasets
-    return [cell_id(row.name, repetition, learner, method) for repetition in range(outline.repetitions[row.name])]
+    [row] = stored.datasets
+    return [cell_id(row.name, repetition, learner, method) for repetition in range(stored.repetitions[row.name])]
 
 
 def _ranked_method(
     store: Store,
-    outline: Outline,
+    stored: StoredExperiment,
     results: dict[str, CellResult],
     column: ResultColumn,
     scale: MeasureScale,
     measure: Measure,
     test_share: float,
 ) -> RankedMethod:
-    ids = cell_ids(outline, column.learner, column.method)
+    ids = cell_ids(stored, column.learner, column.method)
     cell_results = [results[cell] for cell in ids if cell in results]
     failed_results = [result for result in cell_results if result.status != "done"]
     values, infinite = split_values(store, results, ids, table_measures(measure), scale)

@@ -19,7 +19,7 @@ from probcal.reading.table import STANDARD_INPUT
 from probcal.runner.options import RunOptions
 from probcal.runner.run import run_experiment
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
@@ -160,8 +160,8 @@ class TrialResult:
         return Store(self.folder)
 
     @cached_property
-    def _outline(self) -> Outline:
-        return Outline.of(self._store)
+    def _stored(self) -> StoredExperiment:
+        return StoredExperiment.of(self._store)
 
     @property
     def _scale(self) -> MeasureScale:
@@ -170,7 +170,7 @@ class TrialResult:
     @cached_property
     def methods(self) -> list[RankedMethod]:
         """Return the methods, the best first."""
-        return ranking(self._store, self._outline, self._scale, self.measure, self.prepared.split.test_share)
+        return ranking(self._store, self._stored, self._scale, self.measure, self.prepared.split.test_share)
 
     @property
     def ranked_lines(self) -> Iterator[str]:
@@ -194,7 +194,7 @@ class TrialResult:
         return TrialFindings(self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
 
     def _values(self, learner: str, method: str, measures: Sequence[Measure]) -> dict[Measure, list[float]]:
-        ids = cell_ids(self._outline, learner, method)
+        ids = cell_ids(self._stored, learner, method)
         values, _ = split_values(self._store, self._store.results(), ids, measures, self._scale)
         return {measure: values[measure.name] for measure in measures}
 
@@ -216,7 +216,7 @@ class TrialResult:
         ]
         bound = full_bound(self.prepared)
         plan = pipeline_plan(column, bound, self.dataset.card.split, self.experiment.seed)
-        ids = cell_ids(self._outline, best.learner, best.method)
+        ids = cell_ids(self._stored, best.learner, best.method)
         predictions = held_out_predictions(
             self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
         )

@@ -53,7 +53,7 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
     text = render_charts(
         "trial.html",
         {"trial": {**_chart_data(sections, findings.methods), "reliability": lines}},
-        title=sections.outline.title,
+        title=sections.stored.title,
         one=sections,
         several=False,
         level=2,
@@ -87,7 +87,7 @@ def _chart_data(sections: ExperimentSections, methods: Sequence[RankedMethod]) -
             {"name": measure.about, "short": measure.header, "end": metric_named(measure.metric).good_end,
              "larger": measure.larger_is_better} for measure in measures
         ],
-        "datasets": [row.title for row in sections.outline.datasets],
+        "datasets": [row.title for row in sections.stored.datasets],
         "columns": [{"label": name_of(method), "group": method.learner} for method in methods],
         "numbers": [
             [index, 0, column, _mean(method, measure), None, method.splits - method.n_failed, 0, None, None,
@@ -106,7 +106,7 @@ def _mean(method: RankedMethod, measure: Measure) -> float | None:
 def _reliability_lines(sections: ExperimentSections, methods: Iterable[RankedMethod]) -> list[list[Any]]:
     """Return the diagrams of the experiment, in the order of the ranking."""
     rank_of = {(method.learner, method.method): rank for rank, method in enumerate(methods)}
-    columns = [rank_of[column.learner, column.method] for column in sections.outline.columns]
+    columns = [rank_of[column.learner, column.method] for column in sections.stored.columns]
     return sorted(
         ([row, columns[column], *rest] for row, column, *rest in sections.reliable.lines), key=lambda line: line[1]
     )

@@ -9,7 +9,7 @@ import pytest
 
 from probcal.store.cell_result import key_digest
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import contents, probcal, refused
 from tests.stored_rows import unpack
 
@@ -109,5 +109,5 @@ def test_a_run_converts_its_own_folder(earlier):
     assert probcal("run", "small.yaml", "-o", "results", "--seed", "3").exit_code == 0
     assert (earlier / "cells.parquet").is_file() and len((earlier / "cells.jsonl").read_text().splitlines()) == 1
     assert "keys" not in json.loads((earlier / "experiment.json").read_text(encoding="utf-8"))
-    outline = Outline.of(store := Store(earlier))
-    assert not any(map(outline.is_stale, store.results().values())), "new results replaced them"
+    stored = StoredExperiment.of(store := Store(earlier))
+    assert not any(map(stored.is_stale, store.results().values())), "new results replaced them"

@@ -96,9 +96,7 @@ def test_any_meta_estimator_can_be_a_method(tmp_path):
 
 def test_direct_rejects_a_learner_without_probabilities(tmp_path):
     line, message = the_fault(tmp_path, ("kernel_nb", "linear_svm"))
-    assert line == 5 and message.startswith(
-        "nb with direct: direct needs predict_proba, which LinearSVC does not have"
-    )
+    assert line == 5 and message.startswith("nb with direct: direct needs predict_proba, which LinearSVC does not have")
     assert "leave the pair out with combinations" in message
 
 

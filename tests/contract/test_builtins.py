@@ -45,9 +45,7 @@ MAY_NOT_APPLY = {
 }
 
 WITH_FOLDS = [
-    name
-    for name, one in METHODS.items()
-    if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
+    name for name, one in METHODS.items() if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
 ]
 
 

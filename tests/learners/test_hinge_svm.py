@@ -77,9 +77,7 @@ def test_primal_value_equals_dual_value(name, threshold):
 
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(tables, st.booleans(), st.booleans(), st.booleans(), st.floats(-3, 3))
-def test_svc_is_not_lower_and_intercept_is_the_midpoint(
-    table, duplicated, collinear, separable, log_c
-):
+def test_svc_is_not_lower_and_intercept_is_the_midpoint(table, duplicated, collinear, separable, log_c):
     X, labels = table_of(table, duplicated, collinear, separable)
     fitted = HingeSVM(C=10**log_c).fit(X, labels)
     weights = np.full(len(X), 10**log_c)

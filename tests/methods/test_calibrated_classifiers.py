@@ -17,9 +17,7 @@ from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
 METHODS_OF_MAPS = [
-    one
-    for one in (import_class(method.path) for method in METHODS.values())
-    if issubclass(one, CalibratedMethod)
+    one for one in (import_class(method.path) for method in METHODS.values()) if issubclass(one, CalibratedMethod)
 ]
 CALIBRATED = [one for one in METHODS_OF_MAPS if one not in (PriorCorrectedClassifier, FoldMeanClassifier)]
 every_method = pytest.mark.parametrize("method", CALIBRATED)

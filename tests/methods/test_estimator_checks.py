@@ -26,9 +26,7 @@ from probcal.methods.registry import FAMILIES, METHODS
 
 LOGISTIC = LogisticRegression()
 CALIBRATED = [
-    name
-    for name, one in METHODS.items()
-    if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
+    name for name, one in METHODS.items() if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
 ]
 DRAWN_ROWS = "rows are drawn: one of weight two is not the same draw as the row twice, as in BaggingClassifier"
 SPLIT_ROWS = "a repeated row may fall on both sides of a split, which a weighted one cannot"

@@ -12,8 +12,8 @@ from scipy.special import expit
 from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import NOT_RUN
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.summary import census, planned_ids, summarise
+from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.summary import cell_counts, planned_ids, summarise
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "isoprobability.md").read_text(encoding="utf-8")
@@ -31,11 +31,11 @@ OF_REAL = [(dataset, metric) for metric in ("rms", "cxe") for dataset in ("adult
 
 def means(store, wanted):
     """Return the printed means of each column, by its label, in the order of ``wanted``."""
-    outline, results = Outline.of(store), store.results()
-    rows = {row.name: row for row in outline.datasets}
+    stored, results = StoredExperiment.of(store), store.results()
+    rows = {row.name: row for row in stored.datasets}
     found = {}
-    for column in outline.columns:
-        summaries = [summarise(outline, results, rows[name], column, metric) for name, metric in wanted]
+    for column in stored.columns:
+        summaries = [summarise(stored, results, rows[name], column, metric) for name, metric in wanted]
         found[column.label] = [
             NOT_RUN if one.mean is None else "∞" if one.infinite else f"{one.mean:.{metric_named(metric).decimals}f}"
             for one, (_, metric) in zip(summaries, wanted, strict=True)
@@ -62,7 +62,7 @@ def test_tables_show_the_means_of_the_committed_results(section, store, wanted):
 
 
 def test_numbers_in_the_text_equal_the_committed_results():
-    outline, results = Outline.of(TOY), TOY.results()
+    stored, results = StoredExperiment.of(TOY), TOY.results()
     cells = [one for one in results.values() if one.method in ("weight_sweep", "two_weights")]
 
     def crossings(dataset, learner):
@@ -72,8 +72,8 @@ def test_numbers_in_the_text_equal_the_committed_results():
         assert crossings(dataset, "logistic") == [0] * 20
     assert "in 13 of the 20 draws" in PAGE and sum(crossings("gaussians-14", "svc")) == 13
     assert all(one.status == "done" for one in results.values())
-    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
-    planned = [cell for pair in pairs for cell in planned_ids(outline, *pair)]
+    pairs = [(row, column) for row in stored.datasets for column in stored.columns]
+    planned = [cell for pair in pairs for cell in planned_ids(stored, *pair)]
     assert "1,240 cells" in PAGE and results.keys() == {*planned} and len(planned) == 1240
     assert "713 cells" in PAGE and len(REAL.results()) == 713
 
@@ -128,7 +128,7 @@ def test_every_linked_picture_and_page_exists():
 
 @pytest.mark.parametrize("store", [TOY, REAL], ids=lambda store: store.folder.name)
 def test_no_committed_result_is_failed_missing_or_stale(store):
-    found = census(Outline.of(store), store.results())
+    found = cell_counts(StoredExperiment.of(store), store.results())
     assert (found.failed, found.not_run, found.stale.total()) == ([], 0, 0)
 
 

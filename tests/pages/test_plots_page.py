@@ -9,7 +9,7 @@ import pytest
 from probcal.reporting.figures import KINDS
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import ESTIMATES, Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
@@ -38,10 +38,10 @@ def test_committed_summaries_of_predictions_match_the_committed_results(name, tm
         if (ROOT / "results" / name / file).exists():
             shutil.copy(ROOT / "results" / name / file, tmp_path)
     store = Store(tmp_path)
-    outline = Outline.of(store)
-    found = pictures_of(store, outline, store.results())
+    stored = StoredExperiment.of(store)
+    found = pictures_of(store, stored, store.results())
     assert found.figures, f"probcal plot results/{name} where predictions.bin is renews it"
-    assert found.notes(outline) == [], f"probcal plot results/{name} where predictions.bin is renews it"
+    assert found.notes(stored) == [], f"probcal plot results/{name} where predictions.bin is renews it"
 
 
 def test_summaries_of_uci_random_need_less_than_400_kb():

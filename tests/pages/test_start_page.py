@@ -9,7 +9,7 @@ import pytest
 
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -52,8 +52,8 @@ def test_own_learner_passes_the_contract_and_its_experiment_runs(tmp_path, monke
 
 def test_caption_of_the_reliability_diagram_names_its_last_point():
     store = Store(DOCS.parent / "results" / "uci-random")
-    outline = Outline.of(store)
-    every = pictures_of(store, outline, store.results()).figures
+    stored = StoredExperiment.of(store)
+    every = pictures_of(store, stored, store.results()).figures
     [one] = [one for one in every if (one.row.name, one.column.label) == ("adult", "NB")]
     predicted, observed = (
         f"{float(values[-1]):.2f}".lstrip("0") for values in (one.reliability.mean, one.reliability.observed)

@@ -396,9 +396,7 @@ def as_prepared(text, folder):
 @pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(any_table(), ways, st.sampled_from(US["parts"]), ways, st.sampled_from(EUROPE["parts"]))
-def test_american_and_european_notation_give_the_same_table(
-    folder, columns, american, comma, european, point
-):
+def test_american_and_european_notation_give_the_same_table(folder, columns, american, comma, european, point):
     first = as_prepared(written(columns, US, comma, *american), folder)
     second = as_prepared(written(columns, EUROPE, point, *european), folder)
     assert rows_text(first) == rows_text(second)

@@ -6,7 +6,7 @@ import numpy as np
 
 from probcal.reporting.prediction_summaries import StoredPredictions
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row
 
 COLUMNS = ("tree.direct", "tree.probing", "nb.direct", "nb.probing")
 

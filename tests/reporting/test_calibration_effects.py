@@ -13,7 +13,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import effects_of
 from probcal.reporting.paper_figures import error_figure, ratio_figure
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal
 
 PAPER = "gao-parameswaran-peng-2017"
@@ -54,7 +54,7 @@ def stages(ratio, error=0.1):
 
 
 def effects(store):
-    return effects_of(Outline.of(store), store.results())
+    return effects_of(StoredExperiment.of(store), store.results())
 
 
 def everywhere(saved, error=None):

@@ -12,7 +12,7 @@ from probcal.reporting.drawing import _spread_places
 from probcal.reporting.paper_figures import stages_figure
 from probcal.reporting.stored_curves import panels_of, shortfalls
 from probcal.store.cell_result import CellResult
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 
 
@@ -34,8 +34,8 @@ def staged(small):
 
 
 def figure_of(store):
-    outline = Outline.of(store)
-    return stages_figure(outline.title, panels_of(outline, store.results()))
+    stored = StoredExperiment.of(store)
+    return stages_figure(stored.title, panels_of(stored, store.results()))
 
 
 def lines(axes):
@@ -77,7 +77,7 @@ def test_columns_with_stages_stand_side_by_side(staged):
 
 def test_early_stopped_method_keeps_its_last_value(staged):
     store = staged({("adult", "j48.probing"): [[0.9, 0.5], [0.7, 0.3, 0.1]]}, datasets={"adult": 2})
-    [[panel]] = panels_of(Outline.of(store), store.results())
+    [[panel]] = panels_of(StoredExperiment.of(store), store.results())
     assert panel.curves[0].mean == pytest.approx([0.8, 0.4, 0.3])
 
 
@@ -85,8 +85,8 @@ def test_infinite_stages_are_gaps_and_missing_cells_are_noted(staged):
     store = staged({("adult", "j48.probing"): [[math.inf, 0.5]]}, datasets={"adult": 1, "sick": 1})
     [axes] = figure_of(store).axes
     assert np.isnan(lines(axes)["Adult"][1][0])
-    outline = Outline.of(store)
-    assert shortfalls(outline, store.results(), panels_of(outline, store.results())) == [
+    stored = StoredExperiment.of(store)
+    assert shortfalls(stored, store.results(), panels_of(stored, store.results())) == [
         "1 of 2 cells failed, were not run or have no stages",
         "cxe of ProbJ48 is not finite at every stage: Adult",
     ]

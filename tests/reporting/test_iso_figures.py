@@ -23,7 +23,7 @@ from probcal.reporting.iso_figures import PAPER_PANELS, contains_points, iso_fig
 from probcal.reporting.stored_curves import box_of, sweeps_of, undrawn_columns
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal
 
 TOY = generated(read_card(find_card("gaussians-250")), seed=0)
@@ -82,11 +82,11 @@ def folder(tmp_path):
 
 
 def drawn(store) -> dict[str, Figure]:
-    return dict(iso_figures(Outline.of(store), found(store)))
+    return dict(iso_figures(StoredExperiment.of(store), found(store)))
 
 
 def found(store):
-    return sweeps_of(Outline.of(store), store.results())
+    return sweeps_of(StoredExperiment.of(store), store.results())
 
 
 def texts_of(file):
@@ -341,7 +341,7 @@ def test_levels_have_two_decimals_or_more_if_needed():
 def test_without_lines_nothing_is_drawn(folder):
     store = folder({("tree", "sweep"): TREE})
     results = Results({name: CellResult(*("toy", 0, "tree", "sweep", "done", "run1", 1.0)) for name in store.results()})
-    assert list(iso_figures(Outline.of(store), sweeps_of(Outline.of(store), results))) == []
+    assert list(iso_figures(StoredExperiment.of(store), sweeps_of(StoredExperiment.of(store), results))) == []
 
 
 def test_quick_run_of_the_paper_experiment_draws_figure_6(tmp_path):

@@ -11,16 +11,16 @@ from probcal.metrics import decision_curve
 from probcal.reporting.drawing import LineStyle, drawing_style, groups_of, styles_of
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of, read_stored_predictions
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 from tests.reporting.small_estimates import drawn, folder_of
 
 
 def figures_of(store, *kinds):
-    outline, results = Outline.of(store), store.results()
-    pictures = pictures_of(store, outline, results).figures
+    stored, results = StoredExperiment.of(store), store.results()
+    pictures = pictures_of(store, stored, results).figures
     with drawing_style():
-        return dict(estimate_figures(outline, results, pictures, kinds or ESTIMATE_KINDS))
+        return dict(estimate_figures(stored, results, pictures, kinds or ESTIMATE_KINDS))
 
 
 def labels(axes):
@@ -55,7 +55,7 @@ def test_more_than_seven_columns_are_split_evenly_over_panels(tmp_path):
 def test_reliability_diagram_draws_each_bin_with_its_interval(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "reliability")["reliability-wine"].axes
-    [picture] = pictures_of(store, Outline.of(store), store.results()).figures
+    [picture] = pictures_of(store, StoredExperiment.of(store), store.results()).figures
     [line] = [one for one in axes.get_lines() if one.get_label() == "nb.direct"]
     assert list(line.get_xdata()) == list(picture.reliability.mean)
     assert list(line.get_ydata()) == list(picture.reliability.observed)
@@ -68,8 +68,8 @@ def test_decision_curve_matches_the_metrics_module(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "decision-curves")["decision-curves-wine"].axes
     assert labels(axes) == ["Treat all", "Treat none", "nb.direct"]
-    outline = Outline.of(store)
-    one = read_stored_predictions(store, outline, store.results(), outline.datasets[0], outline.columns[0])
+    stored = StoredExperiment.of(store)
+    one = read_stored_predictions(store, stored, store.results(), stored.datasets[0], stored.columns[0])
     [line] = [line for line in axes.get_lines() if line.get_label() == "nb.direct"]
     expected = decision_curve(one.y, one.p, line.get_xdata())
     assert line.get_ydata() == pytest.approx(expected.net_benefit)
@@ -80,7 +80,7 @@ def test_decision_curve_matches_the_metrics_module(tmp_path):
 def test_score_histogram_shows_the_shares_of_each_class(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     [axes] = figures_of(store, "scores")["scores-wine"].axes
-    [picture] = pictures_of(store, Outline.of(store), store.results()).figures
+    [picture] = pictures_of(store, StoredExperiment.of(store), store.results()).figures
     _, negative, positive = picture.score_histogram
     shares = [*positive / positive.sum(), *-negative / negative.sum()]
     assert [bar.get_height() for bar in axes.patches] == pytest.approx(shares)
@@ -97,7 +97,7 @@ def test_line_styles_are_distinct_in_colour_and_grey():
 
 
 def test_methods_keep_their_style_across_learners(tmp_path):
-    columns = Outline.of(folder_of(tmp_path / "small")).columns
+    columns = StoredExperiment.of(folder_of(tmp_path / "small")).columns
     styles = styles_of(groups_of(columns))
     of = {column.label: style.number for column, style in styles.items()}
     assert of["tree.direct"] == of["nb.direct"] != of["tree.probing"] == of["nb.probing"]

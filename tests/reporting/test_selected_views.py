@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from probcal.store.outline import Outline, Selection
+from probcal.store.stored_experiment import Selection, StoredExperiment
 from tests.commands import contents, probcal, refused
 
 COLUMNS = ("j48.direct", "j48.probing", "log.direct", "nb.sigmoid")
@@ -96,4 +96,4 @@ def test_experiments_without_selected_results_are_left_out(store, small):
 def test_empty_selection_keeps_all_results(store):
     assert Selection().select_stores([store]) == [store]
     [selected] = Selection(datasets=("adult",)).select_stores([store])
-    assert [row.name for row in Outline.of(selected).datasets] == ["adult"]
+    assert [row.name for row in StoredExperiment.of(selected).datasets] == ["adult"]

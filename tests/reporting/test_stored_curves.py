@@ -5,7 +5,7 @@ import pytest
 from probcal.reporting.paper_figures import stored_curves_figure
 from probcal.reporting.stored_curves import stored_panels
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 from tests.reporting.streams import experiment, write
 from tests.stored_rows import unpack
@@ -31,8 +31,8 @@ def stream(tmp_path):
 
 
 def figure_of(store):
-    outline = Outline.of(store)
-    return stored_curves_figure(outline.title, stored_panels(outline, store.results()))
+    stored = StoredExperiment.of(store)
+    return stored_curves_figure(stored.title, stored_panels(stored, store.results()))
 
 
 def labels(axes):

@@ -94,6 +94,7 @@ files:
 @dataclass
 class Finished:
     """Hold the exit code and the output of a command."""
+
     code: int
     said: str
 
@@ -271,9 +272,7 @@ def in_the_middle(bench: Bench, cells: int, *words: str, workers: int = 1, **opt
     bench.gate.let(cells)
     waiting = bench.gate.begun() + cells + workers
     process = bench.start(*words, **{"stderr": subprocess.PIPE, "text": True, **options})
-    wait_for(
-        lambda: process.poll() is not None or (bench.ended() == ended + cells and bench.gate.begun() >= waiting)
-    )
+    wait_for(lambda: process.poll() is not None or (bench.ended() == ended + cells and bench.gate.begun() >= waiting))
     assert process.poll() is None, process.communicate()[1]
     return process
 

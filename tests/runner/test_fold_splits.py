@@ -108,25 +108,24 @@ def test_folds_do_not_depend_on_order_or_process_count(bench):
     assert bench.numbers(bench.folder / "one") == bench.numbers(bench.folder / "two")
 
 
-def test_table_states_repetitions_and_folds(bench):
-    cells(bench, repeats=2, split=FOLDS)
-    bench.run()
-    assert "mean ± sd over 10 splits: 2 times 5 folds" in bench.probcal("table", "results/small").said
-
-
-def test_comparison_uses_the_test_share_of_folds(bench):
+def test_results_of_folds_are_stored_compared_and_shown(bench):
     from probcal.reporting.comparison.split_results import SplitNumbers
     from probcal.store.folder import Store
-    from probcal.store.outline import Outline
+    from probcal.store.stored_experiment import StoredExperiment
 
-    cells(bench, repeats=2, split=FOLDS, methods=["direct", "sigmoid"])
+    metrics = ["cxe", "accuracy", "log_loss", "brier"]
+    cells(bench, repeats=2, split=FOLDS, methods=["direct", "sigmoid"], metrics=metrics)
     bench.run()
     store = Store(bench.results)
-    outline = Outline.of(store)
-    found = SplitNumbers.of(outline, store.results(), outline.datasets[0], outline.columns, "cxe")
+    stored = StoredExperiment.of(store)
+    found = SplitNumbers.of(stored, store.results(), stored.datasets[0], stored.columns, "cxe")
     assert found.values.shape == (2, 10)
     # Nadeau & Bengio: 1 / 10 + 1 / 4, not 1 / 10
     assert found.test_shares == pytest.approx(np.full((2, 10), 1 / 5), abs=0.01)
+    assert "mean ± sd over 10 splits: 2 times 5 folds" in bench.probcal("table", "results/small").said
+    for one in bench.numbers().values():
+        assert one["brier"] == pytest.approx(one["rms"] ** 2)
+        assert one["log_loss"] == pytest.approx(one["cxe"] * np.log(2), rel=1e-6)
 
 
 def test_a_replayed_stream_is_the_same_with_several_workers(bench):
@@ -159,11 +158,3 @@ def test_unsuitable_split_is_rejected_with_a_reason(bench):
 def test_card_with_more_folds_than_rows_is_rejected(bench):
     name = visits(bench, "{kind: k_fold, folds: 61}")
     assert "60 rows are too few for 61 folds" in problems(bench, datasets=[name])
-
-
-def test_brier_and_log_loss_agree_with_rms_and_cxe(bench):
-    cells(bench, repeats=1, split=FOLDS, metrics=["accuracy", "log_loss", "brier"])
-    bench.run()
-    metrics = [one["metrics"] for one in bench.rows()]
-    assert all(one["brier"] == pytest.approx(one["rms"] ** 2) for one in metrics)
-    assert all(one["log_loss"] == pytest.approx(one["cxe"] * np.log(2), rel=1e-6) for one in metrics)

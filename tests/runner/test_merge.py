@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from probcal.store.folder import Store, by_run
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import contents
 from tests.stored_rows import stored_rows, unpack, write_rows
 
@@ -152,8 +152,8 @@ def test_merge_prefers_current_results_to_stale_ones(parts):
 def test_merge_keeps_the_marks_of_stale_results(parts):
     mark_stale(parts.folder / "b")
     parts.probcal("merge", "out", "a", "b")
-    outline = Outline.of(out := Store(parts.folder / "out"))
-    assert {result.learner for result in out.results().values() if outline.is_stale(result)} == {"tree"}
+    stored = StoredExperiment.of(out := Store(parts.folder / "out"))
+    assert {result.learner for result in out.results().values() if stored.is_stale(result)} == {"tree"}
     assert "stale: 2 of 4 cells" in parts.probcal("table", "out").said
 
 

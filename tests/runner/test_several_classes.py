@@ -110,14 +110,6 @@ def test_changed_metrics_use_the_stored_predictions(several, monkeypatch):
     assert several.numbers() == before
 
 
-def test_the_probability_of_each_class_is_stored(several):
-    several.config(datasets=["wine-first", "iris"], learners=TREE, methods=["direct"], repeats=1)
-    assert several.run().code == 0
-    store = Store(several.results)
-    shapes = [store.predictions(result)[1].shape for result in store.results().values()]
-    assert shapes == [(61, 2), (51, 3)]
-
-
 @pytest.mark.parametrize(("labels", "absent"), [("abab" + "ab" + "abcc", 2), ("bcbc" + "bc" + "abca", 0)])
 def test_class_without_training_rows_gets_probability_zero(several, labels, absent):
     (several.folder / "rare.yaml").write_text(RARE)
@@ -135,27 +127,20 @@ def test_class_without_training_rows_gets_probability_zero(several, labels, abse
     assert result.metrics["cxe"] == np.inf  # the class occurs in test rows and has probability 0
 
 
-def test_columns_of_a_method_are_stored_in_the_order_of_the_classes(several):
-    several.config(datasets=["iris"], learners=TREE, methods={**method("Turned"), "direct": {}}, repeats=1)
-    assert several.run().code == 0
-    turned, direct = several.rows()
-    assert turned["metrics"] == direct["metrics"]
-
-
-def test_method_of_other_classes_fails(several):
-    several.config(datasets=["iris"], learners=TREE, methods=method("OtherClasses"), repeats=1)
+def test_predictions_are_put_in_the_order_of_the_classes_or_fail_their_cell(several):
+    names = ("Turned", "OtherClasses", "OneColumn", "OneRowLess")
+    methods = {"direct": {}, **{key: value for name in names for key, value in method(name).items()}}
+    several.config(datasets=["iris"], learners=TREE, methods=methods, repeats=1)
     assert several.run().code == 1
-    assert several.rows()[0]["message"].startswith("OtherClasses knows the classes ['a', 'b', 'c'], and y holds")
-
-
-@pytest.mark.parametrize(("name", "shape"), [("OneColumn", "(51,)"), ("OneRowLess", "(50, 3)")])
-def test_predictions_of_wrong_shape_fail_only_their_cell(several, name, shape):
-    several.config(datasets=["iris"], learners=TREE, methods={**method(name), "direct": {}}, repeats=1)
-    assert several.run().code == 1
-    failed, done = several.rows()
-    assert (failed["status"], done["status"]) == ("failed", "done")
-    assert failed["error_type"] == "ValueError"
-    assert failed["message"].startswith(f"predict_proba gave an array of shape {shape}, not (51, 3)")
+    rows = {row["method"]: row for row in several.rows()}
+    assert rows["turned"]["metrics"] == rows["direct"]["metrics"]
+    for name, message in {
+        "otherclasses": "OtherClasses knows the classes ['a', 'b', 'c'], and y holds",
+        "onecolumn": "predict_proba gave an array of shape (51,), not (51, 3)",
+        "onerowless": "predict_proba gave an array of shape (50, 3), not (51, 3)",
+    }.items():
+        assert (rows[name]["status"], rows[name]["error_type"]) == ("failed", "ValueError")
+        assert rows[name]["message"].startswith(message)
 
 
 @pytest.mark.slow
@@ -170,12 +155,7 @@ def test_two_class_learner_fails_only_on_more_classes(several):
 
 @pytest.mark.slow
 def test_method_that_needs_test_rows_gets_their_inputs(several):
-    several.config(datasets=["iris", "wine-first"], learners=TREE, methods=method("SeesTestRows"), repeats=1)
-    assert several.run().code == 0
-
-
-@pytest.mark.slow
-def test_transductive_probing_runs(several):
-    params = {"n_probes": 3, "discretisation": "transductive"}
-    several.config(datasets=["iris", "wine-first"], learners=TREE, methods={"probing": {"params": params}}, repeats=1)
+    probing = {"probing": {"params": {"n_probes": 3, "discretisation": "transductive"}}}
+    methods = {**method("SeesTestRows"), **probing}
+    several.config(datasets=["iris", "wine-first"], learners=TREE, methods=methods, repeats=1)
     assert several.run().code == 0

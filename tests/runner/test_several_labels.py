@@ -39,17 +39,12 @@ def letters(bench):
     return bench
 
 
-def test_every_repetition_draws_its_own_documents(letters):
-    assert letters.run().code == 0
-    first, second = letters.numbers().values()
-    assert first.keys() == second.keys()
-    assert all(first[name] != second[name] for name in ("rms", *OF_THE_TRUTH))
-
-
 def test_predictions_match_scikit_learn_label_by_label(letters):
     from sklearn.linear_model import LogisticRegression
 
-    letters.run()
+    assert letters.run().code == 0
+    first, second = letters.numbers().values()
+    assert all(first[name] != second[name] for name in ("rms", *OF_THE_TRUTH)), "each repetition draws its own"
     store, card = Store(letters.results), read_experiment(letters.folder / "small.yaml").cards[0]
     for repetition in range(2):
         made = generated(card, stream_seed(1, "draw", "letters", repetition))
@@ -60,28 +55,22 @@ def test_predictions_match_scikit_learn_label_by_label(letters):
         y, p = store.predictions(result)
         np.testing.assert_array_equal(y, made.y)
         np.testing.assert_allclose(p, np.stack(columns, axis=1), rtol=1e-6)
+    said = letters.probcal("table", "results/small").said
+    assert "of the data, whatever the predictions; mean ± sd over 2 drawn data sets." in said
 
 
 @pytest.mark.slow
-def test_numbers_do_not_depend_on_process_count(letters):
+def test_drawn_documents_depend_on_seed_and_card_and_not_on_process_count(letters):
     letters.run("-o", "one")
     letters.run("-o", "two", "-j", "2")
-    one, two = (letters.numbers(letters.folder / name) for name in ("one", "two"))
+    letters.run("-o", "other", "--seed", "2")
+    one, two, other = (letters.numbers(letters.folder / name) for name in ("one", "two", "other"))
     assert one == two
-
-
-@pytest.mark.slow
-def test_another_seed_draws_other_documents(letters):
-    letters.run("-o", "one")
-    letters.run("-o", "two", "--seed", "2")
-    one, two = (letters.numbers(letters.folder / name) for name in ("one", "two"))
-    assert all(one[cell]["frequency"] != two[cell]["frequency"] for cell in one)
-
-
-@pytest.mark.slow
-def test_holdout_split_divides_documents_into_halves(letters):
-    card = (letters.folder / "letters.yaml").read_text()
-    (letters.folder / "letters.yaml").write_text(card.replace("kind: same", "kind: holdout, train_fraction: 0.5"))
+    assert all(one[cell]["frequency"] != other[cell]["frequency"] for cell in one)
+    card = letters.folder / "letters.yaml"
+    card.write_text(card.read_text().replace("exponent: 1,", "exponent: 1.1,"))
+    assert "the card changed" in letters.run("-o", "one", "--dry-run").said
+    card.write_text(card.read_text().replace("kind: same", "kind: holdout, train_fraction: 0.5"))
     letters.run()
     assert {(row["n_train"], row["n_test"]) for row in letters.rows()} == {(150, 150)}
 
@@ -94,14 +83,6 @@ def test_stored_predictions_are_measured_again_with_the_truth(letters):
         kept = store.results()[planned.cell.id]
         again = remeasure(replace(planned, old_result=replace(kept, metrics={})), store, "later")
         assert again.result.metrics == kept.metrics
-
-
-@pytest.mark.slow
-def test_a_change_of_the_card_makes_its_results_stale(letters):
-    letters.run()
-    card = letters.folder / "letters.yaml"
-    card.write_text(card.read_text().replace("exponent: 1,", "exponent: 1.1,"))
-    assert "the card changed" in letters.run("--dry-run").said
 
 
 @pytest.mark.slow
@@ -135,9 +116,3 @@ def test_metric_without_known_truth_has_no_value(letters):
     assert letters.run().code == 0
     said = letters.probcal("table", "results/small").said
     assert "n/a: the metric has no value (4 finished cells)." in said
-
-
-def test_table_states_that_data_sets_were_drawn(letters):
-    letters.run()
-    said = letters.probcal("table", "results/small").said
-    assert "of the data, whatever the predictions; mean ± sd over 2 drawn data sets." in said

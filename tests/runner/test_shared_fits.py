@@ -48,9 +48,17 @@ def run(bench, *words, learner="Counted", **learner_keys):
     return {row["method"] + str(row["repetition"]): (row["metrics"], row.get("warnings")) for row in bench.rows()}
 
 
-def test_learner_is_fitted_once_per_split(bench):
-    run(bench)
-    assert len(fits(bench)) == 3
+@pytest.mark.parametrize(
+    ("learner", "keys", "expected"),
+    [
+        pytest.param("Counted", {}, 3, id="draws nothing"),
+        pytest.param("Drawn", {}, 9, id="draws with a seed of each method"),
+        pytest.param("Drawn", {"shared_seed": True}, 3, id="draws with a shared seed"),
+    ],
+)
+def test_learner_that_draws_alike_is_fitted_once_per_split(bench, learner, keys, expected):
+    run(bench, learner=learner, **keys)
+    assert len(fits(bench)) == expected
 
 
 @pytest.mark.slow
@@ -63,16 +71,6 @@ def test_shared_fits_give_numbers_and_warnings_of_single_runs(bench):
     found = {row["method"] + str(row["repetition"]): (row["metrics"], row.get("warnings")) for row in rows}
     assert found == together
     assert all(warned == {"RuntimeWarning": 1} for _, warned in together.values())
-
-
-def test_learners_with_own_seeds_are_fitted_per_method(bench):
-    run(bench, learner="Drawn")
-    assert len(fits(bench)) == 9
-
-
-def test_learners_with_a_shared_seed_are_fitted_once(bench):
-    run(bench, learner="Drawn", shared_seed=True)
-    assert len(fits(bench)) == 3
 
 
 FOLDED = {name: {"params": {"cv": 2}, "shared_seed": True} for name in ("sigmoid", "beta", "histogram")}

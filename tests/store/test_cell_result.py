@@ -112,7 +112,7 @@ def test_impossible_value_is_rejected_with_its_stage():
 
 
 def test_line_names_its_version_and_omits_empty_fields():
-    line = json.loads(result(failed_since=result()).to_json())
+    line = json.loads(result(later_failure=result()).to_json())
     assert line.pop("probcal") == __version__
     assert sorted(line) == ["dataset", "learner", "method", "repetition", "run", "seconds", "status"]
 
@@ -143,8 +143,8 @@ def test_result_with_a_lone_surrogate_can_be_written():
 
 
 def test_equality_ignores_failed_since_and_results_are_immutable():
-    assert result(failed_since=result()) == result() != result(n_test=3)
-    assert "failed_since" not in repr(result(failed_since=result()))
+    assert result(later_failure=result()) == result() != result(n_test=3)
+    assert "later_failure" not in repr(result(later_failure=result()))
     with pytest.raises(AttributeError):
         result().run = "run2"
 
@@ -154,5 +154,3 @@ def test_key_digest_ignores_stages_and_curves():
     assert key_digest(key | {"stages": "1", "curves": "2"}) == key_digest(dict(reversed(key.items())))
     assert key_digest(key) != key_digest(key | {"method": "ce"})
     assert len(key_digest(key)) == 12
-
-

@@ -27,9 +27,9 @@ def test_a_failed_attempt_never_replaces_a_finished_result(store):
     write(store, result(0), result(0, "failed", "run2"), result(1, "failed"), result(1, "timeout", "run2"))
     write(store, result(2, "failed"), result(2, "done", "run2"), result(3), result(3, run="run2"))
     finished, failed, mended, repeated = store.results().values()
-    assert (finished.status, finished.run, finished.failed_since.run) == ("done", "run1", "run2")
-    assert (failed.status, failed.run, failed.failed_since) == ("timeout", "run2", None)
-    assert (mended.status, mended.run, mended.failed_since) == ("done", "run2", None)
+    assert (finished.status, finished.run, finished.later_failure.run) == ("done", "run1", "run2")
+    assert (failed.status, failed.run, failed.later_failure) == ("timeout", "run2", None)
+    assert (mended.status, mended.run, mended.later_failure) == ("done", "run2", None)
     assert (repeated.status, repeated.run) == ("done", "run2")
 
 

@@ -31,7 +31,7 @@ def log_of(store):
 
 def everything(store):
     """Return each result with its last failed attempt."""
-    return {name: (one, one.failed_since) for name, one in store.results().items()}
+    return {name: (one, one.later_failure) for name, one in store.results().items()}
 
 
 def test_a_run_that_ends_moves_its_results_to_the_table(store):
@@ -73,11 +73,11 @@ def test_failed_attempts_are_kept_through_the_table(store):
     write(store, result(0), failed, result(1))
     for _ in range(2):
         [first, second] = store.results().values()
-        assert (first, first.failed_since, second.failed_since) == (result(0), failed, None)
+        assert (first, first.later_failure, second.later_failure) == (result(0), failed, None)
         assert table_of(store)["status"] == ["done", "failed", "done"]
         write(store, result(1))
     write(store, result(0, "timeout", "run3"))
-    assert store.results()["adult/0/j48/probing"].failed_since == result(0, "timeout", "run3")
+    assert store.results()["adult/0/j48/probing"].later_failure == result(0, "timeout", "run3")
     assert table_of(store)["run"] == ["run1", "run3", "run1"], "only the last attempt"
     write(store, result(0, run="run4"))
     assert table_of(store)["run"] == ["run4", "run1"]
@@ -363,5 +363,3 @@ def test_a_changed_bit_of_the_table_is_noticed(store):
             store.results()
     path.write_bytes(content)
     assert len(store.results()) == 2
-
-

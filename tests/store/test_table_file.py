@@ -117,7 +117,7 @@ def test_every_field_survives_writing_and_reading(path, rows):
 
 def test_the_example_has_a_value_in_every_field():
     plain = result()
-    kept_out = {"dataset", "repetition", "learner", "method", "status", "run", "seconds", "failed_since"}
+    kept_out = {"dataset", "repetition", "learner", "method", "status", "run", "seconds", "later_failure"}
     same = {part.name for part in fields(plain) if getattr(plain, part.name) == getattr(EVERYTHING, part.name)}
     assert same == kept_out
 
@@ -463,5 +463,3 @@ def test_reading_pauses_the_garbage_collector_only_for_itself(path):
         read_table(path)
         assert gc.isenabled() is enabled
     gc.enable()
-
-

@@ -206,7 +206,7 @@ def test_doubtful_columns_are_left_out_with_a_note(tmp_path, values, fault, reme
     text = texts_shown(tmp_path, values)
     assert line_of("v", text).startswith("v left out")
     said = " ".join(text.split())
-    assert f"\"v\" holds {values[0]!r} and {values[1]!r}, {fault}" in said and remedy in said
+    assert f'"v" holds {values[0]!r} and {values[1]!r}, {fault}' in said and remedy in said
 
 
 def test_note_on_words_among_numbers_names_the_option(tmp_path):

@@ -117,7 +117,7 @@ def test_predict_on_its_own_output_replaces_the_columns_it_added(exported, tmp_p
 def test_own_column_named_row_is_kept(exported, tmp_path):
     folder, _, _ = exported
     table = tmp_path / "own.csv"
-    table.write_text("row,since,spend,plan,age\n17,03.01.2020,\"€ 9,00\",pro,30\n", encoding="utf-8")
+    table.write_text('row,since,spend,plan,age\n17,03.01.2020,"€ 9,00",pro,30\n', encoding="utf-8")
     for _ in range(2):
         text, _ = with_probabilities(table, folder / "model")
         assert text.splitlines()[0] == "row.1,row,since,spend,plan,age,p(yes)"

@@ -113,9 +113,9 @@ def test_the_config_in_a_results_folder_makes_nothing(name, command):
     config(TREE)
     assert probcal("run", "small.yaml").exit_code == 0
     config(learner if name in TEXTS else pipeline(learner))
-    outline = Path("results/small/experiment.json")
-    content = json.loads(outline.read_text())
-    outline.write_text(json.dumps({**content, "config": Path("small.yaml").read_text()}))
+    stored = Path("results/small/experiment.json")
+    content = json.loads(stored.read_text())
+    stored.write_text(json.dumps({**content, "config": Path("small.yaml").read_text()}))
     probcal(command, "results/small")
     assert not Path("cache").joinpath("joblib").exists()
 

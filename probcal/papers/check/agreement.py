@@ -32,7 +32,7 @@ from probcal.papers.check.comparison import (
 )
 from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
-from probcal.store.outline import ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row
 from probcal.store.summary import Summary, summarise
 
 SHUFFLES = 1000
@@ -97,7 +97,7 @@ def measured_number(values: Sequence[float]) -> float:
 def build_blocks(experiment: CheckedResults, misprints: Misprints) -> list[Block]:
     """Return one block per data set and metric with results. Columns that lack one of the metrics are left out."""
     all_blocks = []
-    for row in experiment.outline.datasets:
+    for row in experiment.stored.datasets:
         columns = tuple(
             column for column in experiment.planned_columns(row) if _has_all_metrics(experiment, row, column)
         )
@@ -109,7 +109,7 @@ def build_blocks(experiment: CheckedResults, misprints: Misprints) -> list[Block
 
 def _has_all_metrics(experiment: CheckedResults, row: Row, column: ResultColumn) -> bool:
     return paper_column(column) != ("", "") and all(
-        summarise(experiment.outline, experiment.results, row, column, metric, experiment.seed_of(metric)).values
+        summarise(experiment.stored, experiment.results, row, column, metric, experiment.seed_of(metric)).values
         for metric in experiment.paper_metrics
     )
 
@@ -121,7 +121,7 @@ def _build_block(
     table = experiment.published.tables[metric]
     places = [place_of(row, column) for column in columns]
     summaries = [
-        summarise(experiment.outline, experiment.results, row, column, metric, table.seed) for column in columns
+        summarise(experiment.stored, experiment.results, row, column, metric, table.seed) for column in columns
     ]
     numbers = [published_number(experiment.published, row, column, metric) for column in columns]
     flags = [

@@ -21,7 +21,7 @@ from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Pu
 from probcal.papers.check.power import Gate, build_gates
 from probcal.papers.deviations import Deviation, known_deviations, misprint_keys
 from probcal.papers.published import Claim, PublishedPaper
-from probcal.store.summary import Census, census
+from probcal.store.summary import CellCounts, cell_counts
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Report:
     outdated_deviations: list[OutdatedDeviation]
     drift: AcceptedDrift | None
     """None where nothing was accepted yet."""
-    census: Census
+    cell_counts: CellCounts
     no_comparison_reason: str | None
     """Reason why nothing was compared, if so."""
     undefined_counts: Counter[str]
@@ -90,8 +90,8 @@ class Report:
         """
         has_drift = self.drift is not None and not self.drift.ok
         is_new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
-        census = self.census
-        has_failures = census.failed or census.failed_since or census.incomplete or census.stale
+        cell_counts = self.cell_counts
+        has_failures = cell_counts.failed or cell_counts.later_failure or cell_counts.incomplete or cell_counts.stale
         return not (is_new or has_drift or has_failures or self.no_comparison_reason)
 
     @functools.cached_property
@@ -103,8 +103,8 @@ class Report:
     @functools.cached_property
     def gates(self) -> list[Gate]:
         """Return what each rule about single numbers lets pass."""
-        outline, paper = self.experiment.outline, self.experiment.published
-        return build_gates(self._blocks, self.deviations, outline.name, paper.plain_column) if paper else []
+        stored, paper = self.experiment.stored, self.experiment.published
+        return build_gates(self._blocks, self.deviations, stored.name, paper.plain_column) if paper else []
 
     @functools.cached_property
     def _blocks(self) -> list[Block]:
@@ -116,9 +116,9 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
 
     Raises FileProblems for a broken file of deviations or accepted numbers.
     """
-    outline, paper = experiment.outline, experiment.published
+    stored, paper = experiment.stored, experiment.published
     if deviations is None:
-        deviations = known_deviations(outline.paper) if outline.paper else []
+        deviations = known_deviations(stored.paper) if stored.paper else []
     misprints = misprint_keys(paper, deviations) if paper else frozenset()
     number_findings = _mark_misprints(compare_numbers(experiment), misprints)
     digit_findings = _mark_misprints(compare_digits(number_findings), misprints)
@@ -127,13 +127,13 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
     accepted_drift, claims = find_drift(experiment), []
     if paper is not None:
         for claim in paper.claims:
-            deviation = next((entry for entry in deviations if entry.explains_claim(outline.name, claim.label)), None)
+            deviation = next((entry for entry in deviations if entry.explains_claim(stored.name, claim.label)), None)
             paper_verdict, verdict = (
                 judge(claim, paper, PublishedNumbers(paper)),
                 judge(claim, paper, MeasuredNumbers(experiment)),
             )
             claims.append(JudgedClaim(claim, paper_verdict, verdict, deviation, paper.covers(claim)))
-    counts = census(outline, experiment.results)
+    counts = cell_counts(stored, experiment.results)
     return Report(
         experiment=experiment,
         deviations=deviations,
@@ -151,7 +151,7 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
             ),
         ],
         drift=accepted_drift,
-        census=counts,
+        cell_counts=counts,
         no_comparison_reason=no_comparison_reason(
             experiment,
             number_findings,
@@ -194,7 +194,7 @@ def _explains(experiment: CheckedResults, deviation: Deviation, finding: Finding
 def _explains_column(
     experiment: CheckedResults, deviation: Deviation, finding: Finding, column: tuple[str, str]
 ) -> bool:
-    return deviation.explains(experiment.outline.name, finding.kind, finding.paper_dataset, column, finding.metric)
+    return deviation.explains(experiment.stored.name, finding.kind, finding.paper_dataset, column, finding.metric)
 
 
 def _outdated_deviations(
@@ -253,20 +253,20 @@ def no_comparison_reason(
 
 
 def _missing_numbers_reason(experiment: CheckedResults, published: PublishedPaper, numbers: Sequence[Finding]) -> str:
-    outline, paper = experiment.outline, experiment.outline.paper
+    stored, paper = experiment.stored, experiment.stored.paper
     if numbers:
         return (
             f"none of the {len(numbers)} published numbers can be judged by our finished splits "
             f"(random splits: at least {FEWEST_SPLITS}); probcal run with the experiment's config runs the rest"
         )
-    if not any(column.paper_learner for column in outline.columns):
+    if not any(column.paper_learner for column in stored.columns):
         return (
             "no learner in the config names its counterpart in the paper; add `paper: J48`, or another one of the paper"
         )
     if not published.tables:
         return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
     if not experiment.paper_metrics:
-        return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
+        return f"{paper} has no table of {', '.join(stored.metrics)}; measure one of {', '.join(published.tables)}"
     return (
         f"none of our columns has a published counterpart; {paper} has {', '.join(published.columns)} of "
         f"{', '.join(published.titles)} (`reading_of` on a card marks another reading of one of these)"

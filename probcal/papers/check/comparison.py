@@ -5,7 +5,7 @@ from __future__ import annotations
 from probcal.papers.bands import SIGMAS, Band, Verdict
 from probcal.papers.draw_distribution import DrawDistribution
 from probcal.papers.published import PublishedPaper, PublishedTable
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import Summary
 
 Place = tuple[str, str, str]
@@ -14,15 +14,15 @@ PUBLISHED_SPLITS = ("standard", "rows")
 """Kinds of splits whose training and test rows are those of the paper."""
 
 
-def attach_paper(outline: Outline) -> tuple[Outline, PublishedPaper | None]:
-    """Return the outline with the row titles of its paper, and the paper. None where it follows no paper.
+def attach_paper(stored: StoredExperiment) -> tuple[StoredExperiment, PublishedPaper | None]:
+    """Return the experiment with the row titles of its paper, and the paper. None where it follows no paper.
 
     Raises UnknownPaper.
     """
-    if not outline.paper:
-        return outline, None
-    published = PublishedPaper.read(outline.paper)
-    return outline.with_titles(published.titles), published
+    if not stored.paper:
+        return stored, None
+    published = PublishedPaper.read(stored.paper)
+    return stored.with_titles(published.titles), published
 
 
 def published_number(published: PublishedPaper | None, row: Row, column: ResultColumn, metric: str) -> float | None:

@@ -31,7 +31,7 @@ from probcal.papers.check.comparison import (
 from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import done_cells, planned_ids, question_about, summarise
 
 Name = tuple[str, str, str, str]
@@ -48,15 +48,15 @@ class CheckedResults:
     """
 
     store: Store
-    outline: Outline
+    stored: StoredExperiment
     results: Results
     published: PublishedPaper | None
 
     @classmethod
     def of(cls, store: Store) -> CheckedResults:
         """Read the experiment of a results folder. Raises StoreError and UnknownPaper as ``probcal table`` does."""
-        outline, published = attach_paper(Outline.of(store))
-        return cls(store, outline, store.results(), published)
+        stored, published = attach_paper(StoredExperiment.of(store))
+        return cls(store, stored, store.results(), published)
 
     def splits(
         self, row: Row, column: ResultColumn, metric: str, stage: int | None = None, seed: int | None = None
@@ -71,24 +71,24 @@ class CheckedResults:
             numbers = {cell.repetition: cell_number(cell, metric, stage) for cell in cells}
             return {split: number for split, number in numbers.items() if not math.isnan(number)}
 
-        question = question_about("splits", self.outline, row, column, seed, metric, str(stage))
+        question = question_about("splits", self.stored, row, column, seed, metric, str(stage))
         return self.results.compute_once(question, find)
 
     def finished_cells(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
-        return done_cells(self.outline, self.results, row, column, seed)
+        return done_cells(self.stored, self.results, row, column, seed)
 
     def all_finished_cells(self) -> list[CellResult]:
-        rows = self.outline.datasets
-        return [cell for row in rows for column in self.outline.columns for cell in self.finished_cells(row, column)]
+        rows = self.stored.datasets
+        return [cell for row in rows for column in self.stored.columns for cell in self.finished_cells(row, column)]
 
     def planned_columns(self, row: Row) -> list[ResultColumn]:
         """Return the columns that have cells of this data set."""
-        return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
+        return [column for column in self.stored.columns if planned_ids(self.stored, row, column)]
 
     def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones, None without any."""
-        for row in [row for row in self.outline.datasets if row.paper_dataset == dataset][:1]:
+        for row in [row for row in self.stored.datasets if row.paper_dataset == dataset][:1]:
             for candidate in self.planned_columns(row):
                 if self.published and paper_column(candidate) == self.published.columns[column]:
                     return row, candidate
@@ -96,9 +96,9 @@ class CheckedResults:
 
     def planned_numbers(self) -> Iterator[tuple[Name, Row, ResultColumn]]:
         """Yield the name of each number that the experiment plans, with its row and column."""
-        for row in self.outline.datasets:
+        for row in self.stored.datasets:
             for column in self.planned_columns(row):
-                for metric in (*self.outline.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
+                for metric in (*self.stored.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
     def seed_of(self, metric: str) -> int | None:
@@ -109,7 +109,7 @@ class CheckedResults:
     def paper_metrics(self) -> list[str]:
         """Return the metrics of the experiment that the paper has tables of, in the paper's order."""
         tables = self.published.tables if self.published else {}
-        return [metric for metric in tables if metric in self.outline.metrics]
+        return [metric for metric in tables if metric in self.stored.metrics]
 
 
 def undefined_counts(experiment: CheckedResults) -> Counter[str]:
@@ -117,7 +117,7 @@ def undefined_counts(experiment: CheckedResults) -> Counter[str]:
     return Counter(
         metric
         for cell in experiment.all_finished_cells()
-        for metric in experiment.outline.metrics
+        for metric in experiment.stored.metrics
         if math.isnan(cell.metrics.get(metric, math.nan))
     )
 
@@ -199,7 +199,7 @@ def compare_numbers(experiment: CheckedResults) -> list[Finding]:
     return [
         finding
         for metric in experiment.paper_metrics
-        for row in experiment.outline.datasets
+        for row in experiment.stored.datasets
         for column in experiment.planned_columns(row)
         for finding in _number_finding(experiment, row, column, metric)
     ]
@@ -210,7 +210,7 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
     if published is None or experiment.published is None:
         return
     table = experiment.published.tables[metric]
-    summary = summarise(experiment.outline, experiment.results, row, column, metric, table.seed)
+    summary = summarise(experiment.stored, experiment.results, row, column, metric, table.seed)
     place = place_of(row, column)
     band = band_of(summary, table)
     verdict = verdict_of(summary, published, table, place, band)
@@ -249,7 +249,7 @@ def compare_differences(experiment: CheckedResults) -> list[Finding]:
     return [
         finding
         for metric in experiment.paper_metrics
-        for row in experiment.outline.datasets
+        for row in experiment.stored.datasets
         for earlier, later in _column_pairs(paper, experiment.planned_columns(row))
         for finding in _difference_findings(experiment, paper, row, earlier, later, metric)
     ]
@@ -281,7 +281,7 @@ def _difference_findings(
         for split in common
         if math.isfinite(base_splits[split]) and math.isfinite(splits[split])
     )
-    n_planned = len(planned_ids(experiment.outline, row, later, seed))
+    n_planned = len(planned_ids(experiment.stored, row, later, seed))
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
     is_own_split = n_planned == 1 and not (seed is None and row.has_random_rows)
     tolerance = table.tolerance + ROUNDING if is_own_split else None
@@ -291,7 +291,7 @@ def _difference_findings(
     reason = band.no_verdict_reason(published)
     verdict = None if reason else band.compare(published)
     places = [place_of(row, column) for column in (earlier, later)]
-    summary = summarise(experiment.outline, experiment.results, row, later, metric, seed)
+    summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
     draws = distribution_of(summary, table, places[1])
     if verdict and draws and places[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)

@@ -22,7 +22,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.reporting.check.check_text import spread_text
 from probcal.reporting.grid import Grid, Text, group_by, markdown, override_notes
 from probcal.store.folder import Store
-from probcal.store.summary import Summary, census, summarise
+from probcal.store.summary import Summary, cell_counts, summarise
 
 
 class AuditError(ProbcalError):
@@ -150,24 +150,24 @@ def _number_pairs(experiment: CheckedResults, prefix: str) -> Iterator[NumberPai
 
     Misprints are left out.
     """
-    paper, outline = experiment.published, experiment.outline
+    paper, stored = experiment.published, experiment.stored
     if paper is None:
         return
-    misprint_keys = misprints(outline.paper) if outline.paper else frozenset()
+    misprint_keys = misprints(stored.paper) if stored.paper else frozenset()
     matches = [
-        (title, names, column) for title, names in paper.columns.items() for column in outline.columns
+        (title, names, column) for title, names in paper.columns.items() for column in stored.columns
         if paper_column(column) == names
     ]  # fmt: skip
     for title, names, column in matches:
-        for row, metric in itertools.product(outline.datasets, experiment.paper_metrics):
+        for row, metric in itertools.product(stored.datasets, experiment.paper_metrics):
             published, table = published_number(paper, row, column, metric), paper.tables[metric]
             if (row.paper_dataset, *names, metric) in misprint_keys:
                 continue
-            summary = summarise(outline, experiment.results, row, column, metric, table.seed)
+            summary = summarise(stored, experiment.results, row, column, metric, table.seed)
             verdict = None if published is None else ranking_verdict(summary, published, table)
             if published is not None and verdict is not None:
                 variant = f"{prefix}{column.learner}/{column.method}"
-                is_excepted = any(exception.applies_to(row, column) for exception in outline.exceptions)
+                is_excepted = any(exception.applies_to(row, column) for exception in stored.exceptions)
                 yield NumberPair(
                     paper, title, variant, row.paper_dataset, row.name, metric, published, summary, verdict, is_excepted
                 )
@@ -402,9 +402,9 @@ def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
 def _notes(audit: Audit) -> list[str]:
     notes = [f"one variant only, not ranked: {', '.join(audit.single_columns)}"] if audit.single_columns else []
     for experiment in audit.experiments:
-        n_stale = census(experiment.outline, experiment.results).stale.total()
+        n_stale = cell_counts(experiment.stored, experiment.results).stale.total()
         notes += [f"{experiment.store.folder}: {n_stale} cells are stale; probcal run renews them"] if n_stale else []
-        notes += override_notes(experiment.outline)
+        notes += override_notes(experiment.stored)
     return notes
 
 

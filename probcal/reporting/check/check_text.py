@@ -33,9 +33,9 @@ _MANY_DECIMALS = 8
 
 
 def report_text(report: Report) -> str:
-    outline = report.experiment.outline
+    stored = report.experiment.stored
     blocks = [
-        [f"{outline.title} ({report.experiment.store.folder})"],
+        [f"{stored.title} ({report.experiment.store.folder})"],
         agreement_lines(report.agreement) if report.agreement else [],
         *_finding_blocks("numbers", report.numbers),
         *_finding_blocks("digits", report.digits),
@@ -200,8 +200,8 @@ def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
 
 
 def _cell_lines(report: Report) -> list[str]:
-    lines = cell_notes(report.census)
-    failures = report.census.failed
+    lines = cell_notes(report.cell_counts)
+    failures = report.cell_counts.failed
     lines += [f"  {cell.id}: {_failure_text(cell)}" for cell in failures[:_MOST_FAILED]]
     if (n_more := len(failures) - _MOST_FAILED) > 0:
         lines.append(f"  and {n_more} more: probcal status {report.experiment.store.folder} --cells")
@@ -210,7 +210,8 @@ def _cell_lines(report: Report) -> list[str]:
 
 def _incomplete_lines(report: Report) -> list[str]:
     lines = [
-        f"  {title}: {len(names)} missing, the first is {names[0]}" for title, names in report.census.incomplete.items()
+        f"  {title}: {len(names)} missing, the first is {names[0]}"
+        for title, names in report.cell_counts.incomplete.items()
     ]
     advice = "probcal run with the experiment's config runs them"
     return [f"INCOMPLETE, some repetitions were not run; {advice}:", *_first_lines(lines)] if lines else []
@@ -294,11 +295,11 @@ def _json_report(report: Report) -> dict[str, Any]:
         "drift": None if report.drift is None else asdict(report.drift),
         "nothing_compared": report.no_comparison_reason,
         "undefined_counts": dict(report.undefined_counts),
-        "failed": [cell.id for cell in report.census.failed],
-        "failed_when_run_again": [cell.id for cell in report.census.failed_since],
-        "not_run": report.census.not_run,
-        "incomplete": report.census.incomplete,
-        "stale": report.census.stale.total(),
+        "failed": [cell.id for cell in report.cell_counts.failed],
+        "failed_when_run_again": [cell.id for cell in report.cell_counts.later_failure],
+        "not_run": report.cell_counts.not_run,
+        "incomplete": report.cell_counts.incomplete,
+        "stale": report.cell_counts.stale.total(),
     }
 
 

@@ -59,8 +59,8 @@ def _figure_texts(figures: AgreementFigures) -> dict[str, str]:
 
 def power_text(report: Report) -> str:
     """Return what the check would let pass, as two tables."""
-    outline = report.experiment.outline
-    lines = [f"{outline.title} ({report.experiment.store.folder})", ""]
+    stored = report.experiment.stored
+    lines = [f"{stored.title} ({report.experiment.store.folder})", ""]
     if report.agreement is None:
         return "\n".join([*lines, "no published number to compare with our results\n"])
     plain = report.agreement.plain
@@ -89,7 +89,7 @@ def _plain_header(plain: str | None) -> list[str]:
 def power_json(report: Report) -> dict[str, Any]:
     """Return the same figures as a mapping, with shares from 0 to 1."""
     return {
-        "experiment": report.experiment.outline.name,
+        "experiment": report.experiment.stored.name,
         "folder": str(report.experiment.store.folder),
         "agreement": asdict(report.agreement) if report.agreement else None,
         "passes": [asdict(gate) for gate in report.gates],

@@ -28,7 +28,7 @@ from probcal.reporting.comparison.split_results import (
 )
 from probcal.reporting.metric_table import rankable_metrics
 from probcal.store.cell_result import resolve_metric
-from probcal.store.outline import ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row
 from probcal.store.summary import best_of, summarise
 
 _NORMAL_QUANTILE = 1.959964
@@ -185,11 +185,11 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
     ``progress`` yields the data sets one by one, and may show the progress.
     """
     experiment = bootstrap.experiment
-    outline, columns = experiment.outline, experiment.outline.columns
+    stored, columns = experiment.stored, experiment.stored.columns
     places = []
-    labels = labels_of(outline)
-    for row in progress([*outline.datasets] if len(columns) > 1 else []):
-        for metric in rankable_metrics(outline.metrics):
+    labels = labels_of(stored)
+    for row in progress([*stored.datasets] if len(columns) > 1 else []):
+        for metric in rankable_metrics(stored.metrics):
             draws = [draw.means for column in columns if (draw := bootstrap.draws(row, column, metric)) is not None]
             if len(draws) < len(columns):
                 continue
@@ -197,7 +197,7 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
             sign = -1 if resolve_metric(metric).larger_is_better else 1
             numbers = np.round(sign * np.array(draws).T, DECIMALS)
             first_flags = (numbers == numbers.min(axis=1, keepdims=True)) & np.isfinite(numbers)
-            means = [summarise(outline, experiment.results, row, column, metric).mean for column in columns]
+            means = [summarise(stored, experiment.results, row, column, metric).mean for column in columns]
             best = best_of(dict(enumerate(means)), metric)
             places.append(
                 FirstPlace(

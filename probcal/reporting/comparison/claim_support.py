@@ -32,7 +32,7 @@ from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, 
 from probcal.reporting.grid import order_metrics
 from probcal.store.cell_result import Results
 from probcal.store.folder import Store
-from probcal.store.outline import ResultColumn
+from probcal.store.stored_experiment import ResultColumn
 
 DECISIVE_SHARE = 0.975
 """Share of draws that decides a claim. A count then lies beyond the end of its 95 % interval."""
@@ -133,7 +133,7 @@ def supported_claims(
         {(pair.metric, title_of(pair.later), title_of(pair.earlier)): pair for pair in pairs},
         {(place.row.paper_dataset, place.metric): place for place in reversed([*places])},
     )
-    metrics = {*bootstrap.experiment.outline.metrics, *_UNLISTED_METRICS}
+    metrics = {*bootstrap.experiment.stored.metrics, *_UNLISTED_METRICS}
     supports = map(judge_of.support, progress([claim for claim in paper.claims if set(claim.metrics) <= metrics]))
     return [support for support in supports if any(tally.known for tally in support.means_verdict.tallies.values())]
 
@@ -315,16 +315,16 @@ def compare(store: Store, progress: Progress = iter) -> Comparison:
     Raises StoreError and UnknownPaper as ``probcal table`` does, and ComparisonError.
     """
     experiment = CheckedResults.of(store)
-    outline = experiment.outline
-    split_data = read_comparison_data(store, outline, experiment.results, progress)
+    stored = experiment.stored
+    split_data = read_comparison_data(store, stored, experiment.results, progress)
     results = dict(experiment.results)
     for name, loss in split_data.clipped.items():
         if cell := results.get(name):
             results[name] = replace(cell, metrics={**cell.metrics, CLIPPED_CXE: loss})
     experiment = replace(experiment, results=Results(results))
     bootstrap = Bootstrap(experiment, split_data)
-    metrics = order_metrics([*outline.metrics, *([CLIPPED_CXE] if split_data.clipped else [])])
-    metric_ranks = {metric: rank_methods(outline, experiment.results, metric) for metric in progress(metrics)}
+    metrics = order_metrics([*stored.metrics, *([CLIPPED_CXE] if split_data.clipped else [])])
+    metric_ranks = {metric: rank_methods(stored, experiment.results, metric) for metric in progress(metrics)}
     metric_pairs = {metric: compare_pairs(bootstrap, metric, progress) for metric in metrics}
     places = first_places(bootstrap, progress)
     claims = supported_claims(bootstrap, [*chain.from_iterable(metric_pairs.values())], places, progress)

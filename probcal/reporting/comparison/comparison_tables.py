@@ -15,7 +15,7 @@ from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import resolve_metric
-from probcal.store.summary import census
+from probcal.store.summary import cell_counts
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
@@ -32,7 +32,7 @@ def comparison_grids(comparison: Comparison) -> list[Grid]:
     tables = [*_claim_grids(comparison), *_rank_grids(comparison), *_pair_grids(comparison), *_metric_grids(comparison)]
     tables += _best_grids(comparison)
     experiment = comparison.experiment
-    tables[0].notes.extend(missing_cells(census(experiment.outline, experiment.results)))
+    tables[0].notes.extend(missing_cells(cell_counts(experiment.stored, experiment.results)))
     tables[0].notes.extend(_missing_notes(comparison))
     return [replace(grid, number=number) for number, grid in enumerate(tables, 1)]
 
@@ -189,7 +189,7 @@ def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
         pairs = _listed_pairs(all_pairs)
         tests_by_row = [{test.row.name: test for test in pair.tests} for pair in pairs]
         tested = {name for tests in tests_by_row for name in tests}
-        datasets = [row for row in comparison.experiment.outline.datasets if row.name in tested]
+        datasets = [row for row in comparison.experiment.stored.datasets if row.name in tested]
         names = [_pair_name(pair) for pair in pairs]
         entries = [[_test_text(tests.get(row.name)) for tests in tests_by_row] for row in datasets]
         header, titles = names, [row.title for row in datasets]
@@ -226,7 +226,7 @@ def _best_grids(comparison: Comparison) -> Iterator[Grid]:
         return
     places = {(place.row.name, place.metric): place for place in comparison.places}
     rows = []
-    for row in comparison.experiment.outline.datasets:
+    for row in comparison.experiment.stored.datasets:
         row_places = [places.get((row.name, metric)) for metric in metrics]
         if not any(row_places):
             continue
@@ -271,7 +271,7 @@ def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator
                 for start in range(0, len(pairs), _PAIRS_OF_A_PART):
                     yield csv_text(
                         [
-                            comparison.experiment.outline.name, metric, column_id(pair.later), column_id(pair.earlier),
+                            comparison.experiment.stored.name, metric, column_id(pair.later), column_id(pair.earlier),
                             test.row.name, test.n_splits,
                             *map(csv_number, (test.difference, test.low, test.high, test.p, test.p_holm)),
                             test.how, test.verdict,
@@ -281,13 +281,13 @@ def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator
                     )  # fmt: skip
     else:
         yield "\n".join(
-            markdown(comparison.experiment.outline.title, comparison_grids(comparison)) for comparison in comparisons
+            markdown(comparison.experiment.stored.title, comparison_grids(comparison)) for comparison in comparisons
         )
 
 
 def _json_comparison(comparison: Comparison) -> dict[str, Any]:
     return {
-        "experiment": comparison.experiment.outline.name,
+        "experiment": comparison.experiment.stored.name,
         "ranks": {metric: asdict(ranking) for metric, ranking in comparison.ranks.items()},
         "pairs": {
             metric: [

@@ -18,7 +18,7 @@ from probcal.analysis.paired_wins import elo, mean_of_known, pairwise_wins, weig
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
 from probcal.store.cell_result import CellResult, Results, resolve_metric
-from probcal.store.outline import Outline, Row
+from probcal.store.stored_experiment import Row, StoredExperiment
 from probcal.store.summary import done_cells
 
 Floats = npt.NDArray[np.float64]
@@ -117,36 +117,36 @@ class Leaderboard:
     """Nemenyi's critical difference of mean ranks. NaN with fewer than two complete tables."""
 
 
-def baseline_method(outline: Outline) -> str | None:
+def baseline_method(stored: StoredExperiment) -> str | None:
     """Return the method that passes on the learner's own probabilities, or None where there is none."""
     methods = [
         column.method
-        for column in outline.columns
+        for column in stored.columns
         if column.method == "direct" or column.settings.get("type") == _DIRECT_PATH
     ]
     return "direct" if "direct" in methods else methods[0] if methods else None
 
 
-def default_metrics(outline: Outline, results: Results) -> list[str]:
+def default_metrics(stored: StoredExperiment, results: Results) -> list[str]:
     """Return the metrics of ``DEFAULT_METRICS`` that results have."""
     metrics = {name for cell in results.values() for name in cell.metrics}
     return [next(name for name in kind if name in metrics) for kind in DEFAULT_METRICS if metrics & {*kind}]
 
 
-def measure_scores(outline: Outline, results: Results, metric: str) -> Scores:
+def measure_scores(stored: StoredExperiment, results: Results, metric: str) -> Scores:
     """Return the mean losses over the splits that all methods of a learner have on a table.
 
     Of several readings of a data set the first counts. Tables and learners with fewer than two methods are left out.
     """
-    rows = first_reading_rows(outline)
-    methods = tuple(dict.fromkeys(column.method for column in outline.columns))
-    learners = tuple(dict.fromkeys(column.learner for column in outline.columns))
+    rows = first_reading_rows(stored)
+    methods = tuple(dict.fromkeys(column.method for column in stored.columns))
+    learners = tuple(dict.fromkeys(column.learner for column in stored.columns))
     shape = (len(rows), len(learners), len(methods))
     losses, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
     sign = -1.0 if resolve_metric(metric).larger_is_better else 1.0
     tables = []
     for r, row in enumerate(rows):
-        cells = {column: done_cells(outline, results, row, column) for column in outline.columns}
+        cells = {column: done_cells(stored, results, row, column) for column in stored.columns}
         tables.append(_describe_table(row, [cell for column_cells in cells.values() for cell in column_cells]))
         for m, learner in enumerate(learners):
             columns = [
@@ -155,12 +155,12 @@ def measure_scores(outline: Outline, results: Results, metric: str) -> Scores:
                 if column.learner == learner
                 and any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in column_cells)
             ]
-            means = SplitNumbers.of(outline, results, row, columns, metric).common_means if len(columns) > 1 else None
+            means = SplitNumbers.of(stored, results, row, columns, metric).common_means if len(columns) > 1 else None
             for column, mean in zip(columns, () if means is None else means, strict=means is not None):
                 place = methods.index(column.method)
                 losses[r, m, place] = sign * mean
                 seconds[r, m, place] = float(np.mean([cell.seconds + cell.shared_seconds for cell in cells[column]]))
-    baseline = baseline_method(outline)
+    baseline = baseline_method(stored)
     all_scores = Scores(
         metric, tuple(tables), learners, methods, losses, seconds,
         methods.index(baseline) if baseline else None,

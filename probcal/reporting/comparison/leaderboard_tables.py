@@ -24,8 +24,8 @@ from probcal.reporting.comparison.pairs import p_text
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, Selection
-from probcal.store.summary import census
+from probcal.store.stored_experiment import Selection, StoredExperiment
+from probcal.store.summary import cell_counts
 
 _FULL_SELECTION = Selection()
 _EXPLANATION = (
@@ -66,10 +66,10 @@ def experiment_boards(
 
     Raises LeaderboardError when there is nothing to compare, and ProbcalError for a metric that no result has.
     """
-    full_outline, results = Outline.of(store), store.results()
-    baseline = baseline_method(full_outline)
+    full_experiment, results = StoredExperiment.of(store), store.results()
+    baseline = baseline_method(full_experiment)
     methods = (*selection.methods, baseline) if selection.methods and baseline else selection.methods
-    outline = Selection(selection.datasets, selection.learners, methods).select(full_outline)
+    stored = Selection(selection.datasets, selection.learners, methods).select(full_experiment)
     measured_metrics = sorted({name for cell in results.values() for name in cell.metrics})
     for metric in metrics:
         if metric not in measured_metrics:
@@ -77,18 +77,18 @@ def experiment_boards(
         if resolve_metric(metric).no_end:
             raise ProbcalError(f"{metric} ranks no methods: {resolve_metric(metric).no_end}")
     metric_boards = [
-        leaderboards(measure_scores(outline, results, metric), kind)
-        for metric in metrics or default_metrics(outline, results)
+        leaderboards(measure_scores(stored, results, metric), kind)
+        for metric in metrics or default_metrics(stored, results)
     ]
     if not any(metric_boards):
         raise LeaderboardError(f"{store.folder}: no table has results of two methods for one learner")
     return ExperimentBoards(
-        outline.name,
-        outline.title,
+        stored.name,
+        stored.title,
         kind,
         [boards for boards in metric_boards if boards],
         baseline is not None,
-        missing_cells(census(outline, results)),
+        missing_cells(cell_counts(stored, results)),
     )
 
 
@@ -198,14 +198,14 @@ class Board:
     grid: Grid
 
 
-def page_boards(outline: Outline, results: Results, first: int) -> list[Board]:
+def page_boards(stored: StoredExperiment, results: Results, first: int) -> list[Board]:
     """Return the leaderboards with at least three methods and five tables, numbered from ``first``.
 
     A page shows one of them at a time. A kind with a single group shows nothing new.
     """
     boards: list[Board] = []
-    for metric in default_metrics(outline, results):
-        scores = measure_scores(outline, results, metric)
+    for metric in default_metrics(stored, results):
+        scores = measure_scores(stored, results, metric)
         for kind in ("", *KINDS):
             candidates = leaderboards(scores, kind)
             for board in candidates if len(candidates) > 1 or not kind else ():

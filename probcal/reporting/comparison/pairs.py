@@ -22,7 +22,7 @@ from probcal.reporting.comparison.split_results import (
     first_reading_rows,
 )
 from probcal.store.cell_result import resolve_metric
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 
 LEVEL = 0.95
 _FEWEST_INFINITE = 6
@@ -86,24 +86,24 @@ def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) 
     one pair, and the pairs for Wilcoxon's test. The list is empty for a metric without a better end. ``progress``
     yields the batches of pairs one by one, and may show the progress.
     """
-    outline = bootstrap.experiment.outline
+    stored = bootstrap.experiment.stored
     rows = [
         _RowNumbers.with_samples(bootstrap, row, metric)
-        for row in first_reading_rows(outline)
-        if outline.repetitions[row.name]
+        for row in first_reading_rows(stored)
+        if stored.repetitions[row.name]
     ]
     if resolve_metric(metric).no_end or not rows:
         return []
-    places = _pair_places(outline)
+    places = _pair_places(stored)
     batches = [places[start : start + _BATCH_SIZE] for start in range(0, len(places), _BATCH_SIZE)]
-    pairs = [pair for batch in progress(batches) for pair in _compare_batch(outline, rows, metric, batch)]
+    pairs = [pair for batch in progress(batches) for pair in _compare_batch(stored, rows, metric, batch)]
     p_values = holm([pair.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, p_values, strict=True)]
 
 
-def _pair_places(outline: Outline) -> npt.NDArray[np.int64]:
+def _pair_places(stored: StoredExperiment) -> npt.NDArray[np.int64]:
     """Return (n_pairs, 2): the places of the earlier and of the later column."""
-    groups = [column.group for column in outline.columns]
+    groups = [column.group for column in stored.columns]
     places = list(itertools.combinations(range(len(groups)), 2))
     same_group = [(a, b) for a, b in places if groups[a] == groups[b]]
     return np.array(same_group or places, dtype=np.int64).reshape(-1, 2)
@@ -118,11 +118,11 @@ class _RowNumbers(SplitNumbers):
 
     @classmethod
     def with_samples(cls, bootstrap: Bootstrap, row: Row, metric: str) -> _RowNumbers:
-        outline, results = bootstrap.experiment.outline, bootstrap.experiment.results
-        numbers, samples = SplitNumbers.of(outline, results, row, outline.columns, metric), None
-        if numbers.values.shape[1] == 1 and (stored := bootstrap.split_data.rows.get(row.name, {}).get(metric)):
+        stored, results = bootstrap.experiment.stored, bootstrap.experiment.results
+        numbers, samples = SplitNumbers.of(stored, results, row, stored.columns, metric), None
+        if numbers.values.shape[1] == 1 and (by_column := bootstrap.split_data.rows.get(row.name, {}).get(metric)):
             missing = np.full(SAMPLES, math.nan)
-            samples = np.array([stored.get(column_id(column), missing) for column in outline.columns])
+            samples = np.array([by_column.get(column_id(column), missing) for column in stored.columns])
         return cls(row, numbers.values, numbers.test_shares, samples)
 
     def test_pairs(self, places: npt.NDArray[np.int64]) -> _RowTests:
@@ -205,7 +205,7 @@ def _differences(later: Floats, earlier: Floats) -> Floats:
 
 
 def _compare_batch(
-    outline: Outline, rows: Sequence[_RowNumbers], metric: str, places: npt.NDArray[np.int64]
+    stored: StoredExperiment, rows: Sequence[_RowNumbers], metric: str, places: npt.NDArray[np.int64]
 ) -> Iterator[Pair]:
     """Yield the comparison of each pair of columns that has a test."""
     row_tests = [row.test_pairs(places) for row in rows]
@@ -220,7 +220,7 @@ def _compare_batch(
         known_tests = tuple(test for test in tests if test is not None)
         if known_tests:
             pair_p = p if len(known_tests) > 1 else None
-            yield Pair(outline.columns[earlier], outline.columns[later], metric, known_tests, pair_p)
+            yield Pair(stored.columns[earlier], stored.columns[later], metric, known_tests, pair_p)
 
 
 def _paired_tests(row: Row, tests: _RowTests, p_holm: Floats, metric: str) -> list[PairedTest | None]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
 from probcal.store.cell_result import Results, resolve_metric
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 
 _EPSILON = 1e-9
 
@@ -46,31 +46,31 @@ class Ranks:
     """Largest groups of labels that are not significantly different. A single group where ``p`` exceeds 1 - level."""
 
 
-def rank_methods(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
+def rank_methods(stored: StoredExperiment, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
     """Rank the methods by their means over the splits that all columns have. ∞ ranks last, equal means share their
     ranks.
 
     Of several readings of a data set the first counts. Returns None with fewer than two columns or complete data
     sets, and for a metric without a better end.
     """
-    columns = outline.columns
+    columns = stored.columns
     if resolve_metric(metric).no_end or len(columns) < 2:
         return None
-    rows = first_reading_rows(outline)
-    row_means = [SplitNumbers.of(outline, results, row, columns, metric).common_means for row in rows]
+    rows = first_reading_rows(stored)
+    row_means = [SplitNumbers.of(stored, results, row, columns, metric).common_means for row in rows]
     missing_titles = [row.title for row, means in zip(rows, row_means, strict=True) if means is None]
     means = [means for means in row_means if means is not None]
     if len(means) < 2:
         return None
-    return rank_columns(np.array(means), labels_of(outline), metric, level, missing_titles)
+    return rank_columns(np.array(means), labels_of(stored), metric, level, missing_titles)
 
 
-def labels_of(outline: Outline) -> list[str]:
+def labels_of(stored: StoredExperiment) -> list[str]:
     """Return the labels of the columns, with learner and method where two labels are equal."""
-    labels = [column.label for column in outline.columns]
+    labels = [column.label for column in stored.columns]
     return [
         column.label if labels.count(column.label) == 1 else f"{column.label} ({column.learner} {column.method})"
-        for column in outline.columns
+        for column in stored.columns
     ]
 
 

@@ -15,7 +15,7 @@ from probcal.reporting.drawing import COLOURS, GREY, drawing_style, figures_fold
 from probcal.reporting.grid import order_metrics
 from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline, Selection
+from probcal.store.stored_experiment import Selection, StoredExperiment
 
 _FULL_SELECTION = Selection()
 _WIDTH = 7.0
@@ -38,13 +38,13 @@ def draw_ranks(
     """
     paths = []
     for store in stores:
-        outline, _ = attach_paper(selection.select(Outline.of(store)))
+        stored, _ = attach_paper(selection.select(StoredExperiment.of(store)))
         results = store.results()
-        for metric in order_metrics(outline.metrics):
-            if ranking := rank_methods(outline, results, metric):
+        for metric in order_metrics(stored.metrics):
+            if ranking := rank_methods(stored, results, metric):
                 with drawing_style():
                     stem = folder_of(store) / f"ranks-{metric.replace('/', '-')}"
-                    paths += save_figure(ranks_figure(ranking, outline.title), stem)
+                    paths += save_figure(ranks_figure(ranking, stored.title), stem)
     return paths
 
 

@@ -24,7 +24,7 @@ from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipp
 from probcal.errors import StoreError
 from probcal.store.cell_result import Results
 from probcal.store.folder import COMPARISON, CellResult, Store
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import done_cells
 
 Floats = npt.NDArray[np.float64]
@@ -49,12 +49,12 @@ class SplitNumbers:
 
     @classmethod
     def of(
-        cls, outline: Outline, results: Results, row: Row, columns: Sequence[ResultColumn], metric: str
+        cls, stored: StoredExperiment, results: Results, row: Row, columns: Sequence[ResultColumn], metric: str
     ) -> SplitNumbers:
-        values = np.full((len(columns), outline.repetitions[row.name]), math.nan)
+        values = np.full((len(columns), stored.repetitions[row.name]), math.nan)
         shares = values.copy()
         for place, column in enumerate(columns):
-            for cell in done_cells(outline, results, row, column):
+            for cell in done_cells(stored, results, row, column):
                 values[place, cell.repetition] = cell.metrics.get(metric, math.nan)
                 shares[place, cell.repetition] = known_test_share(row, cell)
         return cls(row, np.round(values, DECIMALS), shares)
@@ -88,10 +88,10 @@ def known_test_share(row: Row, cell: CellResult) -> float:
     return cell.n_test / (cell.n_train + cell.n_test) if cell.n_train and cell.n_test else math.nan
 
 
-def first_reading_rows(outline: Outline) -> list[Row]:
+def first_reading_rows(stored: StoredExperiment) -> list[Row]:
     """Return the data sets. Of several readings of one data set, only the first is returned."""
     first: dict[str, Row] = {}
-    for row in outline.datasets:
+    for row in stored.datasets:
         first.setdefault(row.paper_dataset, row)
     return list(first.values())
 
@@ -150,19 +150,21 @@ def column_id(column: ResultColumn) -> str:
     return f"{column.learner}/{column.method}"
 
 
-def read_comparison_data(store: Store, outline: Outline, results: Results, progress: Progress = iter) -> ComparisonData:
+def read_comparison_data(
+    store: Store, stored: StoredExperiment, results: Results, progress: Progress = iter
+) -> ComparisonData:
     """Return what is needed of the predictions, from themselves if they exist and otherwise from the file.
 
     Raises StoreError for a damaged file.
     """
-    if len(outline.columns) < 2:
+    if len(stored.columns) < 2:
         return ComparisonData()
     old_file = _read_file(store)
-    clipped_losses, n_missing = _clipped_losses(store, outline, results, old_file, progress)
+    clipped_losses, n_missing = _clipped_losses(store, stored, results, old_file, progress)
     rows = {
         row.name: samples
-        for row in progress(_single_split_rows(outline))
-        if (samples := _split_samples(store, outline, results, row, old_file.rows.get(row.name)))
+        for row in progress(_single_split_rows(stored))
+        if (samples := _split_samples(store, stored, results, row, old_file.rows.get(row.name)))
     }
     file = _SplitFile(rows=rows, clipped=clipped_losses)
     if store.is_whole and file != old_file and (rows or clipped_losses):
@@ -171,8 +173,8 @@ def read_comparison_data(store: Store, outline: Outline, results: Results, progr
             write_atomic(store.folder / COMPARISON, f"{file.model_dump_json()}\n")
     missing_columns = {
         row.title: [column_id(column) for column, cell in cells.items() if _read_two_classes(store, cell) is None]
-        for row in _single_split_rows(outline)
-        if row.name not in rows and (cells := _single_cells(outline, results, row))
+        for row in _single_split_rows(stored)
+        if row.name not in rows and (cells := _single_cells(stored, results, row))
     }
     return ComparisonData(
         {
@@ -186,16 +188,16 @@ def read_comparison_data(store: Store, outline: Outline, results: Results, progr
         {cell: number for cell, (_, number) in clipped_losses.items() if results[cell].dataset not in n_missing},
         missing_columns,
         bool(rows or clipped_losses) and not (store.folder / "predictions.bin").is_file(),
-        {row.title: n_missing[row.name] for row in outline.datasets if row.name in n_missing},
+        {row.title: n_missing[row.name] for row in stored.datasets if row.name in n_missing},
     )
 
 
-def _single_split_rows(outline: Outline) -> list[Row]:
-    return [row for row in outline.datasets if outline.repetitions[row.name] == 1]
+def _single_split_rows(stored: StoredExperiment) -> list[Row]:
+    return [row for row in stored.datasets if stored.repetitions[row.name] == 1]
 
 
 def _clipped_losses(
-    store: Store, outline: Outline, results: Results, old_file: _SplitFile, progress: Progress = iter
+    store: Store, stored: StoredExperiment, results: Results, old_file: _SplitFile, progress: Progress = iter
 ) -> tuple[dict[str, tuple[str, float]], Counter[str]]:
     """Return cell -> (digest of its predictions, CXE of clipped predictions).
 
@@ -203,11 +205,11 @@ def _clipped_losses(
     """
     losses: dict[str, tuple[str, float]] = {}
     n_missing: Counter[str] = Counter()
-    if "cxe" not in outline.metrics:
+    if "cxe" not in stored.metrics:
         return losses, n_missing
-    for row in progress([*outline.datasets]):
-        for column in outline.columns:
-            for cell in done_cells(outline, results, row, column):
+    for row in progress([*stored.datasets]):
+        for column in stored.columns:
+            for cell in done_cells(stored, results, row, column):
                 digest = _digest(cell)
                 entry = old_file.clipped.get(cell.id)
                 if arrays := _read_two_classes(store, cell):
@@ -215,16 +217,16 @@ def _clipped_losses(
                 elif entry and entry[0] == digest:
                     _refuse_impossible_loss(store, cell, entry[1])
                     losses[cell.id] = entry
-                elif (stored := cell.predictions) and "labels" not in stored and stored.get("columns", 2) == 2:
+                elif (kept := cell.predictions) and "labels" not in kept and kept.get("columns", 2) == 2:
                     n_missing[row.name] += 1  # predictions of two classes were stored, wherever they are now
     return losses, n_missing
 
 
 def _split_samples(
-    store: Store, outline: Outline, results: Results, row: Row, old: _SplitSamples | None
+    store: Store, stored: StoredExperiment, results: Results, row: Row, old: _SplitSamples | None
 ) -> _SplitSamples | None:
     """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
-    cells = {column_id(column): cell for column, cell in _single_cells(outline, results, row).items()}
+    cells = {column_id(column): cell for column, cell in _single_cells(stored, results, row).items()}
     digests = {name: _digest(cell) for name, cell in cells.items()}
     predictions = [_read_two_classes(store, cell) for cell in cells.values()]
     pairs = [pair for pair in predictions if pair is not None]
@@ -301,18 +303,18 @@ _ROUNDING = 2e-6
 
 def comparison_file_faults(store: Store) -> list[str]:
     """Return why ``compare.json`` disagrees with the stored predictions. Empty where it agrees or is absent."""
-    outline, results = Outline.of(store), store.results_with_any_values()
+    stored, results = StoredExperiment.of(store), store.results_with_any_values()
     try:
         old_file = _read_file(store)
-        losses, _ = _clipped_losses(store, outline, results, old_file)
+        losses, _ = _clipped_losses(store, stored, results, old_file)
         faults = [
             name
             for name, (digest, loss) in losses.items()
             if (entry := old_file.clipped.get(name)) and entry[0] == digest and abs(entry[1] - loss) > _ROUNDING
         ]
-        for row in _single_split_rows(outline):
+        for row in _single_split_rows(stored):
             old = old_file.rows.get(row.name)
-            new = _split_samples(store, outline, results, row, old) if old else None
+            new = _split_samples(store, stored, results, row, old) if old else None
             if old and new:
                 for name in (name for name, digest in new.digests.items() if old.digests.get(name) == digest):
                     samples = [
@@ -328,9 +330,9 @@ def comparison_file_faults(store: Store) -> list[str]:
     return [f"{path} differs from the predictions of {join_first(faults, 3)}; remove it"] if faults else []
 
 
-def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
+def _single_cells(stored: StoredExperiment, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
     """Return the finished cell of each column of a data set with one split."""
-    return {column: cells[0] for column in outline.columns if (cells := done_cells(outline, results, row, column))}
+    return {column: cells[0] for column in stored.columns if (cells := done_cells(stored, results, row, column))}
 
 
 def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

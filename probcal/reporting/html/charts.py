@@ -25,7 +25,7 @@ from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,20 +61,20 @@ class Charts:
         return agreements
 
 
-def charts_of(outline: Outline, results: Results, published: PublishedPaper | None) -> Charts:
-    """Return the chart data. ``outline`` must have the titles that the rows are shown under.
+def charts_of(stored: StoredExperiment, results: Results, published: PublishedPaper | None) -> Charts:
+    """Return the chart data. ``stored`` must have the titles that the rows are shown under.
 
     An entry of ``numbers`` holds the places of metric, data set and column, then mean, sd, n, number of infinite
     splits, published number, and whether it agrees. The last is None where the number was not compared.
     """
-    metrics = order_metrics(outline.metrics)
+    metrics = order_metrics(stored.metrics)
     names = [resolve_metric(metric) for metric in metrics]
     numbers: list[list[Any]] = []
     for m, metric in enumerate(metrics):
-        metric_results = MetricResults(outline, results, metric, published)
-        for d, row in enumerate(outline.datasets):
+        metric_results = MetricResults(stored, results, metric, published)
+        for d, row in enumerate(stored.datasets):
             cells = zip(
-                outline.columns, metric_results.summaries(row), metric_results.published_numbers(row), strict=True
+                stored.columns, metric_results.summaries(row), metric_results.published_numbers(row), strict=True
             )
             for c, (column, summary, number) in enumerate(cells):
                 if summary.n or number is not None:
@@ -94,8 +94,8 @@ def charts_of(outline: Outline, results: Results, published: PublishedPaper | No
                 {"name": name.long, "short": name.short, "end": name.good_end, "larger": name.larger_is_better}
                 for name in names
             ],
-            "datasets": [row.title for row in outline.datasets],
-            "columns": [{"label": column.label, "group": column.group} for column in outline.columns],
+            "datasets": [row.title for row in stored.datasets],
+            "columns": [{"label": column.label, "group": column.group} for column in stored.columns],
             "numbers": numbers[:_MOST_NUMBERS],
         }
     )
@@ -121,14 +121,14 @@ class ReliabilityChart:
     notes: list[str]
 
 
-def reliability_chart(store: Store, outline: Outline, results: Results) -> ReliabilityChart:
+def reliability_chart(store: Store, stored: StoredExperiment, results: Results) -> ReliabilityChart:
     """Return the diagrams from the predictions, or from ``estimates.json``, which is written if possible."""
     try:
-        pictures = pictures_of(store, outline, results, keep=True)
+        pictures = pictures_of(store, stored, results, keep=True)
     except StoreError:
-        pictures = pictures_of(store, outline, results)
-    rows = {row.name: place for place, row in enumerate(outline.datasets)}
-    columns = {column: place for place, column in enumerate(outline.columns)}
+        pictures = pictures_of(store, stored, results)
+    rows = {row.name: place for place, row in enumerate(stored.datasets)}
+    columns = {column: place for place, column in enumerate(stored.columns)}
     lines: list[list[Any]] = []
     for figure in pictures.figures:
         bins = figure.reliability
@@ -138,7 +138,7 @@ def reliability_chart(store: Store, outline: Outline, results: Results) -> Relia
         ]
         lines.append([rows[figure.row.name], columns[figure.column], figure.entry.splits, numbers])
     top_label = any(figure.entry.top_label for figure in pictures.figures)
-    return ReliabilityChart(lines, top_label, pictures.notes(outline) if lines else [])
+    return ReliabilityChart(lines, top_label, pictures.notes(stored) if lines else [])
 
 
 _NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
@@ -226,8 +226,8 @@ class RankedPicture:
         return f"{test}, p = {self.ranks.p:.3g}; critical difference {self.ranks.critical_difference:.2f}"
 
 
-def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], list[str]]:
-    """Return the pictures, and notes on what is missing in them. ``outline`` has the titles of the experiment.
+def paper_pictures(stored: StoredExperiment, results: Results) -> tuple[list[Picture], list[str]]:
+    """Return the pictures, and notes on what is missing in them. ``stored`` has the titles of the experiment.
 
     Without matplotlib there are no pictures, and the note says how to install it.
     """
@@ -238,11 +238,11 @@ def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], l
     from probcal.reporting.paper_figures import PAPER, ROC, paper_figures
 
     notes: list[str] = []
-    figures = paper_figures(shorten_titles(outline), outline, results, (PAPER, ROC), notes.append)
+    figures = paper_figures(shorten_titles(stored), stored, results, (PAPER, ROC), notes.append)
     return list(draw_styled(figures, draw_picture)), list(dict.fromkeys(notes))
 
 
-def rank_pictures(outline: Outline, results: Results) -> list[RankedPicture]:
+def rank_pictures(stored: StoredExperiment, results: Results) -> list[RankedPicture]:
     """Return one diagram for each metric with ranks."""
 
     def figure(metric_ranks: Ranks) -> Figure:
@@ -251,8 +251,8 @@ def rank_pictures(outline: Outline, results: Results) -> list[RankedPicture]:
         return ranks_figure(metric_ranks)
 
     pictures = []
-    for metric in order_metrics(outline.metrics):
-        if metric_ranks := rank_methods(outline, results, metric):
+    for metric in order_metrics(stored.metrics):
+        if metric_ranks := rank_methods(stored, results, metric):
             name = resolve_metric(metric)
             diagram = styled_picture(f"Mean ranks by {name.short}", partial(figure, metric_ranks))
             pictures.append(RankedPicture(name, metric_ranks, diagram))

@@ -85,11 +85,11 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     if not any(experiment.results for experiment in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise ReportError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-    names = ", ".join(experiment.outline.name for experiment in experiments)
+    names = ", ".join(experiment.stored.name for experiment in experiments)
     text = render_charts(
         "page.html",
         {one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments},
-        title=f"Results of {names}" if len(experiments) > 1 else experiments[0].outline.title,
+        title=f"Results of {names}" if len(experiments) > 1 else experiments[0].stored.title,
         experiments=experiments,
         several=len(experiments) > 1,
     )

@@ -35,8 +35,8 @@ from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.tables import has_method_rows, tables
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import Outline
-from probcal.store.summary import Census, census, planned_ids, stale_ids
+from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.summary import CellCounts, cell_counts, planned_ids, stale_ids
 
 _MOST_COMPARED = 60
 """Number of columns up to which a page compares all pairs. Their tables grow with the square of it."""
@@ -81,16 +81,16 @@ class ExperimentSections:
     def __init__(self, store: Store, id: str) -> None:
         self._store = StoreSnapshot(store.folder)
         self.id, self.results = id, self._store.results()
-        self.own_outline = Outline.of(self._store)
-        self.outline, self.published = attach_paper(self.own_outline)
+        self.own_experiment = StoredExperiment.of(self._store)
+        self.stored, self.published = attach_paper(self.own_experiment)
 
     @functools.cached_property
-    def census(self) -> Census:
-        return census(self.outline, self.results)
+    def cell_counts(self) -> CellCounts:
+        return cell_counts(self.stored, self.results)
 
     @functools.cached_property
     def progress(self) -> list[Line]:
-        return progress_lines(self.outline, self.results)
+        return progress_lines(self.stored, self.results)
 
     @functools.cached_property
     def tables(self) -> list[Grid]:
@@ -98,22 +98,22 @@ class ExperimentSections:
 
     @functools.cached_property
     def charts(self) -> Charts:
-        return charts_of(self.outline, self.results, self.published)
+        return charts_of(self.stored, self.results, self.published)
 
     @functools.cached_property
     def reliable(self) -> ReliabilityChart:
-        return reliability_chart(self._store, self.outline, self.results)
+        return reliability_chart(self._store, self.stored, self.results)
 
     @functools.cached_property
     def ranked(self) -> list[RankedPicture]:
-        return rank_pictures(self.outline, self.results)
+        return rank_pictures(self.stored, self.results)
 
     @functools.cached_property
     def statistics(self) -> Statistics:
         """Return the tables of the comparison, numbered after the others."""
-        outline, n = self.outline, len(self.outline.columns)
+        stored, n = self.stored, len(self.stored.columns)
         if n > _MOST_COMPARED:
-            command = f"probcal compare {shlex.quote(str(self._store.folder))} -l {outline.columns[0].learner}"
+            command = f"probcal compare {shlex.quote(str(self._store.folder))} -l {stored.columns[0].learner}"
             return Statistics(
                 note=f"The {n} columns of learner and method have {n * (n - 1) // 2:,} pairs, too many for a page. "
                 f"Compare those of one learner with: {command}"
@@ -128,12 +128,12 @@ class ExperimentSections:
 
     @functools.cached_property
     def boards(self) -> list[Board]:
-        return page_boards(self.outline, self.results, len(self.tables) + len(self.statistics.grids) + 1)
+        return page_boards(self.stored, self.results, len(self.tables) + len(self.statistics.grids) + 1)
 
     @functools.cached_property
     def figures(self) -> tuple[list[Picture], list[str]]:
         """Return the pictures, and notes on what is missing in them."""
-        return paper_pictures(self.own_outline, self.results)
+        return paper_pictures(self.own_experiment, self.results)
 
     @functools.cached_property
     def check(self) -> dict[str, Any] | None:
@@ -141,7 +141,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def faults(self) -> list[Fault]:
-        return group_faults([*self.census.failed, *self.census.failed_since])
+        return group_faults([*self.cell_counts.failed, *self.cell_counts.later_failure])
 
     @functools.cached_property
     def provenance(self) -> Provenance:
@@ -149,19 +149,19 @@ class ExperimentSections:
 
     @property
     def done(self) -> int:
-        return self.census.planned - self.census.not_run - len(self.census.failed)
+        return self.cell_counts.planned - self.cell_counts.not_run - len(self.cell_counts.failed)
 
     @property
     def stale(self) -> int:
-        return self.census.stale.total()
+        return self.cell_counts.stale.total()
 
     @property
     def metric_names(self) -> list[str]:
-        return [resolve_metric(metric).short for metric in order_metrics(self.outline.metrics)]
+        return [resolve_metric(metric).short for metric in order_metrics(self.stored.metrics)]
 
     @property
     def rows_are_datasets(self) -> bool:
-        return not has_method_rows(self.outline, self.published)
+        return not has_method_rows(self.stored, self.published)
 
     @property
     def has_beneath(self) -> bool:
@@ -171,14 +171,14 @@ class ExperimentSections:
     @property
     def file(self) -> str:
         """Return the file name for the configuration."""
-        return f"{PurePosixPath(self.outline.name).name or 'experiment'}.yaml"
+        return f"{PurePosixPath(self.stored.name).name or 'experiment'}.yaml"
 
     @property
     def commands(self) -> str:
         """Return how to make the results again, from a fresh start, so that no local path is published."""
         folder = shlex.quote(f"results/{self.file.removesuffix('.yaml')}")
         commands = [f"probcal run {shlex.quote(self.file)}", f"probcal table {folder}"]
-        commands += [f"probcal check {folder}"] if self.outline.paper else []
+        commands += [f"probcal check {folder}"] if self.stored.paper else []
         return "\n".join([*commands, f"probcal report {folder}"])
 
     @property
@@ -192,8 +192,8 @@ class ExperimentSections:
             winners = [f"{picture.best_text} by {picture.metric.short}" for picture in self.ranked]
             span = span_text(picture.ranks.n_datasets for picture in self.ranked)
             sentences.append(f"Best mean rank over {span} data sets: {', '.join(winners)}.")
-        if self.census.empty:
-            sentences.append(f"No cells were run for {', '.join(self.census.empty)}.")
+        if self.cell_counts.empty:
+            sentences.append(f"No cells were run for {', '.join(self.cell_counts.empty)}.")
         return sentences
 
     @property
@@ -298,14 +298,14 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT // 2]}\n…\n{text[-_LONGEST_TEXT // 2 :]}"
 
 
-def progress_lines(outline: Outline, results: Results) -> list[Line]:
+def progress_lines(stored: StoredExperiment, results: Results) -> list[Line]:
     """Return the title of each data set with its cells: planned, done, failed, stale and not run."""
     lines = []
-    for row in outline.datasets:
-        ids = [name for column in outline.columns for name in planned_ids(outline, row, column)]
+    for row in stored.datasets:
+        ids = [name for column in stored.columns for name in planned_ids(stored, row, column)]
         states = [results[name].status for name in ids if name in results]
         n_done = states.count("done")
-        n_stale = sum(len(stale_ids(outline, results, row, column)) for column in outline.columns)
+        n_stale = sum(len(stale_ids(stored, results, row, column)) for column in stored.columns)
         counts = (len(ids), n_done, len(states) - n_done, n_stale, len(ids) - len(states))
         lines.append([row.title, *(f"{n:,}" for n in counts)])
     return lines

@@ -9,7 +9,7 @@ from probcal.analysis.hypothesis_tests import corrected_interval
 from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, _resample_splits
 from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData
-from probcal.store.outline import Row
+from probcal.store.stored_experiment import Row
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 NUMBERS = (0.50, 0.62, 0.41, 0.58, 0.55, 0.47, 0.60, 0.52, 0.49, 0.57)
@@ -26,8 +26,8 @@ def drawn(small):  # noqa: F811
 
 
 def course(drawn, place=0):
-    outline = drawn.experiment.outline
-    return drawn.draws(outline.datasets[0], outline.columns[place], "cxe")
+    stored = drawn.experiment.stored
+    return drawn.draws(stored.datasets[0], stored.columns[place], "cxe")
 
 
 @pytest.mark.parametrize("n", [3, 5, 10])
@@ -67,9 +67,7 @@ def test_one_split_is_drawn_only_by_its_rows(drawn):
     ("numbers", "infinite", "half"),
     [((0.5, 0.5), False, False), ((math.inf, math.inf), True, True), ((math.inf, 0.5, 0.5, 0.5), None, None)],
 )
-def test_a_draw_has_the_share_of_infinite_splits(
-    drawn, numbers, infinite, half
-):
+def test_a_draw_has_the_share_of_infinite_splits(drawn, numbers, infinite, half):
     one = drawn({"j48.direct": numbers}, paper="langford-zadrozny-2005")
     shares = course(one).infinite
     for draw in range(50):

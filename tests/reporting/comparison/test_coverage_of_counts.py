@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from probcal.reporting.comparison.bootstrap import _resample_splits
-from probcal.store.outline import Row
+from probcal.store.stored_experiment import Row
 
 PAGE = Path(__file__).parents[3] / "docs/statistics.md"
 SHARE, SPLITS, DATASETS, TIMES = 0.34, 10, 12, 60

@@ -19,7 +19,7 @@ from probcal.reporting.comparison.leaderboard import (
 )
 from probcal.reporting.comparison.ranks import rank_columns
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
 from tests.reporting.conftest import cxe, small  # noqa: F401
@@ -157,7 +157,7 @@ def test_each_learner_has_its_own_leaderboard():
 
 def test_the_share_of_the_rarest_class_is_stored():
     store = Store("results/defaults")
-    of = measure_scores(Outline.of(store), store.results(), "cxe")
+    of = measure_scores(StoredExperiment.of(store), store.results(), "cxe")
     mammography = next(one for one in of.tables if one.name == "mammography")
     assert mammography.balance == pytest.approx(2 * 260 / 11183)
     assert (mammography.n_train, mammography.n_classes) == (3000, 2)
@@ -216,4 +216,4 @@ def test_without_two_methods_there_is_no_leaderboard(small, cxe):  # noqa: F811
 
 def test_log_loss_comes_first_and_only_measured_metrics_are_shown():
     store = Store("results/defaults")
-    assert default_metrics(Outline.of(store), store.results()) == ["cxe", "rms", "c_emp"]
+    assert default_metrics(StoredExperiment.of(store), store.results()) == ["cxe", "rms", "c_emp"]

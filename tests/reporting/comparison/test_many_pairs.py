@@ -45,8 +45,8 @@ def _write_random(small, n_columns, n_splits, datasets, seed=0):  # noqa: F811
 
 def _slow_tests(experiment, earlier, later, samples):
     """Return the tests of one pair, one data set after the other: (difference, low, high, p, how)."""
-    for row in first_reading_rows(experiment.outline):
-        numbers = SplitNumbers.of(experiment.outline, experiment.results, row, (earlier, later), "cxe")
+    for row in first_reading_rows(experiment.stored):
+        numbers = SplitNumbers.of(experiment.stored, experiment.results, row, (earlier, later), "cxe")
         is_common = ~np.isnan(numbers.values).any(axis=0)
         if not is_common.any():
             continue

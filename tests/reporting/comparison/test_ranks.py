@@ -10,7 +10,7 @@ from scipy import stats
 
 from probcal.analysis.rank_tests import critical_difference, friedman
 from probcal.reporting.comparison.ranks import labels_of, rank_columns, rank_methods
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 # Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets. On voting, the third and the fourth column
@@ -134,7 +134,7 @@ def test_groups_are_maximal_and_not_nested():
 
 
 def ranks_of(store, metric="cxe"):
-    return rank_methods(Outline.of(store), store.results(), metric)
+    return rank_methods(StoredExperiment.of(store), store.results(), metric)
 
 
 def test_an_incomplete_data_set_is_omitted_and_named(small, cxe):  # noqa: F811
@@ -173,5 +173,5 @@ def test_two_readings_of_a_data_set_count_once(small, cxe):  # noqa: F811
 
 def test_equal_labels_are_extended_by_learner_and_method():
     columns = [{"learner": name, "method": "direct", "label": "J48", "group": "J48"} for name in ("a", "b")]
-    outline = Outline(name="x", title="x", metrics=[], datasets=[], columns=columns, repetitions={})
-    assert labels_of(outline) == ["J48 (a direct)", "J48 (b direct)"]
+    stored = StoredExperiment(name="x", title="x", metrics=[], datasets=[], columns=columns, repetitions={})
+    assert labels_of(stored) == ["J48 (a direct)", "J48 (b direct)"]

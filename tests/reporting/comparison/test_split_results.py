@@ -12,7 +12,7 @@ from probcal.metrics import cross_entropy, rms_error, roc_auc
 from probcal.reporting.comparison.split_results import SAMPLES, read_comparison_data
 from probcal.store.folder import COMPARISON as FILE
 from probcal.store.folder import CellResult
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal
 from tests.reporting.conftest import small  # noqa: F401
 from tests.stored_rows import stored_rows, write_rows
@@ -42,7 +42,7 @@ def store(small):  # noqa: F811
 
 
 def of(store):
-    return read_comparison_data(store, Outline.of(store), store.results())
+    return read_comparison_data(store, StoredExperiment.of(store), store.results())
 
 
 def test_compare_data_has_samples_and_clipped_losses(store):

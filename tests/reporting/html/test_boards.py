@@ -4,7 +4,7 @@ import pytest
 
 from probcal.reporting.comparison.leaderboard_tables import ALL_TABLES, page_boards
 from probcal.reporting.html.page import write_report
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.reporting.conftest import cxe, small  # noqa: F401
 from tests.reporting.html.pages import parsed
 
@@ -23,15 +23,15 @@ def store(small, cxe):  # noqa: F811
 
 
 def test_leaderboards_exist_for_all_and_for_each_learner(store):
-    found = page_boards(Outline.of(store), store.results(), 7)
+    found = page_boards(StoredExperiment.of(store), store.results(), 7)
     assert [one.group for one in found] == [ALL_TABLES, "learner: j48", "learner: nb"]
     assert [one.grid.number for one in found] == [7, 8, 9]
 
 
 def test_few_data_sets_have_no_leaderboard(store):
-    outline = Outline.of(store)
-    outline = outline.model_copy(update={"datasets": outline.datasets[:4]})
-    assert page_boards(outline, store.results(), 1) == []
+    stored = StoredExperiment.of(store)
+    stored = stored.model_copy(update={"datasets": stored.datasets[:4]})
+    assert page_boards(stored, store.results(), 1) == []
 
 
 def test_each_combination_of_filters_has_its_table(store, tmp_path):

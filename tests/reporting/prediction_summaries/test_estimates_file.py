@@ -19,7 +19,7 @@ from probcal.reporting.prediction_summaries import (
     read_stored_predictions,
 )
 from probcal.store.folder import CellResult
-from probcal.store.outline import Outline
+from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal
 from tests.reporting.small_estimates import drawn, estimates, folder_of
 
@@ -27,9 +27,9 @@ GONE = "the predictions are no longer stored; fetch its predictions.bin, or run 
 
 
 def found_in(store, keep=False):
-    outline = Outline.of(store)
-    found = pictures_of(store, outline, store.results(), keep)
-    return found.figures, found.notes(outline)
+    stored = StoredExperiment.of(store)
+    found = pictures_of(store, stored, store.results(), keep)
+    return found.figures, found.notes(stored)
 
 
 def numbers(pictures):
@@ -44,8 +44,8 @@ def numbers(pictures):
 
 
 def first_estimates(store):
-    outline = Outline.of(store)
-    return read_stored_predictions(store, outline, store.results(), outline.datasets[0], outline.columns[0])
+    stored = StoredExperiment.of(store)
+    return read_stored_predictions(store, stored, store.results(), stored.datasets[0], stored.columns[0])
 
 
 def without_predictions(store):

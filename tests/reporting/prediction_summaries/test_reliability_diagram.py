@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from probcal.reporting.prediction_summaries import appearances, reliability
 from probcal.store.folder import CellResult
-from probcal.store.outline import Row
+from probcal.store.stored_experiment import Row
 from tests.reporting.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=150)

@@ -1,4 +1,4 @@
-"""The outline of an experiment that a results folder stores, and a selection of its data sets, learners and methods."""
+"""What a results folder says of its experiment, and a selection of its data sets, learners and methods."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class ResultOverride(_OutlinePart):
         return row.name in datasets and (column.learner, column.method) in columns
 
 
-class Outline(_OutlinePart):
+class StoredExperiment(_OutlinePart):
     """Describe an experiment, with data sets and columns in the order of the tables."""
 
     name: DisplayText
@@ -154,7 +154,7 @@ class Outline(_OutlinePart):
     """Run -> the cells of which the last run found its results stale."""
 
     @model_validator(mode="after")
-    def _require_repetitions(self) -> Outline:
+    def _require_repetitions(self) -> StoredExperiment:
         names = [row.name for row in self.datasets if row.name not in self.repetitions]
         if names:
             raise ValueError(f"no number of repetitions is given for {', '.join(names)}")
@@ -172,14 +172,14 @@ class Outline(_OutlinePart):
         """Return whether an exception skips these cells."""
         return any(override.skip and override.applies_to(row, column) for override in self.exceptions)
 
-    def with_titles(self, titles: Mapping[str, str]) -> Outline:
+    def with_titles(self, titles: Mapping[str, str]) -> StoredExperiment:
         """Return a copy with a paper's row ``titles`` for the data sets that have one."""
         rows = [row.model_copy(update={"title": titles.get(row.name, row.title)}) for row in self.datasets]
         return self.model_copy(update={"datasets": rows})
 
     @classmethod
-    def of(cls, store: Store) -> Outline:
-        """Return the outline of a store. Raise StoreError when the folder holds no experiment that can be shown."""
+    def of(cls, store: Store) -> StoredExperiment:
+        """Return the experiment of a store. Raise StoreError when the folder holds no experiment that can be shown."""
         experiment = store.experiment()
         try:
             return cls.model_validate(experiment)
@@ -206,16 +206,16 @@ class Selection:
     learners: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
 
-    def select(self, outline: Outline) -> Outline:
-        """Return the selected part of ``outline``, which may be empty. Exceptions of other cells are left out."""
-        rows = [row for row in outline.datasets if self._has_dataset(row.name)]
-        columns = [column for column in outline.columns if self._has_column(column.learner, column.method)]
+    def select(self, stored: StoredExperiment) -> StoredExperiment:
+        """Return the selected part of ``stored``, which may be empty. Exceptions of other cells are left out."""
+        rows = [row for row in stored.datasets if self._has_dataset(row.name)]
+        columns = [column for column in stored.columns if self._has_column(column.learner, column.method)]
         exceptions = [
             exception
-            for exception in outline.exceptions
+            for exception in stored.exceptions
             if any(exception.applies_to(row, column) for row in rows for column in columns)
         ]
-        return outline.model_copy(update={"datasets": rows, "columns": columns, "exceptions": exceptions})
+        return stored.model_copy(update={"datasets": rows, "columns": columns, "exceptions": exceptions})
 
     def includes(self, dataset: str, learner: str, method: str) -> bool:
         """Return whether the cells of these names are selected."""
@@ -228,13 +228,13 @@ class Selection:
         """
         if not (self.datasets or self.learners or self.methods):
             return [*stores]
-        outlines = [Outline.of(store) for store in stores]
-        self.refuse_unknown_names(outlines)
-        selected_outlines = [self.select(outline) for outline in outlines]
+        stored_experiments = [StoredExperiment.of(store) for store in stores]
+        self.refuse_unknown_names(stored_experiments)
+        selected_experiments = [self.select(stored) for stored in stored_experiments]
         return [
             SelectedResults(store.folder, self)
-            for store, outline in zip(stores, selected_outlines, strict=True)
-            if outline.datasets and outline.columns
+            for store, stored in zip(stores, selected_experiments, strict=True)
+            if stored.datasets and stored.columns
         ]
 
     def _has_dataset(self, name: str) -> bool:
@@ -245,11 +245,11 @@ class Selection:
             not self.methods or bool(set(self.methods) & _entry_names(method))
         )
 
-    def refuse_unknown_names(self, outlines: Sequence[Outline]) -> None:
-        """Raise ProbcalError for all names that no outline has, or when no outline has a selected cell."""
-        columns = [column for outline in outlines for column in outline.columns]
+    def refuse_unknown_names(self, stored_experiments: Sequence[StoredExperiment]) -> None:
+        """Raise ProbcalError for all names that no experiment has, or when none has a selected cell."""
+        columns = [column for stored in stored_experiments for column in stored.columns]
         kinds = {
-            "data set": ([{row.name} for outline in outlines for row in outline.datasets], self.datasets),
+            "data set": ([{row.name} for stored in stored_experiments for row in stored.datasets], self.datasets),
             "learner": ([_entry_names(column.learner) for column in columns], self.learners),
             "method": ([_entry_names(column.method) for column in columns], self.methods),
         }
@@ -264,7 +264,7 @@ class Selection:
             ]
         if messages:
             raise ProbcalError("\n".join(messages))
-        if not any(outline.datasets and outline.columns for outline in map(self.select, outlines)):
+        if not any(stored.datasets and stored.columns for stored in map(self.select, stored_experiments)):
             texts = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
             raise ProbcalError(f"no experiment here has {' with '.join(texts)}")
 
@@ -281,9 +281,9 @@ class SelectedResults(Store):
     def experiment(self) -> dict[str, Any]:
         """Return the experiment as it was last run, with only the selected data sets, columns and exceptions."""
         experiment, takes = super().experiment(), self._selection.includes
-        selected_outline = self._selection.select(Outline.of(Store(self.folder)))
-        rows = {row.name for row in selected_outline.datasets}
-        columns = {(column.learner, column.method) for column in selected_outline.columns}
+        selected_experiment = self._selection.select(StoredExperiment.of(Store(self.folder)))
+        rows = {row.name for row in selected_experiment.datasets}
+        columns = {(column.learner, column.method) for column in selected_experiment.columns}
         return experiment | {
             "datasets": [entry for entry in experiment["datasets"] if entry["name"] in rows],
             "columns": [entry for entry in experiment["columns"] if (entry["learner"], entry["method"]) in columns],
