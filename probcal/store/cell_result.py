@@ -90,7 +90,7 @@ def _parse_number(value: Any) -> float:
     return math.copysign(math.inf, number) if abs(number) > LARGEST_FLOAT else number
 
 
-def checked_location(location: dict[str, Any]) -> dict[str, Any]:
+def checked_location(location: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return ``location``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
     numbers = [location.get("at"), location.get("rows"), location.get("columns", 1), location.get("labels", 1)]
     is_valid = all(type(n) is int and 0 <= n <= LARGEST_COUNT for n in numbers)
@@ -104,14 +104,14 @@ def checked_location(location: dict[str, Any]) -> dict[str, Any]:
 _Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 _Number = Annotated[float, BeforeValidator(_parse_number)]
 _Seconds = Annotated[float, Field(strict=True, ge=0, le=LARGEST_COUNT, allow_inf_nan=False)]
-_Location = Annotated[dict[str, Any], AfterValidator(checked_location)]
+_Location = Annotated[Mapping[str, Any], AfterValidator(checked_location)]
 
 
 _LINE_LABEL_FIELDS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
 """Curve name -> what tells its lines apart, where a figure needs it: a number or a text."""
 
 
-def curves_fault(curves: dict[str, Any]) -> str | None:
+def curves_fault(curves: Mapping[str, Any]) -> str | None:
     """Return the fault of the first invalid curve of a cell, or None.
 
     ``curves`` maps a name to its lines. Each line is a mapping with lists ``x`` and ``y`` of the same length. They hold
@@ -156,15 +156,15 @@ class CellResult:
     run: str
     seconds: _Seconds
     """To fit and to predict, without the fits that an earlier cell made."""
-    key: dict[str, str] = field(default_factory=dict)
-    metrics: dict[str, _Number] = field(default_factory=dict)
-    stages: dict[str, list[_Number]] = field(default_factory=dict)
+    key: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, _Number] = field(default_factory=dict)
+    stages: Mapping[str, list[_Number]] = field(default_factory=dict)
     """Metric -> its value after every stage of the method, for the metrics that the experiment asks for by stage."""
-    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    curves: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
     """Lines for figures: name -> lines, each with ``x``, ``y`` and what tells it from the others."""
     n_train: _Count | None = None
     n_test: _Count | None = None
-    warnings: dict[str, _Count] = field(default_factory=dict)
+    warnings: Mapping[str, _Count] = field(default_factory=dict)
     """Kind of warning -> how often the cell gave it."""
     error_type: str | None = None
     message: str | None = None
@@ -182,7 +182,12 @@ class CellResult:
 
     def to_json(self, predictions: dict[str, Any] | None = None) -> str:
         """Return the line of the result. ``predictions`` is the location of its predictions, if it is not None."""
-        row = {name: value for name in FIELD_NAMES if (value := getattr(self, name)) not in (None, {})}
+        parts = {name: getattr(self, name) for name in FIELD_NAMES}
+        row = {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in parts.items()
+            if value not in (None, {})
+        }
         if not self.shared_seconds:
             del row["shared_seconds"]
         if predictions is not None:

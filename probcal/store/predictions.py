@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -50,7 +51,7 @@ class Predictions:
         self._file.flush()
         return location
 
-    def read(self, location: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    def read(self, location: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (y, p), bit for bit as they were added, or None when the file does not hold them any more."""
         try:
             row = _row_type(*((location[name],) if name in location else () for name in ("columns", "labels")))

@@ -122,7 +122,7 @@ def question_about(
 
 def stages_of(
     stored: StoredExperiment, results: Results, row: Row, column: ResultColumn
-) -> list[dict[str, list[float]]]:
+) -> list[Mapping[str, list[float]]]:
     """Return the stages of the planned cells that are done and have any, in the order of their repetitions."""
     return [cell.stages for cell in done_cells(stored, results, row, column) if cell.stages]
 

@@ -21,7 +21,7 @@ import yaml
 from click.testing import CliRunner
 
 from probcal.cli import main as cli
-from probcal.components.numerics import numerics
+from probcal.components.numerics import Component, numerics
 from probcal.runner import identity, user_code
 from probcal.runner.user_code import Source
 from probcal.store.folder import Store
@@ -233,7 +233,7 @@ def raise_component(monkeypatch, name: str) -> None:
 
 
 def _raise(monkeypatch, declared, name: str) -> None:
-    component = declared[name]
+    component = declared.get(name, Component(name, 1))
     rises = (*component.rises, "a test")
     monkeypatch.setitem(declared, name, replace(component, version=component.version + 1, rises=rises))
 

@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 import pyarrow as pa
@@ -60,7 +61,7 @@ def exactly(value):
     """Return a value in which NaN equals itself, -0.0 differs from 0.0, and 1 differs from 1.0 and from True."""
     if isinstance(value, float):
         return "float", struct.pack("<d", math.nan if math.isnan(value) else value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: exactly(item) for name, item in value.items()}
     if isinstance(value, list):
         return [exactly(item) for item in value]

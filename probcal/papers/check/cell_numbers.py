@@ -32,7 +32,7 @@ def cell_number(cell: CellResult, metric: str, stage: int | None) -> float:
     return cell.metrics.get(metric, math.nan) if stage is None else _stage_number(stage, cell.stages, metric)
 
 
-def _stage_number(stage: int, stages: dict[str, list[float]], metric: str) -> float:
+def _stage_number(stage: int, stages: Mapping[str, list[float]], metric: str) -> float:
     """Return the number after a stage. A method that stops early keeps its last number."""
     course = stages.get(metric, [])
     return course[min(stage, len(course)) - 1] if course else math.nan

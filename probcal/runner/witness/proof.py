@@ -1,7 +1,8 @@
 """Proofs: which numeric code computed all witnesses as stored, in a file of one line for each proof.
 
 The line names the code by a digest over the syntax trees of its modules, without docstrings and comments. Only this
-repository asks for it, about its own results. No experiment of a user computes it.
+repository asks for it, about its own results. No experiment of a user computes it. A digest of the bytes of the files
+stands beside it, because it is known at once: syntax trees are only needed where comments changed since the proof.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class Proof:
     processor: str
     level: str
     versions: str
+    files: str
+    """Digest of the bytes of the files. Empty in old lines."""
 
 
 def numeric_files() -> list[Path]:
@@ -63,6 +66,12 @@ def code_digest() -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
+@cache
+def _files_digest() -> str:
+    contents = (path.read_bytes() for path in numeric_files())
+    return hashlib.sha256(b"".join(hashlib.sha256(content).digest() for content in contents)).hexdigest()[:16]
+
+
 def add_proof(counts: Mapping[State, int], path: Path = PROOFS) -> bool:
     """Add a line for the present code. Return False where the code has one already."""
     from probcal.runner.witness.record import package_versions  # imports pandas, which most commands do not need
@@ -72,7 +81,9 @@ def add_proof(counts: Mapping[State, int], path: Path = PROOFS) -> bool:
     versions = " ".join(f"{name} {text}" for name, text in package_versions().items())
     date = datetime.now(UTC).date().isoformat()
     counted = Counter(counts)
-    proof = Proof(code_digest(), date, counted["equal"], counted["rounding"], processor_name(), LEVEL, versions)
+    proof = Proof(
+        code_digest(), date, counted["equal"], counted["rounding"], processor_name(), LEVEL, versions, _files_digest()
+    )
     old = path.read_text(encoding="utf-8") if path.exists() else csv_text([[field.name for field in fields(Proof)]])
     write_atomic(path, old + csv_text([asdict(proof).values()]))
     return True
@@ -82,8 +93,8 @@ def is_proven(path: Path = PROOFS) -> bool:
     """Return whether the present numeric code has a proof."""
     if not path.exists():
         return False
-    rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-    return code_digest() in {row.get("code") for row in rows}
+    rows = [*csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))]
+    return _files_digest() in {row.get("files") for row in rows} or code_digest() in {row.get("code") for row in rows}
 
 
 def doubt_about(folder: Path, proofs: Path = PROOFS) -> str | None:

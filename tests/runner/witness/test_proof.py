@@ -30,6 +30,9 @@ def test_code_is_proven_by_its_line_and_no_other(tmp_path, monkeypatch):
     assert add_proof({"equal": 3, "rounding": 1}, path) and is_proven(path)
     assert not add_proof({"equal": 3}, path)
     assert path.read_text().splitlines()[1].startswith(f"{code_digest()},")
+    # where only comments differ, the bytes differ and the code does not
+    monkeypatch.setattr(proof, "_files_digest", lambda: "other bytes")
+    assert is_proven(path)
     monkeypatch.setattr(proof, "code_digest", lambda: "another")
     assert not is_proven(path)
 
