@@ -98,10 +98,10 @@ def direct(imports: dict[str, set[str]]) -> list[tuple[str, str]]:
 
 
 def draw(imports: dict[str, set[str]], lines: dict[str, int], path: Path) -> None:
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "house", "svg.fonttype": "none", "font.size": 9})
+    mpl.use("svg")
+    mpl.rcParams.update({"svg.hashsalt": "house", "svg.fonttype": "none", "font.size": 9})
     from matplotlib import pyplot as plt
 
     rows: dict[int, list[str]] = defaultdict(list)

@@ -11,7 +11,7 @@ import re
 from speed import ROOT
 
 PAGES = ("docs/performance.md", "docs/performance-measurements.md", "docs/dask.md", "docs/reliability.md")
-BLOCK = re.compile(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", re.S)
+BLOCK = re.compile(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ PAGES = (
     "docs/weka.md",
     "docs/which-method.md",
 )
-BLOCK = re.compile(r"<!-- results/(\S+) ([^>]+?) -->(\n?)(.*?)<!-- end -->", re.S)
+BLOCK = re.compile(r"<!-- results/(\S+) ([^>]+?) -->(\n?)(.*?)<!-- end -->", re.DOTALL)
 
 
 def main() -> None:

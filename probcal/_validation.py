@@ -283,9 +283,7 @@ def relative_weights(weights: np.ndarray) -> np.ndarray:
 
 
 def unset_seeds(estimator: Any) -> list[str]:
-    """Return the parameters ``random_state`` that are None, nested ones too, in sorted order. Every fit draws them
-    again.
-    """
+    """Return the parameters ``random_state`` that are None, nested ones too, sorted. Every fit draws them again."""
     return sorted(
         name
         for name, value in estimator.get_params(deep=True).items()

@@ -70,7 +70,6 @@ def main() -> None:
 
 def answered(cases: Iterable[Case]) -> Iterable[Answer]:
     """What each of ``cases`` gets, from a process that has imported what they need."""
-
     with tempfile.TemporaryDirectory(prefix="probcal-bad-") as folder:
         sound = _sound(Path(folder, "sound"))
         for number, case in enumerate(cases):

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Self
 
 from trial import ROOT, Tried, finish, report_tried, run, start, wait_for
 
@@ -117,7 +118,7 @@ class Fetcher:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
-    def __enter__(self) -> Fetcher:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *of: object) -> None:

@@ -11,7 +11,7 @@ NASTY = (
     None, True, False, 0, -1, 1, 7, 2**31, 2**63, -(2**63), 10**30, 10**400, 0.5, -0.0, 1e308, -1e308, 5e-324,
     float("inf"), float("-inf"), float("nan"), "", " ", "x", "no", "nan", "1e400", "9" * 5000, "x" * 5000, "\0",
     "a\0b", "\x1b[2J\x1b]0;title\x07", "\u202egnp.exe", "\ud800", "\ufeff", "\r\n", "a\nb", "../../../x", "/etc/passwd",
-    "C:\\x", "..", ".", "a/b", "con", "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>",
+    "C:\\x", "..", ".", "a/b", "con", "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>',
     "\\input{/etc/passwd}", "$\\write18{id}$", "%", "&", "{", "}", "=cmd|' /C calc'!A0", "os.system",
     "subprocess.Popen",
     "sklearn.svm.SVC", "sklearn.dummy.DummyClassifier", "sklearn", "probcal.cli.main.main", "wine-first", "mine.yaml",

@@ -173,7 +173,7 @@ def _run(command: list[str], clone: Path, environment: dict[str, str], user: str
 
 
 def _failed(text: str) -> list[str]:
-    return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$", text, re.M)))
+    return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$", text, re.MULTILINE)))
 
 
 def append(one: Repetition) -> None:

@@ -85,7 +85,9 @@ def start(folder: Path, *words: str, before: Iterable[str] = (), **options: Any)
     path = os.pathsep.join(map(str, (folder, *options.pop("also_path", ()), ROOT)))
     environment = {
         **{name: value for name, value in os.environ.items() if name != "PROBCAL_DATA_DIR"},
-        **{"PYTHONPATH": path, "PROBCAL_CACHE_DIR": str(folder / "cache"), "PROBCAL_TRUSTED": "bad_cells"},
+        "PYTHONPATH": path,
+        "PROBCAL_CACHE_DIR": str(folder / "cache"),
+        "PROBCAL_TRUSTED": "bad_cells",
         **options.pop("environment", {}),
     }
     return subprocess.Popen(

@@ -110,7 +110,7 @@ def _sort(values, rows, begin, count, depth):
 
 
 @njit(error_model="numpy")
-def old_stump(X, y, weights, state):
+def old_stump(X, y, weights, state):  # noqa: C901
     """Return column, limit and the weights of both classes on both sides, (2, 2), of the best stump.
 
     The column is -1 where no split is tried. ``X`` is (n, n_columns) float32, ``y`` (n,) 0 or 1, ``weights`` (n,). The

@@ -1,4 +1,5 @@
-"""ProbJ48 and ProbLog of Langford & Zadrozny (2005) with one random stream for all probes, on the published splits:
+"""ProbJ48 and ProbLog of Langford & Zadrozny (2005) with one random stream for all probes, on the published splits.
+
 PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m research.one_stream --data-dir DIR [--seeds N] [-o FOLDER]
 
 A program that makes a new ``java.util.Random(seed)`` for each probe draws the same numbers for each. Seed 1 is that of

@@ -26,7 +26,7 @@ def printed_numbers(dataset: str, column: str) -> Numbers:
     """Return the finite printed numbers of a column of the paper for a data set, ``dataset`` a card of any reading."""
     paper = PublishedPaper.read("langford-zadrozny-2005")
     learner, method = paper.columns[column]
-    name = dataset if dataset in paper.titles else dataset.split("-")[0]
+    name = dataset if dataset in paper.titles else dataset.split("-", maxsplit=1)[0]
     numbers = finite_numbers([(metric, paper.number(name, learner, method, metric)) for metric in METRICS])
     return {metric: value for metric, value in numbers.items() if (name, column, metric) not in MISPRINTS}
 

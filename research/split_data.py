@@ -93,7 +93,7 @@ def _lines(path: Path) -> pd.DataFrame:
 def _canonical_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return numbers as numbers, and names as the rank of their frequency: MLC++ spells many of them out."""
     columns = []
-    for _, column in table.items():
+    for column in table.values():
         text = column.astype(object).where(column.notna(), "?").map(str)
         numbers = pd.to_numeric(text.replace("?", np.nan), errors="coerce")
         if numbers.isna().sum() > (text == "?").sum() or text.nunique() <= 2:

@@ -69,7 +69,7 @@ class MixedBayes:
         self._kernels, self._y = split_kernels, y.astype(np.int64)
         self._nominal: list[tuple[np.ndarray, int]] = []
         self._numeric: list[tuple[np.ndarray, np.ndarray]] = []
-        for _, column in X.items():
+        for column in X.values():
             if isinstance(column.dtype, pd.CategoricalDtype):
                 self._nominal.append((column.cat.codes.to_numpy(np.int64), len(column.cat.categories)))
             else:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Literal
+from typing import Literal, Self
 
 from tests import openml_replies as replies
 
@@ -78,7 +78,7 @@ class OpenMLServer:
     def add(self, dataset: Served) -> None:
         self.datasets[dataset.id] = dataset
 
-    def __enter__(self) -> OpenMLServer:
+    def __enter__(self) -> Self:
         threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
@@ -155,17 +155,20 @@ class _Handler(BaseHTTPRequestHandler):
             case "cut" | "stall" | "drip" | "damaged":
                 self.fault = fault.kind
                 answer(dataset)
+        return None
 
     def _arff(self, dataset: Served) -> None:
         if dataset.arff is None:
             return self._page(404)
         self._send(200, dataset.content_type, dataset.arff, dataset.compressed)
+        return None
 
     def _parquet(self, dataset: Served) -> None:
         if not dataset.parquet:
             body = b"<Error><Code>NoSuchKey</Code><Message>Object does not exist</Message></Error>"
             return self._send(404, "application/xml", body)
         self._send(200, "application/octet-stream", dataset.parquet)
+        return None
 
     def _xml(self, status: int, body: bytes) -> None:
         self._send(status, "text/xml; charset=utf-8", body, compressed=True)

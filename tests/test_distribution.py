@@ -132,7 +132,7 @@ class Environment:
         self.folder = folder
 
     def pip(self, *words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-        options = {name: "1" for name in ("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_COMPILE")}
+        options = dict.fromkeys(("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_COMPILE"), "1")
         options |= {"PIP_NO_BUILD_ISOLATION": "0", **variables}
         done = self.run(sys.executable, "-m", "pip", "--python", self.bin / "python", *words, cwd=cwd, **options)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -32,7 +32,7 @@ _SOURCE = re.compile(r"--(?:from|spec|with|package)[= ]+(\"[^\"]+\"|'[^']+'|\S+)
 _BARE = (
     re.compile(r"(?<![\w./-])probcal\[[\w{*]"),
     re.compile(r"(?<![\w./-])probcal(?:-runner)? ?(?:==|>=|~=|<=)[ \d{]"),
-    re.compile(r"^\s*(?:- )?[\"']?probcal-runner[\"']?,?\s*$", re.M),
+    re.compile(r"^\s*(?:- )?[\"']?probcal-runner[\"']?,?\s*$", re.MULTILINE),
     re.compile(r"(?:install|requirements|dependencies)[\"']?\s*[:=]\s*\[?\s*[\"']?probcal(?:-runner)?[\"']?\s*[,\]\n]"),
     re.compile(r"pypi\.org/(?:p|project|simple)/probcal\b(?!-runner)"),
 )
@@ -149,7 +149,7 @@ def test_nothing_installs_probcal_by_name_from_an_index():
 
 _PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
 _LINE = re.compile(
-    r"^(?:\$ )?((?:uvx|pipx run|(?:\S*bin/)?pip (?:install|wheel)) .+)|`((?:\S*bin/)?pip install [^`]+)`", re.M
+    r"^(?:\$ )?((?:uvx|pipx run|(?:\S*bin/)?pip (?:install|wheel)) .+)|`((?:\S*bin/)?pip install [^`]+)`", re.MULTILINE
 )
 _ADDRESS = "https://github.com/OWNER/probcal"
 

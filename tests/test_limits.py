@@ -122,7 +122,7 @@ def outcomes(folder: Path, *words: str, **files: str) -> tuple[int, dict[str, se
         timeout=600,
     )
     found: dict[str, set[str]] = {}
-    for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b.*?::(\w+)", done.stdout, re.M):
+    for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL)\b.*?::(\w+)", done.stdout, re.MULTILINE):
         found.setdefault(name, set()).add(outcome)
     return done.returncode, found, done.stdout
 

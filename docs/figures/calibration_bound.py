@@ -24,7 +24,7 @@ ROWS = [round(n) for n in np.geomspace(1e2, 1e6, 81)]
 
 
 def theorem_2(n: int, delta: float) -> float:
-    """eps of Theorem 2 of Gao, Parameswaran & Peng (2017) for one classifier.
+    """Eps of Theorem 2 of Gao, Parameswaran & Peng (2017) for one classifier.
 
     The complexity is that of Massart's lemma: n rows hold at most n (n + 1) / 2 + 1 intervals.
     """

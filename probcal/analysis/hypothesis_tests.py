@@ -151,11 +151,10 @@ _BATCH_SIZE = 40
 
 
 def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random.Generator) -> Floats:
-    """Return (n, n_columns, n_metrics): ``ROW_METRICS`` of ``n`` bootstrap samples of the rows, paired over the
-    columns.
+    """Return (n, n_columns, n_metrics): ``ROW_METRICS`` of ``n`` bootstrap samples of the rows.
 
-    ``y`` is (n_rows,) of 0 and 1, and ``p`` is (n_columns, n_rows, 2) predictions. A sample with only one class is
-    drawn again. Raises ValueError where all rows have one class.
+    All columns have the same samples. ``y`` is (n_rows,) of 0 and 1, and ``p`` is (n_columns, n_rows, 2) predictions. A
+    sample with only one class is drawn again. Raises ValueError where all rows have one class.
     """
     if len(np.unique(y)) < 2:
         raise ValueError("rows of one class have no area under the ROC curve")

@@ -56,7 +56,7 @@ class Kind:
     word: str
     names: Registry
     example: str
-    model: type[LearnerEntry] | type[MethodEntry]
+    model: type[LearnerEntry | MethodEntry]
     fault: Callable[[type], str | None]
     build: Callable[[type, Mapping[str, Any]], Any]
 

@@ -111,7 +111,7 @@ def parameter(text: str) -> tuple[str, Any]:
     """Return name and value of ``n_probes=10``, the value read as YAML. Raises ProbcalError for anything else."""
     name, equals, value = text.partition("=")
     try:
-        content = yaml.load(value, Loader)  # a safe loader: plain values only
+        content = yaml.load(value, Loader)  # noqa: S506  # a safe loader: plain values only
     except (yaml.YAMLError, UnicodeError):
         raise ProbcalError(f"the value of {name}, {value!r}, cannot be read; write it as in YAML") from None
     if not (equals and name.isidentifier()):
@@ -124,7 +124,7 @@ def test_components(
     learner: str | None,
     params: Sequence[str],
     print_line: Callable[[str], object],
-    tracebacks: bool = False,
+    tracebacks: bool = False,  # noqa: PT028
 ) -> bool:
     """Return whether no check failed. Raises ProbcalError for an invalid name, before any check."""
     settings = dict(map(parameter, params))

@@ -169,7 +169,7 @@ def a_pickled_copy_predicts_the_same(subject: Subject) -> None:
     data = sample()
     model = subject.fitted_copy(data)
     p = predictions_of(model, data.X_test)
-    p_copy = predictions_of(pickle.loads(pickle.dumps(model)), data.X_test)
+    p_copy = predictions_of(pickle.loads(pickle.dumps(model)), data.X_test)  # noqa: S301  # made here
     require_equal(p, p_copy, "a pickled copy to predict the same", "let __getstate__ keep all that predict reads")
 
 

@@ -19,13 +19,12 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
 class Deviation(BaseModel):
-    """Describe one reason and all that it explains. Except for ``kind`` and ``reason``, a field that is not given
-    means all.
+    """Describe one reason and all that it explains.
 
-    A ``number`` stands for each data set, learner, method and metric named. ``digits`` are those of such a number of an
-    exact column on the paper's own split. A ``difference`` is between one of the columns named and another of the same
-    learner. A ``claim`` is named by its label. A ``misprint`` is a number that no predictions can have: it is not
-    compared at all.
+    Except for ``kind`` and ``reason``, a field that is not given means all. A ``number`` stands for each data set,
+    learner, method and metric named. ``digits`` are those of such a number of an exact column on the paper's own split.
+    A ``difference`` is between one of the columns named and another of the same learner. A ``claim`` is named by its
+    label. A ``misprint`` is a number that no predictions can have: it is not compared at all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

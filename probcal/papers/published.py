@@ -294,7 +294,7 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
     path = folder / f"{name}.yaml"
     text = path.read_text(encoding="utf-8")
     refuse_cut_off(path, text)
-    raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
+    raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)  # noqa: S506  # safe loaders
     distributions = read_distributions(folder / raw["drawn"]) if "drawn" in raw else {}
     for metric, table in raw["tables"].items():
         if "file" in table:

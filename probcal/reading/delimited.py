@@ -138,9 +138,7 @@ def _read_exactly(records: Iterator[tuple[int, list[str]]], width: int) -> tuple
 
 def _delimiter(text: str) -> str | None:
     """Return the delimiter by which most lines have the same number of fields, or None for one column."""
-    choices = [
-        choice for choice in map(lambda mark: (*_agreement(text, mark), mark), _COMMON_DELIMITERS) if choice[1] > 1
-    ]
+    choices = [choice for choice in ((*_agreement(text, mark), mark) for mark in _COMMON_DELIMITERS) if choice[1] > 1]
     if choices:
         return max(choices, key=lambda choice: choice[:2])[2]
     marks = [mark for mark in _RARE_DELIMITERS if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]

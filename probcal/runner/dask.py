@@ -143,7 +143,7 @@ async def _version_faults(client: Client, names: list[str], versions: dict[str, 
     return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
 
 
-def outcomes(
+def outcomes(  # noqa: C901
     plan: list[PlannedCell], run: str, client: Client, options: RunOptions, say: Callable[[str], None], notify: Any
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends, like ``probcal.runner.pool.outcomes``.

@@ -33,7 +33,7 @@ from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
 
-def make_plan(
+def make_plan(  # noqa: C901
     experiment: Experiment,
     store: Store,
     data: DataStep | None = None,

@@ -128,7 +128,7 @@ def _start(process: Any, context: Any) -> None:
 
 _LONGEST_FOLDER = 60
 """Largest length of a folder in bytes. A socket's name may have 103, and multiprocessing adds some 35 to the folder."""
-_SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
+_SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # for a folder of its own
 
 
 def start_server() -> None:

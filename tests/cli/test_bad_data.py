@@ -57,7 +57,7 @@ def test_a_sound_data_set_is_fetched(here):
 
 def test_fetch_prints_the_fingerprint_that_a_card_lacks(here):
     done = probcal("fetch", "small.yaml")
-    [fingerprint] = re.findall("^mine: fingerprint ([0-9a-f]{64}),", done.stderr, re.M)
+    [fingerprint] = re.findall("^mine: fingerprint ([0-9a-f]{64}),", done.stderr, re.MULTILINE)
     with_card("expect: {", f"expect: {{fingerprint: {fingerprint}, ")
     assert (again := probcal("fetch", "small.yaml")).exit_code == 0 and "fingerprint" not in again.stderr
 

@@ -72,7 +72,7 @@ def test_every_shipped_file_is_accepted_and_names_its_schema(path, kind):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_yaml_example_of_a_page_is_accepted(page):
-    for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+    for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
         if all(line.startswith("#") for line in block.splitlines()):
             continue
         data = YamlFile(page, block).data

@@ -122,12 +122,12 @@ def test_message_names_the_mistake_in_the_call(words, told):
     [
         (
             "no_base", "class Mine:\n    def __init__(self, estimator=None): self.estimator = estimator\n",
-            "Mine has no get_params and no set_params, so it cannot be copied; let it inherit from "
-            "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)",
+            ("Mine has no get_params and no set_params, so it cannot be copied; let it inherit from "
+            "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)"),
         ),
         (
-            "other_name", "from sklearn.base import BaseEstimator\n"
-            "class Mine(BaseEstimator):\n    def __init__(self, estimator=None): self.learner = estimator\n",
+            "other_name", ("from sklearn.base import BaseEstimator\n"
+            "class Mine(BaseEstimator):\n    def __init__(self, estimator=None): self.learner = estimator\n"),
             "get_params of Mine fails: 'Mine' object has no attribute 'estimator'; let __init__ name every parameter",
         ),
     ],

@@ -20,7 +20,7 @@ pytest_plugins = "pytester"
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.S)
+EXAMPLES = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture

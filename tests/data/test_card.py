@@ -62,7 +62,7 @@ def test_a_sound_card_is_read(tmp_path):
          'task must be "binary", "multiclass" or "multilabel", not \'multi\''),
         ("positive: 1\n", "task: multilabel\n", 7, 'task: only a "generator" makes rows of several labels'),
         ("title: Mine", "titel: Mine", 2, 'unknown key "titel"; did you mean "title"?'),
-        ("{name: mine.csv}", '{name: mine.csv, labels: {name: t, keys: id}}', 17, 'unknown key "keys"'),
+        ("{name: mine.csv}", "{name: mine.csv, labels: {name: t, keys: id}}", 17, 'unknown key "keys"'),
         ("rename: {a: {x: 1}}", 'separator: "::"', 15, "separator"),
         ("rename: {a: {x: 1}}", "first_rows: 0", 15, "first_rows"),
         ("split: {", "missing_codes: {c: [9]}\nsplit: {", 8, 'missing_codes: the card has no column "c"'),

@@ -1,6 +1,6 @@
 """Test frames and series of pandas and polars in place of arrays."""
 
-import matplotlib
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from probcal import (
 )
 from probcal.metrics import all_metrics, calibration_slope, cross_entropy, metrics_by_group, score_decomposition
 
-matplotlib.use("Agg")
+mpl.use("Agg")
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 2))
 P = 1 / (1 + np.exp(-2 * X[:, 0]))

@@ -38,7 +38,7 @@ def test_border_of_logistic_regression_has_score_zero():
     X = rng.normal(size=(200, 2)) * [1, 1000] + [5, -300]
     learner = LogisticRegression(C=1e6, max_iter=5000).fit(X, X @ [1, 0.001] + rng.normal(size=200) > 4.7)
     box = Box.around(X)
-    (line,) = border(lambda points: learner.predict(points), box)
+    (line,) = border(learner.predict, box)
     scores = (line @ learner.coef_[0] + learner.intercept_[0]) / np.abs(learner.coef_[0] * box.sides).sum()
     assert np.abs(scores).max() < 1e-6
 

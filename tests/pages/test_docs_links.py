@@ -20,12 +20,12 @@ PAGES = [
 
 
 def prose(page):
-    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def anchors(page):
     """Return the anchors that a code host gives to the headings."""
-    headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -43,7 +43,7 @@ def test_every_internal_link_has_an_existing_target(page):
 
 def test_every_page_but_the_index_is_in_the_navigation():
     navigation = (DOCS / "index.md").read_text(encoding="utf-8").partition("```{toctree}")[2]
-    listed = set(re.findall(r"^(?:.*<)?([\w./-]+?)>?$", navigation, re.M))
+    listed = set(re.findall(r"^(?:.*<)?([\w./-]+?)>?$", navigation, re.MULTILINE))
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if DOCS in page.parents}
     assert pages - listed == {"index"}
 
@@ -63,4 +63,9 @@ def test_every_shown_result_page_has_a_title():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_text_follows_a_comment_at_a_line_start(page):
     """Check this because Markdown reads such a line as HTML: its links fail, and the paragraph ends before it."""
-    assert re.findall(r"^ {0,3}<!--.*-->.*\S.*$", re.sub(r"<!--.*?-->\s*$", "", prose(page), flags=re.M), re.M) == []
+    assert (
+        re.findall(
+            r"^ {0,3}<!--.*-->.*\S.*$", re.sub(r"<!--.*?-->\s*$", "", prose(page), flags=re.MULTILINE), re.MULTILINE
+        )
+        == []
+    )

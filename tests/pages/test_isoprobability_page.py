@@ -44,7 +44,7 @@ def means(store, wanted):
 
 
 def test_example_prints_the_shown_output(capsys):
-    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     exec(code, {})
     assert capsys.readouterr().out == shown
 

@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "library.md").read_text(encoding="utf-8")
 PAGES = ("index", "library", "fast-paths", "fitted-model", "calibration-data", "rare-classes", "groups-and-time")
 PAGES += ("measure-and-plot", "given-probabilities", "library-examples")
-SHOWN = re.compile(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", re.S)
+SHOWN = re.compile(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", re.DOTALL)
 EXAMPLES = {
     f"{name}-{number}": example
     for name in PAGES
@@ -58,7 +58,7 @@ def test_every_public_class_is_in_the_table():
 @pytest.mark.slow
 def test_production_page_trains_and_predicts_as_shown(tmp_path, monkeypatch, capsys):
     page = (DOCS / "production.md").read_text(encoding="utf-8")
-    [writing] = re.findall(r'^\$ python -c "(.*)"$', page, re.M)
+    [writing] = re.findall(r'^\$ python -c "(.*)"$', page, re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     exec(writing, {})
     examples = SHOWN.findall(page)

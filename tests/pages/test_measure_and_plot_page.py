@@ -12,7 +12,7 @@ PAGE = (DOCS / "measure-and-plot.md").read_text(encoding="utf-8")
 
 
 def test_every_metric_on_the_page_exists():
-    names = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
+    names = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     assert len(names) == 8 and all(hasattr(probcal.metrics, name) for name in names)
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.commands import probcal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "measure-predictions.md").read_text(encoding="utf-8")
-MAKING, MAPPING = re.findall(r"```python\n(.*?)```", PAGE, re.S)
-SHOWN = re.findall(r"```\n\$ probcal (measure [^\n]*)\n```\n\n```text\n(.*?)```", PAGE, re.S)
+MAKING, MAPPING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+SHOWN = re.findall(r"```\n\$ probcal (measure [^\n]*)\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture(scope="module")

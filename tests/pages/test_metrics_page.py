@@ -5,7 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ SCRIPT = ROOT / "docs" / "figures" / "calibration_bound.py"
 
 
 def test_example_prints_the_shown_output(capsys):
-    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     exec(code, {})
     assert capsys.readouterr().out == shown
 
@@ -51,7 +51,7 @@ def test_script_draws_both_files_with_identical_bytes_each_time(tmp_path):
 
 
 def test_committed_figure_has_legend_and_axis_labels():
-    svg = ElementTree.parse(SCRIPT.with_suffix(".svg"))
+    svg = ET.parse(SCRIPT.with_suffix(".svg"))
     texts = {node.text for node in svg.iter("{http://www.w3.org/2000/svg}text")}
     assert {"δ = 0.1", "calibration_bound: every n", "Held-out rows n", "1,000,000"} <= texts
 

@@ -11,7 +11,7 @@ PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for na
 BLOCKS = [
     pytest.param(file, said, id=file)
     for page in PAGES.values()
-    for file, said in re.findall(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", page, re.S)
+    for file, said in re.findall(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", page, re.DOTALL)
 ]
 
 

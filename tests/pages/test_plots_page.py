@@ -26,7 +26,7 @@ def test_every_linked_picture_exists():
 
 
 def test_python_example_prints_the_shown_output(monkeypatch, capsys):
-    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.chdir(ROOT)
     exec(code, {})
     assert capsys.readouterr().out == shown

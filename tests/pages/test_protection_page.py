@@ -11,7 +11,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "protection.md").read_text(encoding
 
 
 def test_example_prints_the_shown_output(capsys):
-    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     exec(code, {})
     assert capsys.readouterr().out == shown
 

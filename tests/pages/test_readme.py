@@ -18,10 +18,10 @@ COMMANDS = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding=
 
 
 def blocks(text, language):
-    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-@pytest.mark.parametrize(("code", "shown"), re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.S))
+@pytest.mark.parametrize(("code", "shown"), re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL))
 def test_python_examples_print_the_shown_output(code, shown, capsys):
     exec(code, {})
     assert capsys.readouterr().out == shown
@@ -29,14 +29,14 @@ def test_python_examples_print_the_shown_output(code, shown, capsys):
 
 def test_try_example_prints_the_shown_table(tmp_path, monkeypatch):
     [shown] = [text for text in blocks(README, "text") if "log loss" in text]
-    [command] = re.findall(r"^\$ probcal (try tumours.*)$", README, re.M)
-    [writing] = re.findall(r'^\$ python -c "(.*)"$', README, re.M)
+    [command] = re.findall(r"^\$ probcal (try tumours.*)$", README, re.MULTILINE)
+    [writing] = re.findall(r'^\$ python -c "(.*)"$', README, re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     exec(writing, {})
     done = probcal(*command.split(), "-j", "2")
     assert done.exit_code == 0, done.output
     # the last column has seconds, and its width changes on a busy machine
-    shown, printed = (re.sub(r" +([\d.,<]+|s)$", "", text, flags=re.M).split() for text in (shown, done.stdout))
+    shown, printed = (re.sub(r" +([\d.,<]+|s)$", "", text, flags=re.MULTILINE).split() for text in (shown, done.stdout))
     start = next(i for i in range(len(printed)) if printed[i : i + 3] == shown[:3])
     different = [(a, b) for a, b in zip(shown, printed[start:], strict=False) if a != b]
     # OpenBLAS rounds differently on other processors, and c_emp can then change by this much at near ties
@@ -45,7 +45,7 @@ def test_try_example_prints_the_shown_table(tmp_path, monkeypatch):
     assert all(float(a) == pytest.approx(float(b), abs=0.00101) for a, b in different), different
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README + COMMANDS, re.M))))
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README + COMMANDS, re.MULTILINE))))
 def test_shown_commands_exist_with_an_example_in_help(command):
     help_text = probcal(command, "--help").stdout
     assert f"probcal {command}" in help_text.partition("Example:")[2]

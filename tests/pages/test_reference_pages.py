@@ -25,7 +25,7 @@ def entries():
     found = set()
     for page in REFERENCE.glob("*.md"):
         module = ""
-        for kind, name in re.findall(r"^\.\. ([\w:-]+):: (\S+)$", page.read_text(encoding="utf-8"), re.M):
+        for kind, name in re.findall(r"^\.\. ([\w:-]+):: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE):
             if kind == "currentmodule":
                 module = f"{name}."
             if kind == "methods-of":

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "reliability"
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end -->", PAGE, re.S))
+BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end -->", PAGE, re.DOTALL))
 
 
 @pytest.mark.parametrize("file", BLOCKS)
@@ -25,6 +25,6 @@ SCRIPTS = [
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_summary_has_the_total_of_each_script(name):
     file = RESULTS / f"{name}.md"
-    [figure] = re.findall("^In all: (.*)$", file.read_text(encoding="utf-8"), re.M)
+    [figure] = re.findall("^In all: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     assert figure in BLOCKS["summary.md"]
     assert f"](../results/reliability/{name}.md)" in PAGE

@@ -17,6 +17,6 @@ def test_each_paper_lies_in_a_folder_of_its_name():
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_readme_has_a_line_for_each_file(folder):
-    lines = re.findall(r"^\| `([\w.-]+)` \|", (folder / "README.md").read_text(encoding="utf-8"), re.M)
+    lines = re.findall(r"^\| `([\w.-]+)` \|", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     files = {path.name for path in folder.iterdir() if path.is_file()} - {"README.md", "__init__.py"}
     assert len(lines) == len(set(lines)) and set(lines) == files

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-import matplotlib
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from probcal import DecisionCurveDisplay, ReliabilityDisplay
 from probcal.metrics import isotonic_curve, reliability_curve
 
-matplotlib.use("Agg")
+mpl.use("Agg")
 X, Y = make_classification(600, n_redundant=8, flip_y=0.2, random_state=0)
 MODEL = GaussianNB().fit(X[:300], Y[:300])
 P = MODEL.predict_proba(X[300:])[:, 1]
@@ -97,7 +97,7 @@ def test_parts_can_be_left_out():
 
 def test_display_can_be_plotted_again_on_other_axes():
     display = ReliabilityDisplay(reliability_curve(Y[300:], P, **QUICK), estimator_name="again")
-    figure, axes = matplotlib.pyplot.subplots(1, 2)
+    figure, axes = mpl.pyplot.subplots(1, 2)
     assert display.plot(ax=axes[0]).ax_ is axes[0]
     assert display.plot(ax=axes[1], name="other").line_.get_label() == "other" and display.figure_ is figure
 

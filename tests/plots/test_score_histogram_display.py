@@ -1,6 +1,6 @@
 """Test the bars of ``ScoreHistogramDisplay`` against NumPy's histogram."""
 
-import matplotlib
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from probcal import ScoreHistogramDisplay
 from probcal.metrics import score_histogram
 
-matplotlib.use("Agg")
+mpl.use("Agg")
 RNG = np.random.default_rng(0)
 P = RNG.random(200)
 Y = (RNG.random(200) < P**2).astype(int)
@@ -26,7 +26,7 @@ def test_bars_of_each_class_sum_to_one():
     for label, bars, sign in ((1, display.positive_, 1), (0, display.negative_, -1)):
         counts = np.histogram(P[label == Y], 4, (0, 1))[0]
         assert [bar.get_height() for bar in bars] == pytest.approx(sign * counts / counts.sum())
-        assert bars[0].get_facecolor() == matplotlib.colors.to_rgba("green")
+        assert bars[0].get_facecolor() == mpl.colors.to_rgba("green")
     assert display.ax_.get_title() == "model" and display.ax_.get_xlabel() == "Predicted probability"
 
 

@@ -28,7 +28,7 @@ def best_with_switches(loss, most):
         for k in range(most + 1):
             for calibrator in range(len(row)):
                 others = np.delete(last[k - 1], calibrator) if k else [math.inf]
-                best[k, calibrator] = min(last[k, calibrator], min(others)) + row[calibrator]
+                best[k, calibrator] = min(last[k, calibrator], *others) + row[calibrator]
     return best.min(axis=1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from decimal import Decimal
 
 import numpy as np
@@ -49,7 +49,7 @@ def test_large_ids_with_gaps_stay_apart(tmp_path):
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        (pa.array([datetime.date(9999, 12, 31), datetime.date(1, 1, 1)] * (N // 2)), "date"),
+        (pa.array([dt.date(9999, 12, 31), dt.date(1, 1, 1)] * (N // 2)), "date"),
         (pa.array([253_402_214_400, -62_135_596_800] * (N // 2), pa.timestamp("s", "Europe/Berlin")), "date"),
         (pa.array([Decimal("1.250"), Decimal("-3.5")] * (N // 2)), "number"),
         (pa.array(np.float16([1.5, 2.5] * (N // 2))), "number"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_plot_writes_png_and_svg_with_reproducible_bytes(staged, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
     probcal("plot", store.folder)
     assert [file.read_bytes() for file in files] == before
-    texts = [node.text for node in ElementTree.fromstring(before[1]).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [node.text for node in ET.fromstring(before[1]).iter("{http://www.w3.org/2000/svg}text")]
     assert {"Adult", "Costs $5 or $6", "Cross entropy (bits)"} <= set(texts)
 
 

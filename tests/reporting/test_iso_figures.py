@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ET
 from functools import cache
 
 import numpy as np
@@ -91,7 +91,7 @@ def found(store):
 
 def texts_of(file):
     svg = "{http://www.w3.org/2000/svg}"
-    return {"".join(node.itertext()) for node in ElementTree.fromstring(file.read_bytes()).iter(f"{svg}text")}
+    return {"".join(node.itertext()) for node in ET.fromstring(file.read_bytes()).iter(f"{svg}text")}
 
 
 def black(path, low, high, points):

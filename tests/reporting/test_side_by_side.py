@@ -134,7 +134,7 @@ def test_every_format_has_all_lines_and_csv_is_unchanged(weka, native):
     for format in ("markdown", "latex", "html"):
         text = tables_text(weka, native, format=format, side_by_side=True)
         assert all(word in text for word in ("Langford", "weka", "native", "0.434", "0.600", "0.436"))
-        assert len(re.findall(r"<figure>|\\begin\{table\}|^\*\*Table", text, re.M)) == 5
+        assert len(re.findall(r"<figure>|\\begin\{table\}|^\*\*Table", text, re.MULTILINE)) == 5
     csv_text = tables_text(weka, native, format="csv", side_by_side=True)
     assert csv_text == tables_text(weka, native, format="csv")
     assert {line["experiment"] for line in csv.DictReader(io.StringIO(csv_text))} == {"weka", "native"}

@@ -5,7 +5,7 @@ import csv
 import io
 import math
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -36,14 +36,14 @@ def markdown_rows(text):
 
 
 def latex_rows(text):
-    tables = re.findall(r"\\begin\{tabular\}.*?\n(.*?)\\end\{tabular\}", text, re.S)
+    tables = re.findall(r"\\begin\{tabular\}.*?\n(.*?)\\end\{tabular\}", text, re.DOTALL)
     body = "".join(tables).replace("\\hline", "")
     rows = [row for row in body.split("\\\\\n") if row.strip()]
     return [[cell.strip() for cell in re.split(r"(?<!\\)&", row)] for row in rows]
 
 
 def html_tables(text):
-    return [ElementTree.fromstring(table) for table in re.findall(r"<table>.*?</table>", text, re.S)]
+    return [ET.fromstring(table) for table in re.findall(r"<table>.*?</table>", text, re.DOTALL)]
 
 
 def html_rows(text):

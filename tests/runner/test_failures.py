@@ -164,7 +164,7 @@ def test_failed_cell_runs_again_only_if_asked_or_stale(frail):
     assert frail.run("--retry-failed", "-o", "copy").code == 0
     frail.module("frail", FRAIL.replace("exists()", "is_file()"))
     assert "stale: 2 cells: your code changed: frail" in frail.run().said
-    assert {outcome for outcome in outcomes(frail).values()} == {("done", None)}
+    assert set(outcomes(frail).values()) == {("done", None)}
     assert frail.numbers() == frail.numbers(frail.folder / "copy")
 
 

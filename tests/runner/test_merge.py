@@ -160,7 +160,7 @@ def test_merge_keeps_the_marks_of_stale_results(parts):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"seed": 2}, 'b/experiment.json:12: the seed is 2, and in a/experiment.json:12 it is 1'),
+        ({"seed": 2}, "b/experiment.json:12: the seed is 2, and in a/experiment.json:12 it is 1"),
         ({"name": "other"}, 'b/experiment.json:2: the experiment is "other"'),
         ({"repeats": 3}, 'line 3 is "repeats: 3", and line 3 there is "repeats: 2"'),
     ],

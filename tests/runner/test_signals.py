@@ -134,7 +134,7 @@ def test_run_ended_by_timeout_command_leaves_no_process(slow):
 @pytest.mark.slow
 def test_lost_terminal_ends_by_sighup_and_the_run_resumes(slow):
     process = in_the_middle(slow, 3, "-j", "2")
-    wait_for(lambda: (slow.results / "running.json").exists())
+    wait_for((slow.results / "running.json").exists)
     os.killpg(process.pid, signal.SIGHUP)
     assert ended_cleanly(slow, process) == -signal.SIGHUP
     assert not (slow.results / "running.json").exists()

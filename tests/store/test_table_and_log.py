@@ -5,7 +5,7 @@ import os
 from dataclasses import replace
 
 import numpy as np
-import pandas
+import pandas as pd
 import pyarrow.parquet as parquet
 import pytest
 
@@ -206,7 +206,7 @@ def test_equal_results_give_equal_tables(tmp_path):
 
 def test_pandas_reads_one_column_per_metric(store):
     write(store, result(0, metrics={"rms": 0.25, "cxe": np.inf}), result(1, metrics={"rms": 0.5, "auc": np.nan}))
-    frame = pandas.read_parquet(store.folder / "cells.parquet")
+    frame = pd.read_parquet(store.folder / "cells.parquet")
     assert frame["rms"].tolist() == [0.25, 0.5] and frame["cxe"].tolist()[0] == np.inf
     assert frame.groupby("learner")["rms"].mean().to_dict() == {"j48": 0.375}
     assert frame["dataset"].tolist() == ["adult", "adult"] and frame["repetition"].tolist() == [0, 1]

@@ -96,7 +96,7 @@ TWO_PERFECT, TWO_SHARES = ranked("forest", [0.001, 0.002]), ranked("shares", [0.
 FEW = VerdictContext({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
 RANKS = VerdictContext({"no": 9000, "yes": 50}, (0.91, 0.90, 0.92, 0.9, 0.91))
 LEAK = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
-SEVEN_CLASSES = VerdictContext({name: 200 for name in "abcdefg"}, (0.998,) * 5)
+SEVEN_CLASSES = VerdictContext(dict.fromkeys("abcdefg", 200), (0.998,) * 5)
 
 
 @pytest.mark.parametrize(

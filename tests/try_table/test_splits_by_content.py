@@ -42,7 +42,7 @@ def test_saved_experiment_keeps_its_splits_under_another_name(tmp_path, monkeypa
     written(frame, tmp_path / "one.csv")
     assert probcal("try", "one.csv", *WORDS, "-o", "a", "--save", "my.yaml").exit_code == 0
     card = (tmp_path / "my-data" / "one.yaml").read_text()
-    assert re.search(r'^seed_name: "labels-[0-9a-f]{16}"$', card, re.M)
+    assert re.search(r'^seed_name: "labels-[0-9a-f]{16}"$', card, re.MULTILINE)
     (tmp_path / "my-data" / "two.yaml").write_text(card.replace("name: one\n", "name: two\n"))
     (tmp_path / "my.yaml").write_text((tmp_path / "my.yaml").read_text().replace("one.yaml", "two.yaml"))
     assert probcal("run", "my.yaml", "-o", "b").exit_code == 0

@@ -67,7 +67,7 @@ def test_report_shows_the_printed_ranking(tried, report):
     _, text = tried
     printed = [line.split() for line in text.splitlines() if re.match(r" ?[0-9]+[* ] ", line)]
     table = report.split("<tbody>", 1)[1].split("</table>")[0]
-    shown = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>.*?</tr>", table, re.S)]
+    shown = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)]
     assert [row[1:4] for row in shown] == [row[1:4] for row in printed]
     assert len(printed) > 2 and "CXE" not in report
     charts = json.loads(report.split('id="data">')[1].split("</script>")[0])["trial"]

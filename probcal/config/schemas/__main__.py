@@ -209,8 +209,10 @@ def _section_schemas(part: str, table: Mapping[str, Builtin], parts: Schema) -> 
 def _parameters(component: type) -> Schema:
     """Return the schema of ``params``: kinds from the annotations, descriptions from the docstring."""
     text = inspect.getdoc(component) or ""
-    section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", text, re.S)
-    entries = re.findall(r"^(\w[\w, ]*) : [^\n]*\n(.*?)(?=^\w|\Z)", section[1] if section else "", re.M | re.S)
+    section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", text, re.DOTALL)
+    entries = re.findall(
+        r"^(\w[\w, ]*) : [^\n]*\n(.*?)(?=^\w|\Z)", section[1] if section else "", re.MULTILINE | re.DOTALL
+    )
     texts = {name: as_prose(description) for names, description in entries for name in names.split(", ")}
     # mypy forbids reading __init__ of a class, because a subclass may change its signature
     hints = get_type_hints(component.__init__)  # type: ignore[misc]  # __init__ of a class

@@ -91,7 +91,7 @@ def _download(identity: dict[str, Any], timeout: float, stall: float, attempts: 
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
         fault = _run_download(Path(folder), order, timeout)
         if fault is None:
-            table: Download = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
+            table: Download = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())  # noqa: S301  # of our own process
             return table
     advice = fault.get("advice") or ("try again later" if fault["later"] else "correct the card")
     place = server or "openml.org"

@@ -215,7 +215,7 @@ def _is_local(url: str) -> bool:
     return host in ("localhost", "::1") or re.fullmatch(r"127\.[0-9]+\.[0-9]+\.[0-9]+", host) is not None
 
 
-def _fault(error: Exception) -> dict[str, Any]:
+def _fault(error: Exception) -> dict[str, Any]:  # noqa: C901
     """Return ``reason`` (what happened), ``later`` (whether a later try may work) and ``advice`` (what else to do)."""
     from xml.parsers.expat import ExpatError
 

@@ -21,7 +21,7 @@ _GAP = 1e-5
 
 
 @njit(cache=True, nogil=True)
-def grow(
+def grow(  # noqa: C901
     nominal, n_levels, places, entries, ends, values, first, histograms, classes, weights, n_classes, min_leaf, binary
 ):  # fmt: skip
     """Return (whole numbers, (n_nodes, 4) int32, and real numbers, (n_nodes, 3 + 2 n_classes)) of the tree.
@@ -179,7 +179,7 @@ def _finish(node, counts, min_leaf, whole, real):
 
 
 @njit(cache=True, nogil=True)
-def _best_column(
+def _best_column(  # noqa: C901
     node, rows, row_weights, lists, own, span, binary, min_leaf, shapes, numerics, of_rows, scores, real
 ):  # fmt: skip
     """Return the column of the best split, or -1: the largest gain ratio among the gains that are not below average.

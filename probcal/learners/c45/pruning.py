@@ -32,7 +32,7 @@ def collapse(whole, real, n_classes):
 
 
 @njit(cache=True, nogil=True)
-def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_levels, places, classes, weights):
+def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_levels, places, classes, weights):  # noqa: C901
     """Replace subtrees by leaves, and if ``raises`` by their largest branch, where it lowers the estimated error.
 
     ``confidence``: of the upper limit of the error, and ``z`` its normal quantile. ``nominal``: (n_nominal, n_rows) and
@@ -285,7 +285,7 @@ def _n_wrong(counts, total):
     for kind in range(len(counts)):
         if counts[kind] - largest > _SMALL:
             largest = counts[kind]
-    return total - (largest if largest else counts[0])
+    return total - (largest or counts[0])
 
 
 @njit(cache=True, nogil=True)

@@ -114,7 +114,7 @@ def split_options(options: str) -> list[str]:
 @cache
 def schemes() -> dict[str, dict[str, _Flag]]:
     """Return the flags of each scheme that is allowed, by the full name of its class."""
-    table: dict[str, Any] = yaml.load(_TABLE.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    table: dict[str, Any] = yaml.load(_TABLE.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     also = table["also_of_classifiers"]
     return {
         **{f"weka.classifiers.{name}": _flags(f"{also} {text}") for name, text in table["classifiers"].items()},

@@ -186,10 +186,9 @@ def _rank_variants(title: str, numbers: list[NumberPair]) -> Ranking:
 
 
 def _rank_readings(numbers: list[NumberPair]) -> tuple[list[Ranking], list[RankedSetting]]:
-    """Return the readings with their variants, column by column, and the readings with their best variant of each
-    column.
+    """Return the readings with their variants, column by column, and the readings with their best variants.
 
-    The second list uses only columns that all readings have.
+    A column has its own best variant. The second list uses only columns that all readings have.
     """
     column_groups = group_by(numbers, lambda pair: pair.column)
     columns = [

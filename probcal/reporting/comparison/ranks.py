@@ -47,11 +47,10 @@ class Ranks:
 
 
 def rank_methods(stored: StoredExperiment, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
-    """Rank the methods by their means over the splits that all columns have. ∞ ranks last, equal means share their
-    ranks.
+    """Rank the methods by their means over the splits that all columns have.
 
-    Of several readings of a data set the first counts. Returns None with fewer than two columns or complete data
-    sets, and for a metric without a better end.
+    ∞ ranks last, and equal means share their ranks. Of several readings of a data set the first counts. Returns None
+    with fewer than two columns or complete data sets, and for a metric without a better end.
     """
     columns = stored.columns
     if resolve_metric(metric).no_end or len(columns) < 2:

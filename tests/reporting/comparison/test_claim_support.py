@@ -133,7 +133,7 @@ def test_column_order_does_not_change_verdicts(small, ten_columns):  # noqa: F81
 
 
 def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa: F811
-    numbers = {one: 0.5 for one in ten_columns} | {"j48.probing": 0.4001, "nb.probing": 0.3999}
+    numbers = dict.fromkeys(ten_columns, 0.5) | {"j48.probing": 0.4001, "nb.probing": 0.3999}
     cells = {("adult", column): [{"cxe": number}] * 4 for column, number in numbers.items()}
     store = small(paper=NAME, datasets={"adult": 4}, columns=ten_columns, metrics=("cxe",)).write(cells)
     [place] = first_places(Bootstrap(CheckedResults.of(store), ComparisonData()))

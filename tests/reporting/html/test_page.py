@@ -123,7 +123,7 @@ def test_text_from_a_folder_is_never_markup(everything, report):
                              traceback=HOSTILE, paper=None))  # fmt: skip
     root = parsed(path)
     assert not [one for one in root.iter("img") if one.get("onerror")]
-    scripts = [one for one in root.iter("script")]
+    scripts = list(root.iter("script"))
     assert len(scripts) == 5 and not [one for one in scripts if one.text and one.text.startswith("alert")]
     kept = json.loads(by_id(root, "data").text)["e1"]["datasets"][0]
     assert kept.startswith("</script>") and "\u202e" not in path.read_text(encoding="utf-8")
