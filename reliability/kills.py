@@ -96,10 +96,13 @@ def killed(folder: Path, number: signal.Signals, times: int, seed: int, alone: b
         tried.went_on(before, results)
         if code == 0:
             break
-        early += len(stored(results)) == len(before)
+        is_early = len(stored(results)) == len(before)
+        early += is_early
         too_early = code == -number  # no line of ours had run yet
         in_a_shell = 128 - code if code < 0 else code  # Python may end by SIGINT once it has been interrupted
-        if clean and not too_early and (in_a_shell != 130 or CLEAN not in said or "Traceback" in said):
+        # while Python loads its modules, the program does not know its command yet
+        is_told = CLEAN in said or (is_early and said.strip() == "interrupted")
+        if clean and not too_early and (in_a_shell != 130 or not is_told or "Traceback" in said):
             tried.wrong.append(f"exit code {code}: {said[-200:]}")
         if not wait_for(lambda one=process: not processes_of(one.pid), 20):
             tried.wrong.append(f"processes left: {processes_of(process.pid)}")
