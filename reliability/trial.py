@@ -90,8 +90,10 @@ def start(folder: Path, *words: str, before: Iterable[str] = (), **options: Any)
         "PROBCAL_TRUSTED": "bad_cells",
         **options.pop("environment", {}),
     }
+    # nohup and the background of a shell leave signals ignored, and probcal would then ignore them, too
+    signals = ("env", "--default-signal=HUP,INT")
     return subprocess.Popen(
-        [*before, sys.executable, "-m", "probcal", *words],
+        [*signals, *before, sys.executable, "-m", "probcal", *words],
         **{"cwd": folder, "env": environment, "text": True, "start_new_session": True}
         | {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         | options,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from probcal.cli import suggestions as complete
-from probcal.cli.options import DATA, command, note_missing_pictures
+from probcal.cli.options import DATA, command, note_missing_pictures, progress_bar
 from probcal.measure.maps import map_paths
+from probcal.runner.interruption import set_message
 
 if TYPE_CHECKING:
     from probcal.reading.number_form import Mark
@@ -52,9 +54,9 @@ if TYPE_CHECKING:
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option(
     "--draws",
-    type=click.IntRange(20, 100_000),
+    type=click.IntRange(0, 100_000),
     metavar="N",
-    help="Bootstrap draws (default: 1000; fewer for big files).",
+    help="Bootstrap draws (default: 1000; fewer for big files). 0: only intervals in closed form.",
 )
 @click.option(
     "--seed",
@@ -106,6 +108,15 @@ def measure(
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv")
-    measure(request, options, click.echo)
+    on_terminal = sys.stderr.isatty()
+    measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
     if report is not None:
         note_missing_pictures()
+
+
+def _print_early(line: str) -> None:
+    """Print a line of the values before their intervals are drawn, which an interruption leaves as they are."""
+    click.echo(line, err=True)
+    set_message(
+        "interrupted; the values above are final, their bootstrap intervals are missing, and no file was written"
+    )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
 from probcal.measure.cross_fitting import calibrate_all_rows, cross_fit
 from probcal.measure.file_columns import Floats, texts_of
 from probcal.measure.maps import new_map
-from probcal.measure.measurement import default_draws, measure_sections
+from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, read_predictions
-from probcal.measure.text import Measurement, csv_text_of, text_lines
+from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
 
 Printer = Callable[[str], None]
+FEWEST_ASKED_DRAWS = 20
+_MANY_ROWS = 100_000
+"""From so many rows on, the values are printed before their intervals."""
 _OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".json", ".gz", ".zip")
 
 
@@ -32,11 +36,15 @@ class MeasureOptions:
     csv: bool = False
 
 
-def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Printer) -> None:
+def measure(
+    request: PredictionsRequest, options: MeasureOptions, print_line: Printer,
+    print_early: Printer | None = None, progress: Callable[[list[Any]], Iterable[Any]] = iter,
+) -> None:  # fmt: skip
     """Measure the predictions of a file, calibrate them if asked, and write the files of the options.
 
-    ``print_line`` gets what the command prints. Raises ProbcalError for a file, a column or an option that cannot be
-    used, before anything is printed or written.
+    ``print_line`` gets what the command prints. For a file whose intervals take seconds, ``print_early`` gets the table
+    of values before them, and ``progress`` wraps the list of tables whose intervals are drawn. Raises ProbcalError for
+    a file, a column or an option that cannot be used, before anything is printed or written.
     """
     _refuse_options(options)
     predictions = read_predictions(request)
@@ -47,7 +55,14 @@ def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Pr
             _new_columns(predictions, options.map)
         calibrated = cross_fit(options.map, predictions, options.seed)
         full_fit = calibrate_all_rows(options.map, predictions)
-    sections = measure_sections(predictions, calibrated, draws, options.seed)
+
+    def show_values(sections: list[MeasuredSection]) -> None:
+        if print_early is not None and predictions.n_rows >= _MANY_ROWS:
+            values = Measurement(predictions, sections, options.map, draws, options.seed)
+            for line in value_lines(values):
+                print_early(line)
+
+    sections = measure_sections(predictions, calibrated, draws, options.seed, show_values, progress)
     measurement = Measurement(predictions, sections, options.map, draws, options.seed)
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
@@ -61,6 +76,11 @@ def measure(request: PredictionsRequest, options: MeasureOptions, print_line: Pr
 
 def _refuse_options(options: MeasureOptions) -> None:
     """Raise ProbcalError for options that cannot be followed."""
+    if options.draws is not None and 0 < options.draws < FEWEST_ASKED_DRAWS:
+        raise ProbcalError(
+            f"--draws {options.draws}: an interval needs at least {FEWEST_ASKED_DRAWS} draws; 0 gives intervals in"
+            " closed form, where a metric has one"
+        )
     if options.map is not None:
         new_map(options.map)
     if options.output is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,13 @@ from probcal.data.text_values import sort_labels
 from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.file_columns import MISSING_GROUP
 from probcal.measure.prediction_file import FilePredictions
+from probcal.metrics.closed_forms import (
+    auc_interval,
+    brier_interval,
+    log_loss_interval,
+    mean_interval,
+    share_interval,
+)
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
@@ -22,6 +29,7 @@ from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
 Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
+NO_INTERVAL = (math.nan, math.nan)
 MOST_DRAWS, FEWEST_DRAWS = 1000, 200
 _MOST_RESAMPLED_ROWS = 100_000_000
 """Number of rows in all draws, which takes about half a minute, and twice that with calibration."""
@@ -57,6 +65,8 @@ class Quantity:
     """Whether it is shown for the calibrated probabilities, too."""
     has_interval: bool = True
     """Whether it has an interval."""
+    closed_form: Callable[[Prediction], tuple[float, float]] | None = None
+    """Function of the rows that returns the interval without any draw."""
 
     @property
     def decimals(self) -> int:
@@ -82,11 +92,12 @@ def quantities(two_classes: bool) -> list[Quantity]:
         lines += [
             Quantity(
                 "base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, DrawnRows.base_rate,
-                has_calibration=False,
+                has_calibration=False, closed_form=lambda data: share_interval(data.rows, LEVEL),
             ),
             Quantity(
                 "mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base,
                 DrawnRows.mean_probability,
+                closed_form=lambda data: mean_interval(data.rows, data.rows.p, LEVEL),
             ),
         ]  # fmt: skip
     for name in (*METRICS, *ASKED_METRICS):
@@ -100,22 +111,34 @@ def quantities(two_classes: bool) -> list[Quantity]:
 def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
     if metric.name == "cxe":
         return [
-            Quantity("log_loss_bits", "log loss (bits)", value, metric, DrawnRows.log_loss),
+            Quantity(
+                "log_loss_bits", "log loss (bits)", value, metric, DrawnRows.log_loss,
+                closed_form=lambda data: log_loss_interval(data.rows, LEVEL),
+            ),
             Quantity(
                 "log_loss_nats", "log loss (nats)", lambda prediction: value(prediction) * math.log(2), metric,
                 lambda draws: draws.log_loss() * math.log(2),
+                closed_form=lambda data: log_loss_interval(data.rows, LEVEL, math.e),
             ),
         ]  # fmt: skip
     if metric.name == "rms":
         return [
-            Quantity("brier", "Brier score", lambda prediction: value(prediction) ** 2, metric, DrawnRows.squared_error)
-        ]
+            Quantity(
+                "brier", "Brier score", lambda prediction: value(prediction) ** 2, metric, DrawnRows.squared_error,
+                closed_form=lambda data: brier_interval(data.rows, LEVEL),
+            )
+        ]  # fmt: skip
     estimate = metric.name not in _P_VALUES
-    return [Quantity(metric.name, metric.short, value, metric, metric.drawn, estimate, has_interval=estimate)]
+    closed_form = _auc_interval if metric.name == "auc" else None
+    return [Quantity(metric.name, metric.short, value, metric, metric.drawn, estimate, estimate, closed_form)]
+
+
+def _auc_interval(data: Prediction) -> tuple[float, float]:
+    return auc_interval(data.ranked[0], LEVEL) if len(data.ranked) == 1 else (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
-class BootstrapInterval:
+class Interval:
     """Hold a number and its 95 % interval. ``low`` and ``high`` are NaN where there is none."""
 
     value: float
@@ -132,9 +155,9 @@ class Line:
     """Hold one quantity of the given probabilities, of the calibrated ones, and the difference of the two."""
 
     quantity: Quantity
-    before: BootstrapInterval
-    after: BootstrapInterval | None = None
-    change: BootstrapInterval | None = None
+    before: Interval
+    after: Interval | None = None
+    change: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -162,14 +185,20 @@ class MeasuredSection:
 
 
 def measure_sections(
-    predictions: FilePredictions, calibrated: Floats | None, draws: int, seed: int
-) -> list[MeasuredSection]:
-    """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None."""
+    predictions: FilePredictions, calibrated: Floats | None, draws: int, seed: int,
+    show_values: Callable[[list[MeasuredSection]], None] | None = None,
+    progress: Callable[[list[_Part]], Iterable[_Part]] = iter,
+) -> list[MeasuredSection]:  # fmt: skip
+    """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None.
+
+    ``show_values`` gets the sections before they have intervals, which take most of the time. ``progress`` wraps the
+    list of parts of the table while their intervals are drawn.
+    """
     table_quantities = quantities(predictions.is_binary)
-    return [
-        _section(predictions, calibrated, name, column, group, rows, table_quantities, draws, seed)
-        for name, column, group, rows in _parts(predictions)
-    ]
+    parts = [_Part.of(predictions, calibrated, *names, table_quantities) for names in _parts(predictions)]
+    if show_values is not None:
+        show_values([part.section(table_quantities, 0, seed) for part in parts])
+    return [part.section(table_quantities, draws, seed) for part in progress(parts)]
 
 
 def default_draws(predictions: FilePredictions) -> int:
@@ -188,40 +217,79 @@ def _parts(predictions: FilePredictions) -> Iterator[tuple[str, str, str, npt.ND
             yield f"{column} = {group}", column, group, np.flatnonzero(has_weight & (groups == group))
 
 
-def _section(
-    predictions: FilePredictions, calibrated: Floats | None, name: str, column: str, group: str,
-    rows: npt.NDArray[np.intp], quantities: Sequence[Quantity], draws: int, seed: int,
-) -> MeasuredSection:  # fmt: skip
-    p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
-    stages = [p] if calibrated is None else [p, calibrated[rows]]
-    values = [_values(y, stage, weight, quantities) for stage in stages]
-    support = row_support(y, p, weight, predictions.classes)
-    samples = np.full((len(stages), draws, len(quantities)), np.nan)
-    supported = [index for index, quantity in enumerate(quantities) if _has_interval(quantity, support)]
-    if supported:
-        chosen = [quantities[index] for index in supported]
-        measured = np.array([[row[place] for place in supported] for row in values])
-        own_seed = [seed, zlib.crc32(name.encode())]  # so that no group changes another's draws
-        samples[:, :, supported] = _bootstrap_values(y, stages, weight, chosen, measured, draws, own_seed)
-    if not support.has_p_value:
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Hold the rows of a section, and the values of their metrics."""
+
+    names: tuple[str, str, str]
+    """Name of the section, column and group."""
+    rows: npt.NDArray[np.intp]
+    y: npt.NDArray[np.int64]
+    stages: list[Floats]
+    """Given probabilities, and calibrated ones if there are any."""
+    weight: Floats
+    values: list[list[float]]
+    """The value of each quantity, for each stage."""
+    closed_forms: list[list[tuple[float, float]]]
+    """The interval of each quantity without any draw, for each stage. NaN where there is none."""
+    support: RowSupport
+    n_classes: int
+
+    @classmethod
+    def of(
+        cls, predictions: FilePredictions, calibrated: Floats | None, name: str, column: str, group: str,
+        rows: npt.NDArray[np.intp], quantities: Sequence[Quantity],
+    ) -> _Part:  # fmt: skip
+        p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
+        stages = [p] if calibrated is None else [p, calibrated[rows]]
+        data = [Prediction(y, stage, weight) for stage in stages]
+        values = [[float(quantity.value(stage)) for quantity in quantities] for stage in data]
+        support = row_support(y, p, weight, predictions.classes)
+        closed_forms = [
+            [
+                quantity.closed_form(stage)
+                if quantity.closed_form and _has_interval(quantity, support)
+                else NO_INTERVAL
+                for quantity in quantities
+            ]
+            for stage in data
+        ]
+        n_classes = len(predictions.classes)
+        return cls((name, column, group), rows, y, stages, weight, values, closed_forms, support, n_classes)
+
+    def section(self, quantities: Sequence[Quantity], draws: int, seed: int) -> MeasuredSection:
+        """Return the section, with intervals of ``draws`` bootstrap draws. With 0 draws, they are in closed form."""
+        y, p, values = self.y, self.stages[0], [[*row] for row in self.values]
+        samples = np.full((len(self.stages), draws, len(quantities)), np.nan)
+        supported = [index for index, quantity in enumerate(quantities) if _has_interval(quantity, self.support)]
+        if supported and draws:
+            chosen = [quantities[index] for index in supported]
+            measured = np.array([[row[place] for place in supported] for row in values])
+            own_seed = [seed, zlib.crc32(self.names[0].encode())]  # so that no group changes another's draws
+            samples[:, :, supported] = _bootstrap_values(y, self.stages, self.weight, chosen, measured, draws, own_seed)
+        if not self.support.has_p_value:
+            for index, quantity in enumerate(quantities):
+                values[0][index] = math.nan if quantity.name in _P_VALUES else values[0][index]
+        lines = []
         for index, quantity in enumerate(quantities):
-            values[0][index] = math.nan if quantity.name in _P_VALUES else values[0][index]
-    lines = []
-    for index, quantity in enumerate(quantities):
-        bounds = _bounds(quantity)
-        intervals = [_interval(values[stage][index], samples[stage, :, index], *bounds) for stage in range(len(stages))]
-        if len(stages) == 1 or not quantity.has_calibration:
-            lines.append(Line(quantity, intervals[0]))
-            continue
-        before, after = intervals
-        with np.errstate(invalid="ignore"):
-            change = _interval(np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index])
-        lines.append(Line(quantity, before, after, change))
-    observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
-    counts = np.bincount(y, minlength=len(predictions.classes)).tolist()
-    return MeasuredSection(
-        name, column, group, rows, tuple(counts), lines, support, tuple(rows[observed == 0].tolist())
-    )
+            bounds = _bounds(quantity)
+            before, *others = [
+                _interval(stage_values[index], stage_samples[:, index], *bounds)
+                if draws
+                else Interval(stage_values[index], *stage_forms[index])
+                for stage_values, stage_samples, stage_forms in zip(values, samples, self.closed_forms, strict=True)
+            ]
+            if not others or not quantity.has_calibration:
+                lines.append(Line(quantity, before))
+                continue
+            [after] = others
+            with np.errstate(invalid="ignore"):
+                change = _interval(np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index])
+            lines.append(Line(quantity, before, after, change))
+        observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
+        counts = tuple(np.bincount(y, minlength=self.n_classes).tolist())
+        impossible = tuple(self.rows[observed == 0].tolist())
+        return MeasuredSection(*self.names, self.rows, counts, lines, self.support, impossible)
 
 
 def _has_interval(quantity: Quantity, support: RowSupport) -> bool:
@@ -339,7 +407,7 @@ def _bounds(quantity: Quantity) -> tuple[float, float]:
     return quantity.metric.least, quantity.metric.most
 
 
-def _interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: float = math.inf) -> BootstrapInterval:
+def _interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: float = math.inf) -> Interval:
     """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric.
 
     A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
@@ -348,6 +416,6 @@ def _interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: 
     """
     finite = draws[np.isfinite(draws)]
     if not math.isfinite(value) or len(finite) < 2:
-        return BootstrapInterval(float(value))
+        return Interval(float(value))
     low, high = 2 * value - np.quantile(finite, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
-    return BootstrapInterval(float(value), float(max(minimum, min(low, value))), float(min(maximum, max(high, value))))
+    return Interval(float(value), float(max(minimum, min(low, value))), float(min(maximum, max(high, value))))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, join_first, printable, wrap_line
 from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
-from probcal.measure.measurement import FEW_DRAWS, BootstrapInterval, Line, MeasuredSection
+from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 
@@ -69,7 +69,7 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
     text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
-    widths = [max(lengths) for lengths in ([len(row[index]) for row in text_rows] for index in range(len(header)))]
+    widths = [max(len(cell) for cell in column) for column in zip(*text_rows, strict=True)]
     widths[0] = max(len(row[0]) for row in text_rows[1:])
     is_long = len(text_rows[0][0]) > widths[0]
     if is_long:
@@ -120,7 +120,12 @@ def legend(measurement: Measurement) -> list[str]:
     lines.append("; ".join(f"{label}: {meaning}" for label, meaning in meanings.items()) + ".")
     slow = [quantity.label for quantity in quantities if quantity.has_interval and quantity.metric.measured == "asked"]
     few_draws = f" ({FEW_DRAWS} for {slow[0]} and below)" if slow and measurement.draws > FEW_DRAWS else ""
-    lines.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows{few_draws}, seed {measurement.seed}.")
+    if measurement.draws:
+        lines.append(
+            f"Intervals: {measurement.draws:,} bootstrap draws of the rows{few_draws}, seed {measurement.seed}."
+        )
+    else:
+        lines.append("Intervals in closed form: Wilson's for the base rate, DeLong's for the AUC, normal for means.")
     if measurement.map is not None:
         lines.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
         lines.append(
@@ -142,6 +147,15 @@ def text_lines(measurement: Measurement) -> Iterator[str]:
             yield from wrap_line(printable(sentence), hang=0)
 
 
+def value_lines(measurement: Measurement) -> Iterator[str]:
+    """Yield the values of sections that have no intervals yet."""
+    for section in measurement.sections:
+        yield from table_lines(section, measurement.map)
+        yield ""
+    yield "These values are final. The intervals above are in closed form."
+    yield f"The bootstrap intervals of all metrics need {measurement.draws:,} draws, which are made now."
+
+
 def csv_text_of(measurement: Measurement) -> str:
     """Return every number with all its digits as CSV. ``value`` may be ``inf``, and is empty where it is undefined."""
     return csv_text([HEADER, *_csv_rows(measurement)]).rstrip("\n")
@@ -158,7 +172,7 @@ def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
                     yield [*first, str(stage), line.quantity.name, *numbers]
 
 
-def _cells(interval: BootstrapInterval, decimals: int) -> list[str]:
+def _cells(interval: Interval, decimals: int) -> list[str]:
     value, low, high = (number(bound, decimals) for bound in (interval.value, interval.low, interval.high))
     return [value, "" if math.isnan(interval.low) else f"{low} to {high}"]
 

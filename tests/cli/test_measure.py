@@ -179,3 +179,8 @@ def test_maps_are_completed_without_numpy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "isotonic False\n"
+
+
+def test_no_draws_are_allowed_and_few_are_refused(here):
+    assert "Intervals in closed form" in measured("a.csv", *CALL[:4], "--draws", 0)
+    assert "--draws 7: an interval needs at least 20 draws" in refused("measure", "a.csv", *CALL[:4], "--draws", 7)

@@ -217,3 +217,21 @@ def test_header_and_table_count_the_same_rows(tmp_path):
     assert f"{used.y.sum()} rows ({100 * used.y.mean():.3g} %), {100 * share:.3g} % of the weight" in text
     assert "note: left out: 30 rows of weight 0" in text
     assert f"base rate         {share:.4f}" in text and "rows                  30\n" in text
+
+
+def test_values_are_shown_before_their_intervals(tmp_path):
+    shown, waited_for = [], []
+    predictions = read_table(two_classes(), tmp_path, groups=("sex",))
+    sections = measure_sections(predictions, None, 20, 0, shown.extend, lambda parts: waited_for.append(parts) or parts)
+    assert [values(section) for section in shown] == [values(section) for section in sections]
+    assert len(waited_for[0]) == len(shown) == 3
+
+
+def test_without_draws_intervals_are_in_closed_form(tmp_path):
+    [section] = measured(two_classes(), tmp_path, draws=0)
+    with_interval = {line.quantity.name for line in section.lines if not math.isnan(line.before.low)}
+    assert with_interval == {"base_rate", "mean_probability", "log_loss_bits", "log_loss_nats", "brier", "auc"}
+    [drawn] = measured(two_classes(), tmp_path, draws=1000)
+    for name in with_interval:
+        closed, bootstrap = section.line(name).before, drawn.line(name).before
+        assert closed.high - closed.low == pytest.approx(bootstrap.high - bootstrap.low, rel=0.12)
