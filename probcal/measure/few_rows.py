@@ -39,16 +39,24 @@ class RowSupport:
     """What is too few, empty where nothing is."""
 
 
-def row_support(y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tuple[str, ...]) -> RowSupport:
+def row_support(
+    y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tuple[str, ...], squares: Floats | None = None
+) -> RowSupport:
     """Return what the rows of one table support. All weights are above 0.
+
+    With ``squares``, (n_rows,), each row stands for many, with this sum of squared weights.
 
     Rows count as Kish's effective number: as many rows of equal weight as have the same variance of a mean. Two classes
     need rows of both. The losses of several classes need rows outside the most frequent class.
     """
-    n_rows = effective_rows(weight)
-    class_rows = [effective_rows(weight[y == label]) for label in range(len(classes))]
+    largest = weight.max(initial=0.0) or 1.0
+    weight = weight / largest
+    squares = weight**2 if squares is None else squares / largest**2
+    n_rows = effective_rows(weight, squares)
+    class_rows = [effective_rows(weight[y == label], squares[y == label]) for label in range(len(classes))]
     rarest = int(np.argmin(class_rows))
-    others = effective_rows(weight[y != np.bincount(y, weight).argmax()])
+    is_other = y != np.bincount(y, weight).argmax()
+    others = effective_rows(weight[is_other], squares[is_other])
     has_losses = n_rows >= FEWEST_ROWS and others >= FEWEST_CLASS_ROWS
     has_all = n_rows >= FEWEST_ROWS and class_rows[rarest] >= FEWEST_CLASS_ROWS
     if n_rows < FEWEST_ROWS:
@@ -61,12 +69,11 @@ def row_support(y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tu
     return RowSupport(has_losses, has_all, n_rows >= FEWEST_ROWS and _supports_p_value(p, weight), reason)
 
 
-def effective_rows(weight: Floats) -> float:
+def effective_rows(weight: Floats, squares: Floats) -> float:
     """Return Kish's effective number of rows, ``(sum w)^2 / sum w^2``, or 0 without rows."""
     if not len(weight):
         return 0.0
-    scaled = weight / weight.max()
-    return float(scaled.sum() ** 2 / (scaled**2).sum()) * (1 + 1e-12)  # 20 equal rows are 20
+    return float(weight.sum() ** 2 / squares.sum()) * (1 + 1e-12)  # 20 equal rows are 20
 
 
 def _supports_p_value(p: Floats, weight: Floats) -> bool:

@@ -28,7 +28,7 @@ Texts = npt.NDArray[np.object_]
 MISSING_GROUP = "(missing)"
 ROUNDING = 1e-6
 """How far a probability may lie beyond 0 or 1: ten roundings of float32."""
-_MOST_GROUPS = 50
+MOST_GROUPS = 50
 _PERCENT_SHARE = 0.5
 """Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
 _SIGN = "[%\N{FULLWIDTH PERCENT SIGN}]"
@@ -140,10 +140,10 @@ class FileColumn:
             groups = [whole.get(group, group) for group in groups]
         elif {group.casefold() for group in distinct} <= _BOOLEANS:
             groups = [group.casefold() if group in distinct else group for group in groups]
-        if (n := len(set(groups)) + bool((codes < 0).any())) > _MOST_GROUPS:
+        if (n := len(set(groups)) + bool((codes < 0).any())) > MOST_GROUPS:
             raise DataError(
                 f'--group: column "{self.name}" of {self.table.origin_name} has {n:,} different values, and at most '
-                f"{_MOST_GROUPS} groups are measured; join groups, or name another column"
+                f"{MOST_GROUPS} groups are measured; join groups, or name another column"
             )
         names: Texts = np.array([*groups, MISSING_GROUP], dtype=object)
         return np.asarray(names[codes])

@@ -47,7 +47,7 @@ def measure(
     a file, a column or an option that cannot be used, before anything is printed or written.
     """
     _refuse_options(options)
-    predictions = read_predictions(request)
+    predictions = _read(request, options, progress)
     draws = default_draws(predictions) if options.draws is None else options.draws
     calibrated, full_fit = None, None
     if options.map is not None:
@@ -67,11 +67,33 @@ def measure(
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
-        _write_file("--report", options.report, page(measurement, calibrated))
+        _write_file("--report", options.report, page(measurement))
     if options.output is not None and options.map is not None and full_fit is not None:
         write_calibrated(options.output, predictions, options.map, full_fit)
     for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
         print_line(line)
+
+
+def _read(
+    request: PredictionsRequest, options: MeasureOptions, progress: Callable[[list[Any]], Iterable[Any]]
+) -> FilePredictions:
+    """Return all rows of the source of a request, or their summary where they are too many."""
+    from probcal.measure import many_files  # imports Parquet, which other files do not need
+
+    files = many_files.parquet_files(request.source)
+    path = Path(request.source)
+    if files is None and path.suffix == ".parquet" and path.is_file():
+        files = [path]
+    if files is None:
+        return read_predictions(request)
+    if (n_rows := many_files.n_rows_of(files)) <= many_files.EXACT_ROWS:
+        return read_predictions(request, None if files == [path] else many_files.joined_table(request.source, files))
+    if options.map is not None:
+        raise ProbcalError(
+            f"--calibrate keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}, which are"
+            " more than any map needs"
+        )
+    return many_files.summarised(request.source, files, request, lambda read, paths: map(read, progress(paths)))
 
 
 def _refuse_options(options: MeasureOptions) -> None:

@@ -14,6 +14,7 @@ from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.measure.measurement import MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
+from probcal.measure.summary import SummarisedPredictions
 from probcal.measure.text import Measurement, description, findings, legend, table
 from probcal.reporting.html.charts import Picture, missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
@@ -39,15 +40,15 @@ class PageSection:
     """Whether the picture has bars and bands. They need as many rows as the intervals of the table."""
 
 
-def page(measurement: Measurement, calibrated: Floats | None) -> str:
-    """Return the text of the page. ``calibrated`` holds the cross-fitted probabilities, or None."""
+def page(measurement: Measurement) -> str:
+    """Return the text of the page."""
     predictions = measurement.predictions
     sections = []
     for section in measurement.sections:
         header, rows = table(section, measurement.map)
         picture = styled_picture(
             f"Reliability: {section.name}",
-            partial(reliability_figure, predictions, section, calibrated, measurement.map),
+            partial(reliability_figure, predictions, section, measurement.map),
         )
         sections.append(PageSection(section.name, header, rows, picture, section.support.has_all))
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [missing_pictures_note()])]
@@ -62,25 +63,24 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
     )
 
 
-def reliability_figure(
-    predictions: FilePredictions, section: MeasuredSection, calibrated: Floats | None, map: str | None
-) -> Figure:
-    """Return the diagram of the given probabilities and, if any, of the ``calibrated`` ones, (n_rows, n_classes).
+def reliability_figure(predictions: FilePredictions, section: MeasuredSection, map: str | None) -> Figure:
+    """Return the diagram of the given probabilities of a section and, if any, of the calibrated ones.
 
     With several classes it shows the likeliest class of each row.
     """
     from probcal.plots.reliability import ReliabilityDisplay
     from probcal.reporting.drawing import COLOURS, titled_figure
 
-    rows = section.rows
-    stages = {"before": predictions.p[rows]} | ({} if calibrated is None else {str(map): calibrated[rows]})
-    bands = "confidence" if section.support.has_all else None  # the band of one row would have the width 0
+    stages = {"before": section.p} | ({} if section.calibrated is None else {str(map): section.calibrated})
+    has_bands = section.support.has_all and not isinstance(predictions, SummarisedPredictions)
+    # the band of one row would have the width 0, and that of millions of rows nearly
+    bands = "confidence" if has_bands else None
     figure = titled_figure(printable(section.name, 40), 4.2, 4.2)
     axes = figure.add_subplot()
     for number, (name, p) in enumerate(stages.items()):
         ReliabilityDisplay.from_predictions(
-            *_binary_predictions(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands=bands,
-            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(rows))), name=name, ax=axes, color=COLOURS[number],
+            *_binary_predictions(section.y, p), sample_weight=section.weight, bands=bands, name=name, ax=axes,
+            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(section.y))), color=COLOURS[number],
         )  # fmt: skip
     suffix = "" if predictions.is_binary else " of the likeliest class"
     axes.set_xlabel(f"Predicted probability{suffix}")

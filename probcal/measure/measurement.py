@@ -6,7 +6,7 @@ import math
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from probcal.data.text_values import sort_labels
 from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.file_columns import MISSING_GROUP
 from probcal.measure.prediction_file import FilePredictions
+from probcal.measure.summary import Cells, SummarisedPredictions
 from probcal.metrics.closed_forms import (
     auc_interval,
     brier_interval,
@@ -169,8 +170,11 @@ class MeasuredSection:
     column: str
     """The column of the group, empty for all rows."""
     group: str
-    rows: npt.NDArray[np.intp]
-    """Numbers of its rows, counted from 0."""
+    y: npt.NDArray[np.int64]
+    p: Floats
+    """Given probabilities."""
+    weight: Floats
+    calibrated: Floats | None
     counts: tuple[int, ...]
     """Rows of each class."""
     lines: list[Line]
@@ -178,6 +182,10 @@ class MeasuredSection:
     """Whether the rows suffice for intervals and a p-value."""
     impossible_rows: tuple[int, ...] = field(default=())
     """Numbers of the rows whose observed class had predicted probability 0, in the given probabilities."""
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.counts)
 
     def line(self, name: str) -> Line | None:
         """Return the line of a quantity, or None if it has none."""
@@ -195,7 +203,10 @@ def measure_sections(
     list of parts of the table while their intervals are drawn.
     """
     table_quantities = quantities(predictions.is_binary)
-    parts = [_Part.of(predictions, calibrated, *names, table_quantities) for names in _parts(predictions)]
+    if isinstance(predictions, SummarisedPredictions):
+        parts = [_Part.of_cells(*part, predictions.classes, table_quantities) for part in _cells_of(predictions)]
+    else:
+        parts = [_Part.of(predictions, calibrated, *names, table_quantities) for names in _parts(predictions)]
     if show_values is not None:
         show_values([part.section(table_quantities, 0, seed) for part in parts])
     return [part.section(table_quantities, draws, seed) for part in progress(parts)]
@@ -205,6 +216,15 @@ def default_draws(predictions: FilePredictions) -> int:
     """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
     sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
     return max(FEWEST_DRAWS, min(MOST_DRAWS, _MOST_RESAMPLED_ROWS // predictions.n_rows, _MOST_TABLE_DRAWS // sections))
+
+
+def _cells_of(predictions: SummarisedPredictions) -> Iterator[tuple[tuple[str, str, str], Cells]]:
+    """Yield the names and cells of each section."""
+    yield ("all rows", "", ""), predictions.cells
+    for column in dict.fromkeys(column for column, _ in predictions.group_cells):
+        groups = {group: cells for (other, group), cells in predictions.group_cells.items() if other == column}
+        for group in [*sort_labels(set(groups) - {MISSING_GROUP}), *({MISSING_GROUP} & set(groups))]:
+            yield (f"{column} = {group}", column, group), groups[group]
 
 
 def _parts(predictions: FilePredictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
@@ -233,7 +253,21 @@ class _Part:
     closed_forms: list[list[tuple[float, float]]]
     """The interval of each quantity without any draw, for each stage. NaN where there is none."""
     support: RowSupport
-    n_classes: int
+    counts: tuple[int, ...]
+    squares: Floats | None = None
+    """Sums of squared weights, (n_rows,), if each row stands for many. None otherwise."""
+
+    @classmethod
+    def of_cells(
+        cls, names: tuple[str, str, str], cells: Cells, classes: tuple[str, ...], quantities: Sequence[Quantity]
+    ) -> _Part:
+        """Return the part of a summary, which has neither a p-value nor closed forms. Both need single rows."""
+        y, p, weight = cells.y, cells.p, cells.weight
+        values = _values(y, p, weight, quantities)
+        support = replace(row_support(y, p, weight, classes, cells.squares), has_p_value=False)
+        closed_forms = [NO_INTERVAL] * len(quantities)
+        no_rows = np.empty(0, np.intp)
+        return cls(names, no_rows, y, [p], weight, [values], [closed_forms], support, cells.counts, cells.squares)
 
     @classmethod
     def of(
@@ -254,8 +288,8 @@ class _Part:
             ]
             for stage in data
         ]
-        n_classes = len(predictions.classes)
-        return cls((name, column, group), rows, y, stages, weight, values, closed_forms, support, n_classes)
+        counts = tuple(np.bincount(y, minlength=len(predictions.classes)).tolist())
+        return cls((name, column, group), rows, y, stages, weight, values, closed_forms, support, counts)
 
     def section(self, quantities: Sequence[Quantity], draws: int, seed: int) -> MeasuredSection:
         """Return the section, with intervals of ``draws`` bootstrap draws. With 0 draws, they are in closed form."""
@@ -266,7 +300,9 @@ class _Part:
             chosen = [quantities[index] for index in supported]
             measured = np.array([[row[place] for place in supported] for row in values])
             own_seed = [seed, zlib.crc32(self.names[0].encode())]  # so that no group changes another's draws
-            samples[:, :, supported] = _bootstrap_values(y, self.stages, self.weight, chosen, measured, draws, own_seed)
+            samples[:, :, supported] = _bootstrap_values(
+                y, self.stages, self.weight, chosen, measured, draws, own_seed, self.squares
+            )
         if not self.support.has_p_value:
             for index, quantity in enumerate(quantities):
                 values[0][index] = math.nan if quantity.name in _P_VALUES else values[0][index]
@@ -287,9 +323,9 @@ class _Part:
                 change = _interval(np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index])
             lines.append(Line(quantity, before, after, change))
         observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
-        counts = tuple(np.bincount(y, minlength=self.n_classes).tolist())
-        impossible = tuple(self.rows[observed == 0].tolist())
-        return MeasuredSection(*self.names, self.rows, counts, lines, self.support, impossible)
+        impossible = tuple(self.rows[observed == 0].tolist()) if len(self.rows) else ()
+        calibrated = self.stages[1] if len(self.stages) > 1 else None
+        return MeasuredSection(*self.names, y, p, self.weight, calibrated, self.counts, lines, self.support, impossible)
 
 
 def _has_interval(quantity: Quantity, support: RowSupport) -> bool:
@@ -305,16 +341,18 @@ def _values(
 
 def _bootstrap_values(
     y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity],
-    measured: Floats, draws: int, seed: Sequence[int],
+    measured: Floats, draws: int, seed: Sequence[int], squares: Floats | None = None,
 ) -> Floats:  # fmt: skip
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
-    Slow metrics are NaN after ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows
-    themselves. What pooling of predictions moves in these is taken out of each draw.
+    With ``squares``, each row stands for many, with this sum of squared weights. Slow metrics are NaN after
+    ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows themselves. What pooling of
+    predictions moves in these is taken out of each draw.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     y, weight, stages = y[order], weight[order], [stage[order] for stage in stages]
+    squares = None if squares is None else squares[order]
     has_two_classes = stages[0].ndim == 1 or stages[0].shape[1] == 2
     drawn_of = {
         place: quantity.drawn
@@ -331,7 +369,7 @@ def _bootstrap_values(
                     shift = measured[number, place] - float(drawn(itself)[0])
                     values[number, :, place] = shift if math.isfinite(shift) else 0.0
             begin = 0
-            for batch in _drawn_batches(pooled, weight, draws, np.random.default_rng(seed)):
+            for batch in _drawn_batches(pooled, weight, draws, np.random.default_rng(seed), squares):
                 end = begin + len(batch[0].total)
                 for place, drawn in drawn_of.items():
                     is_measured = begin < FEW_DRAWS or quantities[place].is_fast
@@ -339,7 +377,7 @@ def _bootstrap_values(
                         values[number, begin:end, place] += drawn(drawn_rows) if is_measured else np.nan
                 begin = end
         random = np.random.default_rng(seed)
-        for draw in range(draws if single else 0):
+        for draw in range(draws if single and squares is None else 0):
             few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
             weight_drawn = weight * _drawn_times(len(y), random)
             for number, p in enumerate(stages):
@@ -378,18 +416,25 @@ class _PooledRows:
 
 
 def _drawn_batches(
-    pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator
+    pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator, squares: Floats | None
 ) -> Iterator[list[DrawnRows]]:
     """Yield batches of draws, each with one ``DrawnRows`` for each stage.
 
-    Many rows of equal weight are not drawn one by one. The number of rows that a draw takes from each block and label
-    has a multinomial distribution, which is drawn instead.
+    Rows that stand for many (``squares``) are drawn by Poisson's distribution, with the mean and the variance of their
+    weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum. Many rows of
+    equal weight are not drawn one by one. The number of rows that a draw takes from each block and label has a
+    multinomial distribution, which is drawn instead.
     """
     n_rows = len(weight)
     draws_counts = len(pooled) == 1 and n_rows > _FEW_ROWS and bool((weight == weight[0]).all())
     shares = pooled[0].counts(weight) / weight.sum()
     for begin in range(0, draws, _BATCH):
         size = min(_BATCH, draws - begin)
+        if squares is not None:
+            total, square = pooled[0].counts(weight), pooled[0].counts(squares)
+            unit = np.divide(square, total, out=np.ones_like(total), where=total > 0)  # the weight of each row
+            yield [pooled[0].drawn(unit * random.poisson(total / unit, size=(size, len(total))))]
+            continue
         if draws_counts:
             yield [pooled[0].drawn(weight[0] * random.multinomial(n_rows, shares, size=size))]
             continue

@@ -99,9 +99,12 @@ class FilePredictions:
         return f"line {self.table.lines[row]}" if self.table.lines is not None else f"row {row + 1}"
 
 
-def read_predictions(request: PredictionsRequest) -> FilePredictions:
-    """Read the file of a request. Raise DataError with the line for what is no probability, label, weight or group."""
-    table = read_table(request.source)
+def read_predictions(request: PredictionsRequest, table: UserTable | None = None) -> FilePredictions:
+    """Read the file of a request. Raise DataError with the line for what is no probability, label, weight or group.
+
+    ``table`` is the content of the file, if it was read already.
+    """
+    table = read_table(request.source) if table is None else table
     target_column = _column(table, "--target", request.target)
     columns = _probability_columns(table, request.probability)
     weight_column = None if request.weight is None else _column(table, "--weight", request.weight)
@@ -242,9 +245,7 @@ def _classes(
     labels, positive = list(target.counts), user_positive and target.positive
     source = f'{table.origin_name}: column "{target.name}"'
     if len(columns) == 1:
-        positive = positive or _positive_of(labels, source, columns[0])
-        negatives = [label for label in labels if label != positive]
-        return (negatives[0] if len(negatives) == 1 else f"not {positive}", positive), [0]
+        return label_order(labels, source, columns[0], positive), [0]
     column_labels = _labels_of_columns(columns, labels, source)
     classes = sort_labels(column_labels)
     if len(classes) == 2:
@@ -253,6 +254,13 @@ def _classes(
     elif positive:
         raise DataError("--positive is for two classes, or for one column of probabilities; leave it out")
     return tuple(classes), [column_labels.index(label) for label in classes]
+
+
+def label_order(labels: Sequence[str], source: str, column: str, positive: str | None) -> tuple[str, str]:
+    """Return the negative and the positive label of one column of probabilities."""
+    positive = positive or _positive_of(labels, source, column)
+    negatives = [label for label in labels if label != positive]
+    return negatives[0] if len(negatives) == 1 else f"not {positive}", positive
 
 
 def _positive_of(labels: Sequence[str], source: str, column: str, default: str | None = None) -> str:

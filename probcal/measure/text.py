@@ -55,7 +55,7 @@ def table(section: MeasuredSection, map: str | None) -> tuple[list[str], list[li
         header = [section.name, "value", interval]
     else:
         header = [section.name, "before", interval, "after", interval, "change"]
-    first = ["rows", f"{len(section.rows):,}"]
+    first = ["rows", f"{section.n_rows:,}"]
     rows = [first + [""] * (len(header) - len(first))]
     for line in section.lines:
         decimals = line.quantity.decimals
@@ -91,7 +91,7 @@ def findings(measurement: Measurement) -> list[str]:
             f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {location}. "
             "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
-    if n_certain := _certain_rows(section, predictions):
+    if n_certain := _certain_rows(section):
         rows = counted(n_certain, "row has", "rows have")
         lines.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
     if baseline := _baseline_text(section, predictions):
@@ -163,7 +163,7 @@ def csv_text_of(measurement: Measurement) -> str:
 
 def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
     for section in measurement.sections:
-        first = [section.column, section.group, str(len(section.rows))]
+        first = [section.column, section.group, str(section.n_rows)]
         for line in section.lines:
             stages = [("before", line.before), (measurement.map, line.after), ("change", line.change)]
             for stage, interval in stages:
@@ -191,11 +191,11 @@ def number(value: float, decimals: int = 4) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 10 else f"{value:.4g}"
 
 
-def _certain_rows(section: MeasuredSection, predictions: FilePredictions) -> int:
+def _certain_rows(section: MeasuredSection) -> int:
     """Return the number of rows with a predicted probability of 0 or 1, or 0 where no slope is shown."""
     if section.line("slope") is None:
         return 0
-    p = predictions.p[section.rows]
+    p = section.p
     is_certain = (p == 0) | (p == 1) if p.ndim == 1 else (p == 0).any(axis=1)
     return int(is_certain.sum())
 
@@ -205,8 +205,8 @@ def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> st
     loss = section.line("log_loss_bits")
     if loss is None:
         return None
-    weight = predictions.weight[section.rows]
-    sums = [weight[predictions.y[section.rows] == label].sum() for label in range(len(predictions.classes))]
+    weight = section.weight
+    sums = [weight[section.y == label].sum() for label in range(len(predictions.classes))]
     constant = -sum(total / weight.sum() * math.log2(total / weight.sum()) for total in sums if total)
     baseline = "the base rate" if predictions.is_binary else "the share of each class"
     prefix = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""

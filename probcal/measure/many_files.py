@@ -1,0 +1,236 @@
+"""Predictions in many Parquet files, or in one of many millions of rows, read batch by batch into summaries.
+
+Below ``EXACT_ROWS`` all rows are kept and measured exactly. From there on, memory does not grow with the rows.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from probcal.data.text_values import as_text
+from probcal.errors import DataError, did_you_mean
+from probcal.measure.file_columns import MISSING_GROUP, MOST_GROUPS, ROUNDING, Floats, same_label
+from probcal.measure.prediction_file import PredictionsRequest, label_order
+from probcal.measure.summary import NO_ROWS, Cells, CellSums, SummarisedPredictions
+from probcal.reading.parquet_file import read_parquet_columns
+from probcal.reading.table import STANDARD_INPUT, UserTable
+from probcal.reading.text_column import is_text
+
+EXACT_ROWS = 5_000_000
+"""Rows up to which predictions are measured exactly."""
+_BATCH = 1_000_000
+_MOST_LABELS = 50
+Stratum = tuple[str, str, str]
+"""Label, column of a group, and group. The latter two are empty for all rows."""
+Sums = dict[Stratum, CellSums]
+Mapper = Callable[[Callable[[Path], Sums], list[Path]], Iterable[Sums]]
+
+
+def parquet_files(source: str) -> list[Path] | None:
+    """Return the files of a folder or a pattern such as ``logs/*.parquet``, in order of their names.
+
+    Returns None for a single file and standard input. Raises DataError where a folder or a pattern has no such file.
+    """
+    path = Path(source)
+    if source == STANDARD_INPUT or path.is_file():
+        return None
+    if path.is_dir():
+        hidden = (".", "_")  # what writers leave beside their files
+        found = [one for one in path.rglob("*.parquet") if not one.name.startswith(hidden)]
+        fault = f"{source} is a folder without a .parquet file; name the folder of your predictions"
+    elif glob.has_magic(source):
+        found = [Path(name) for name in glob.glob(source, recursive=True)]
+        fault = f"no file matches {source}; put the pattern in quotes, and check the folder"
+    else:
+        return None
+    if not found:
+        raise DataError(fault)
+    if other := next((one for one in found if one.suffix != ".parquet"), None):
+        raise DataError(f"{other}: many files are read as Parquet only; let the pattern end with .parquet")
+    return sorted(found)
+
+
+def n_rows_of(files: Iterable[Path]) -> int:
+    """Return the number of rows that the files state."""
+    return sum(_opened(path).metadata.num_rows for path in files)
+
+
+def joined_table(source: str, files: list[Path]) -> UserTable:
+    """Return the rows of all files as one table. All must have the columns of the first."""
+    tables = [read_parquet_columns(path.read_bytes(), path) for path in files]
+    names = tables[0][0]
+    for path, (other, _) in zip(files, tables, strict=True):
+        if other != names:
+            raise DataError(f"{path}: has other columns than {files[0]}; give files with the same columns")
+    columns = []
+    for index, name in enumerate(names):
+        parts = [columns[index] for _, columns in tables]
+        try:
+            columns.append(_joined(parts))
+        except pa.ArrowException:
+            types = " and ".join(dict.fromkeys(str(part.type) for part in parts))
+            raise DataError(f'{source}: column "{name}" has the types {types}; write one type') from None
+    return UserTable(Path(source).name, source, names, columns, [_files_text(files)])
+
+
+def _joined(parts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    if any(is_text(part.type) for part in parts):
+        plain = [part.cast(pa.large_string()) for part in parts]
+        return pa.chunked_array([pa.chunked_array(plain).combine_chunks().dictionary_encode()])
+    return pa.chunked_array([pa.concat_tables([pa.table([part], ["one"]) for part in parts])["one"].combine_chunks()])
+
+
+def _files_text(files: list[Path]) -> str:
+    return f"{len(files):,} Parquet files" if len(files) > 1 else "a Parquet file"
+
+
+def summarised(source: str, files: list[Path], request: PredictionsRequest, mapped: Mapper) -> SummarisedPredictions:
+    """Return the summary of the predictions in ``files``. ``mapped`` applies a function to each file, like ``map``.
+
+    Raises DataError with the file and row of what is no probability, label or weight.
+    """
+    if len(request.probability) != 1 or "*" in request.probability[0]:
+        raise DataError(
+            f"{source}: more than {EXACT_ROWS:,} rows are measured for two classes only; give one --probability column"
+        )
+    if request.target is None:
+        raise DataError(f"{source}: name the column of the labels with --target")
+    sums = reduce(add_sums, mapped(partial(sums_of_file, request=request), files), Sums())
+    labels = list(dict.fromkeys(label for label, _, _ in sums))
+    asked = None if request.positive is None else same_label(request.positive, labels)
+    negative, positive = label_order(labels, f'{source}: column "{request.target}"', request.probability[0], asked)
+    whole: dict[tuple[str, str], list[CellSums]] = {}
+    for (label, column, group), part in sums.items():
+        pair = whole.setdefault((column, group), [NO_ROWS, NO_ROWS])
+        side = int(label == positive)
+        pair[side] = pair[side].merged(part) if len(pair[side].codes) else part
+    cells = {names: Cells.of(*pair) for names, pair in whole.items()}
+    everything = cells.pop(("", ""))
+    if not min(everything.counts):
+        raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
+    note = "summarised in cells of nearly equal probability" if _is_pooled(sums) else "summarised by probability"
+    table = UserTable(Path(source).name, source, [request.target, *request.probability], [], [_files_text(files), note])
+    return SummarisedPredictions(
+        table=table, target=request.target, columns=request.probability, classes=(negative, positive),
+        y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
+        mark=".", cells=everything, group_cells=cells,
+    )  # fmt: skip
+
+
+def _is_pooled(sums: Sums) -> bool:
+    return any(part.is_grid for part in sums.values())
+
+
+def add_sums(one: Sums, two: Sums) -> Sums:
+    """Return the sums of the rows of both."""
+    merged = one | {names: one[names].merged(part) if names in one else part for names, part in two.items()}
+    if len({label for label, _, _ in merged}) > _MOST_LABELS:
+        raise DataError(f"the target has more than {_MOST_LABELS} labels; name the column of the classes with --target")
+    return merged
+
+
+def sums_of_file(path: Path, request: PredictionsRequest) -> Sums:
+    """Return the sums of the rows of one file."""
+    sums, first = Sums(), 0
+    names = dict.fromkeys([*request.probability, str(request.target), *request.groups])
+    names |= dict.fromkeys([request.weight] if request.weight else [])
+    with _opened(path) as file:
+        for name in names:
+            if name not in file.schema_arrow.names:
+                hint = did_you_mean(name, file.schema_arrow.names)
+                raise DataError(
+                    f'{path}: has no column "{name}"{hint} (it has: {", ".join(file.schema_arrow.names[:10])})'
+                )
+        try:
+            for batch in file.iter_batches(_BATCH, columns=[*names], use_threads=False):
+                columns = {name: _Column(path, name, batch.column(name), first) for name in names}
+                sums = add_sums(sums, dict(_sums_of_batch(columns, request)))
+                first += len(batch)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
+    return sums
+
+
+def _sums_of_batch(columns: dict[str, _Column], request: PredictionsRequest) -> Iterator[tuple[Stratum, CellSums]]:
+    p = columns[request.probability[0]].probabilities()
+    weight = np.ones(len(p)) if request.weight is None else columns[request.weight].weights()
+    label_codes, labels = columns[str(request.target)].levels(None)
+    has_weight = weight > 0
+    for code, label in enumerate(labels):
+        of_label = np.flatnonzero(has_weight & (label_codes == code))
+        if not len(of_label):
+            continue
+        every = CellSums.of(p[of_label], weight[of_label])
+        yield (label, "", ""), every
+        for column in request.groups:
+            codes, groups = columns[column].levels(MISSING_GROUP)
+            for group_code, group in enumerate(groups):
+                rows = of_label[codes[of_label] == group_code]
+                if len(rows):
+                    yield (label, column, group), CellSums.of(p[rows], weight[rows])
+
+
+class _Column:
+    """Hold one column of a batch. ``first`` is the number of its first row in the file, counted from 0."""
+
+    def __init__(self, path: Path, name: str, values: pa.Array, first: int) -> None:
+        self._path, self._name, self._values, self._first = path, name, values, first
+
+    def probabilities(self) -> Floats:
+        p = self._numbers()
+        self._refuse((p < -ROUNDING) | (p > 1 + ROUNDING), "a probability lies from 0 to 1")
+        return np.clip(p, 0, 1)
+
+    def weights(self) -> Floats:
+        weight = self._numbers()
+        self._refuse(~np.isfinite(weight) | (weight < 0), "a weight is at least 0 and finite")
+        return weight
+
+    def levels(self, missing: str | None) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return the number of each row's value, (n_rows,), and the values as text. ``missing`` stands for none."""
+        if missing is None:
+            self._refuse(self._values.is_null().to_numpy(zero_copy_only=False), "each row needs a label")
+        encoded = self._values if pa.types.is_dictionary(self._values.type) else self._values.dictionary_encode()
+        texts = [" ".join(as_text(value).split()) for value in encoded.dictionary.to_pylist()]
+        names = list(dict.fromkeys([*texts, *([] if missing is None else [missing])]))
+        if len(names) > MOST_GROUPS + 1:
+            raise DataError(
+                f'{self._path}: column "{self._name}" has {len(names):,} different values, and at most {MOST_GROUPS}'
+                " are measured; name another column"
+            )
+        places = np.array([*map(names.index, texts), len(names) - 1], dtype=np.int64)
+        return places[encoded.indices.fill_null(len(texts)).to_numpy().astype(np.int64)], names
+
+    def _numbers(self) -> Floats:
+        kind = self._values.type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+            raise DataError(f'{self._path}: column "{self._name}" has the type {kind}; write numbers')
+        values = pc.fill_null(self._values.cast(pa.float64()), np.nan).to_numpy()
+        self._refuse(np.isnan(values), "each row needs a number")
+        return np.asarray(values)
+
+    def _refuse(self, bad: npt.NDArray[np.bool_], rule: str) -> None:
+        if bad.any():
+            row = int(np.argmax(bad))
+            value = self._values[row].as_py()
+            text = "nothing" if value is None else f"{value!r}"
+            raise DataError(f'{self._path}, row {self._first + row + 1:,}: column "{self._name}" holds {text}; {rule}')
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    try:
+        path.open("rb").close()  # names what the system refuses in the words of Python
+        return pq.ParquetFile(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except pa.ArrowException as error:
+        raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
