@@ -21,8 +21,8 @@ Codes = npt.NDArray[np.int64]
 
 CELLS_PER_NAT = 4096
 MOST_DISTINCT = 200_000
-_FARTHEST = 40.0
-"""Log-odds beyond which probabilities share one cell: 4e-18 and less. 0 and 1 have cells of their own."""
+_LEAST, _MOST = 5e-324, 1 - 2**-53
+"""Smallest and largest probability beside 0 and 1, which have cells of their own."""
 _ROWS, _WEIGHT, _SQUARES, _PROBABILITY = range(4)
 
 
@@ -74,8 +74,8 @@ def _grouped(codes: Codes, values: Floats) -> tuple[Codes, Floats]:
 
 def _grid_numbers(p: Floats) -> Codes:
     """Return the number of the cell of each probability, (n,). Numbers rise with the probabilities."""
-    with np.errstate(divide="ignore"):
-        log_odds = np.clip(np.log(p) - np.log1p(-p), -_FARTHEST, _FARTHEST)
+    inside = np.clip(p, _LEAST, _MOST)
+    log_odds = np.log(inside) - np.log1p(-inside)
     cells = np.floor(log_odds * CELLS_PER_NAT).astype(np.int64)
     cells[p == 0], cells[p == 1] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
     return np.asarray(cells * ECE_BINS + np.searchsorted(np.arange(1, ECE_BINS) / ECE_BINS, p))
@@ -104,7 +104,9 @@ class Cells:
         sums = np.append(negative.sums, positive.sums, axis=1)
         if positive.is_grid:
             total = [np.bincount(number, sums[part], len(codes)) for part in (_PROBABILITY, _WEIGHT)]
-            p = np.clip(total[0] / total[1], 0, 1)
+            p = np.clip(total[0] / total[1], _LEAST, _MOST)
+            ends = _grid_numbers(np.array([0.0, 1.0]))
+            p[codes == ends[0]], p[codes == ends[1]] = 0.0, 1.0
         else:
             p = codes.view(np.float64)
         y = np.repeat([0, 1], [len(negative.codes), len(positive.codes)])

@@ -10,6 +10,7 @@ from probcal._io import counted, csv_text, join_first, printable, wrap_line
 from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
 from probcal.measure.prediction_file import FilePredictions
+from probcal.measure.summary import SummarisedPredictions
 from probcal.reading.target import class_lines
 
 _DASH = "\N{EN DASH}"
@@ -236,7 +237,9 @@ def _few_rows_text(measurement: Measurement) -> Iterator[str]:
             f"{FEWEST_ROWS} rows are needed, and {FEWEST_CLASS_ROWS} of each class{losses}."
         )
     unknown = [section.name for section in measurement.sections if not section.support.has_p_value]
-    if unknown:
+    if isinstance(measurement.predictions, SummarisedPredictions):
+        yield "p(c_emp) is left out: it needs single rows, and these predictions are summarised."
+    elif unknown:
         yield f"Too few rows, or too certain predictions, for p(c_emp): {join_first(unknown, 5)}."
 
 

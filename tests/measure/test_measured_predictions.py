@@ -121,7 +121,7 @@ def test_a_group_is_measured_like_a_separate_file(tmp_path):
     frame = two_classes()
     every, *groups = measured(frame, tmp_path, groups=("sex",))
     assert [group.name for group in groups] == ["sex = F", "sex = M"]
-    assert sum(len(group.rows) for group in groups) == len(every.rows) == 200
+    assert sum(group.n_rows for group in groups) == every.n_rows == 200
     [alone] = measured(frame[frame.sex == "M"], tmp_path)
     assert values(groups[1]) == values(alone)
 
@@ -141,7 +141,7 @@ def test_rows_of_weight_zero_are_ignored(tmp_path):
     frame.loc[:9, "w"] = 0
     frame.loc[0, ["p", "y"]] = [0, 1]
     [section] = measured(frame, tmp_path, weight="w")
-    assert (len(section.rows), section.impossible_rows) == (50, ())
+    assert (section.n_rows, section.impossible_rows) == (50, ())
 
 
 def test_observed_labels_of_probability_zero_are_counted(tmp_path):
@@ -175,8 +175,8 @@ def test_large_files_and_many_groups_get_fewer_draws():
 def test_the_figure_equals_the_reliability_display(tmp_path, n_classes):
     frame = two_classes() if n_classes == 2 else three_classes().assign(w=1)
     predictions = read_table(frame, tmp_path, "p" if n_classes == 2 else "p_*", weight="w")
-    [section] = measure_sections(predictions, None, 20, 0)
-    figure = reliability_figure(predictions, section, predictions.p, "beta")
+    [section] = measure_sections(predictions, predictions.p, 20, 0)
+    figure = reliability_figure(predictions, section, "beta")
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     assert {"before", "beta", "Perfectly calibrated"} <= set(lines)
     y, p = predictions.y, predictions.p
