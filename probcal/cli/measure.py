@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from probcal.cli import suggestions as complete
-from probcal.cli.options import DATA, command, note_missing_pictures, progress_bar
+from probcal.cli.options import DATA, command, note_missing_pictures, progress_bar, refuse_clusters
 from probcal.measure.maps import map_paths
 from probcal.runner.interruption import set_message
 
@@ -79,6 +81,8 @@ if TYPE_CHECKING:
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the table with calibrated columns."
 )
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page.")
+@click.option("--scheduler", metavar="ADDRESS", help="Read many files on the Dask cluster at this address.")
+@click.option("--workers", metavar="N", type=click.IntRange(1), help="Read many files on a local Dask cluster.")
 @click.option("--force", is_flag=True, help="Overwrite the files of -o and --report.")
 def measure(
     table: str,
@@ -95,11 +99,15 @@ def measure(
     format_: str,
     output: Path | None,
     report: Path | None,
+    scheduler: str | None,
+    workers: int | None,
     force: bool,
 ) -> None:
     """Measure the predicted probabilities in TABLE, with 95 % intervals. No model is needed.
 
-    TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. Give rows that the model
+    TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. It may also be a folder of
+    Parquet files, or a pattern such as 'logs/*.parquet'. More than 5 million rows are summarised in constant memory.
+    Give rows that the model
     was not trained on. With --calibrate, a map from predicted to calibrated probabilities is judged on rows that it
     was not fitted on (5 folds), and the tables show the metrics before and after.
     """
@@ -107,11 +115,33 @@ def measure(
     from probcal.measure.prediction_file import PredictionsRequest
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
-    options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv")
+    refuse_clusters({"--workers": workers, "--scheduler": scheduler})
+    map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else None
+    options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv", map_files)
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
     if report is not None:
         note_missing_pictures()
+
+
+def _map_on_dask(
+    scheduler: str | None, workers: int | None, function: Callable[[Path], Any], files: list[Path]
+) -> Iterator[Any]:
+    """Yield the value of each file in their order, so that sums are the same wherever they are computed."""
+    from distributed import CancelledError, KilledWorker
+
+    from probcal.errors import ProbcalError
+    from probcal.runner.dask import open_client
+    from probcal.runner.options import RunOptions
+
+    absolute = [path.resolve() for path in files]
+    with open_client(RunOptions(Path(), scheduler=scheduler, workers=workers)) as client:
+        futures = client.map(function, absolute, pure=False)
+        for future in progress_bar("files")(futures):
+            try:
+                yield future.result()
+            except (KilledWorker, CancelledError) as error:
+                raise ProbcalError(f"the cluster lost the workers of a file: {error}; run the command again") from None
 
 
 def _print_early(line: str) -> None:

@@ -140,6 +140,20 @@ def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
     return show
 
 
+def refuse_clusters(options: dict[str, object]) -> None:
+    """Raise ProbcalError when several ways to compute were given, or Dask is needed and not installed."""
+    from probcal.errors import installation
+
+    names = [option for option, value in options.items() if value is not None]
+    if len(names) > 1:
+        raise ProbcalError(f"{' and '.join(names)} are different ways to compute; give one of them")
+    if names not in ([], ["-j"]):
+        try:
+            import distributed  # noqa: F401
+        except ImportError as error:
+            raise ProbcalError(f"{names[0]} needs Dask ({error}): {installation('distributed')}") from None
+
+
 def note_missing_pictures() -> None:
     """Say on stderr that a page has no figures, where matplotlib is not installed."""
     if not is_installed("matplotlib"):

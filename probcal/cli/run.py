@@ -114,23 +114,9 @@ def run(
         plan = mark_missing_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
-    _refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
+    options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
     command = shlex.join(["probcal", *sys.argv[1:]])
     run_options = RunOptions(
         folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict, refit
     )
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
-
-
-def _refuse_clusters(options: dict[str, object]) -> None:
-    """Raise ProbcalError when several ways to run cells were given, or Dask is needed and not installed."""
-    from probcal.errors import ProbcalError, installation
-
-    names = [option for option, value in options.items() if value is not None]
-    if len(names) > 1:
-        raise ProbcalError(f"{' and '.join(names)} are different ways to run cells; give one of them")
-    if names not in ([], ["-j"]):
-        try:
-            import distributed  # noqa: F401
-        except ImportError as error:
-            raise ProbcalError(f"{names[0]} needs Dask ({error}): {installation('distributed')}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
@@ -15,6 +15,9 @@ from probcal.measure.maps import new_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
+
+if TYPE_CHECKING:
+    from probcal.measure.many_files import Mapper
 
 Printer = Callable[[str], None]
 FEWEST_ASKED_DRAWS = 20
@@ -34,6 +37,8 @@ class MeasureOptions:
     report: Path | None = None
     force: bool = False
     csv: bool = False
+    map_files: Mapper | None = None
+    """Applies a function to each file and returns the values in their order, such as on a cluster. None: one by one."""
 
 
 def measure(
@@ -93,7 +98,8 @@ def _read(
             f"--calibrate keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}, which are"
             " more than any map needs"
         )
-    return many_files.summarised(request.source, files, request, lambda read, paths: map(read, progress(paths)))
+    mapped = options.map_files or (lambda read, paths: map(read, progress(paths)))
+    return many_files.summarised(request.source, files, request, mapped)
 
 
 def _refuse_options(options: MeasureOptions) -> None:

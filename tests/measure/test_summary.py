@@ -151,6 +151,17 @@ def test_large_files_are_summarised_and_reported(tmp_path, monkeypatch):
     assert "--calibrate keeps all rows" in probcal(*words, "-c", "beta").stderr
 
 
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_numbers(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(many_files, "EXACT_ROWS", 1000)
+    monkeypatch.setattr(summary, "MOST_DISTINCT", 500)
+    written_parts(tmp_path / "parts", smooth(4000), 5)
+    words = ("measure", tmp_path / "parts", "-p", "p", "-t", "y", "-g", "g", "-w", "w", "--draws", 20, "-f", "csv")
+    assert probcal(*words, "--workers", 2).stdout == probcal(*words).stdout
+    assert 'has no column "q"' in probcal(*words[:3], "q", *words[4:], "--workers", 1).stderr
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

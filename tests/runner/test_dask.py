@@ -458,7 +458,7 @@ def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, erro
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-j", "1", "--workers", "2"], "-j and --workers are different ways to run cells; give one of them"),
+        (["-j", "1", "--workers", "2"], "-j and --workers are different ways to compute; give one of them"),
         (["--scheduler", "tcp://a:1", "--workers", "2"], "--workers and --scheduler are different ways"),
     ],
 )
