@@ -99,8 +99,8 @@ class ProtectedClassifier(DirectClassifier):
     --------
     RetrainedClassifier : Fits the learner anew along the stream.
     DirectClassifier : Leaves the probabilities as they are.
-    SimpleJumper : Protects given probabilities, row by row.
-    CompositeJumper : Mixes several jump rates.
+    probcal.protection.SimpleJumper : Protects given probabilities, row by row.
+    probcal.protection.CompositeJumper : Mixes several jump rates.
 
     Examples
     --------

@@ -51,6 +51,13 @@ class ReliabilityDisplay:
     figure_ : matplotlib Figure
         The figure.
 
+    See Also
+    --------
+    ScoreHistogramDisplay : Draws how often each prediction occurs, for each class.
+    DecisionCurveDisplay : Draws the benefit of acting on the predictions.
+    probcal.metrics.reliability_curve : Returns the numbers of the bins.
+    sklearn.calibration.CalibrationDisplay : Draws the points of the bins alone.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

@@ -47,6 +47,27 @@ class TemperatureCalibrator(Calibrator):
         T. Above 1 it makes predictions less certain.
     bound_ : float
         The bound of p, 0 for scores.
+
+    See Also
+    --------
+    TemperatureClassifier : Fits a learner and this map.
+    VectorScalingCalibrator : Has a factor and a shift for each class.
+    SigmoidCalibrator : Has a shift, too, and a map for each class against the rest.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import TemperatureCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")
+    >>> calibrator = TemperatureCalibrator().fit(p, y)
+    >>> round(calibrator.temperature_, 1)
+    7.2
+    >>> calibrator.predict_proba([[0.999, 0.001], [0.3, 0.7]]).round(2)
+    array([[0.72, 0.28],
+           [0.47, 0.53]])
     """
 
     is_scale_free = True
@@ -147,6 +168,27 @@ class VectorScalingCalibrator(_AffineScaling):
         W. It is diagonal.
     intercept_ : ndarray of shape (n_classes,)
         The intercept b.
+
+    See Also
+    --------
+    VectorScalingClassifier : Fits a learner and this map.
+    TemperatureCalibrator : Has one number for all classes.
+    MatrixScalingCalibrator : Has a full matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import VectorScalingCalibrator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> p = cross_val_predict(DecisionTreeClassifier(max_depth=3, random_state=0), X, y, cv=5, method="predict_proba")
+    >>> calibrator = VectorScalingCalibrator().fit(p[::2], y[::2])
+    >>> [round(log_loss(y[1::2], one), 2) for one in (p[1::2], calibrator.predict_proba(p[1::2]))]  # before and after
+    [2.91, 0.4]
+    >>> calibrator.matrix_.diagonal().round(2)
+    array([1.29, 0.85, 0.92])
     """
 
     form = "vector"
@@ -186,6 +228,25 @@ class MatrixScalingCalibrator(_AffineScaling):
         W.
     intercept_ : ndarray of shape (n_classes,)
         The intercept b.
+
+    See Also
+    --------
+    MatrixScalingClassifier : Fits a learner and this map.
+    VectorScalingCalibrator : Has a diagonal matrix, which suits fewer rows.
+    DirichletCalibrator : Is the same map of log-probabilities, with another penalty.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import MatrixScalingCalibrator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> p = cross_val_predict(DecisionTreeClassifier(max_depth=3, random_state=0), X, y, cv=5, method="predict_proba")
+    >>> calibrator = MatrixScalingCalibrator().fit(p[::2], y[::2])
+    >>> [round(log_loss(y[1::2], one), 2) for one in (p[1::2], calibrator.predict_proba(p[1::2]))]  # before and after
+    [2.91, 0.39]
     """
 
     form = "matrix"
@@ -226,6 +287,26 @@ class DirichletCalibrator(_AffineScaling):
         The intercept b.
     temperature_ : float
         Always 1.
+
+    See Also
+    --------
+    DirichletClassifier : Fits a learner and this map.
+    BetaCalibrator : Is the case of two classes.
+    MatrixScalingCalibrator : Is the same map, with another penalty.
+    TemperatureCalibrator : Has one number for all classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import DirichletCalibrator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> p = cross_val_predict(DecisionTreeClassifier(max_depth=3, random_state=0), X, y, cv=5, method="predict_proba")
+    >>> calibrator = DirichletCalibrator().fit(p[::2], y[::2])
+    >>> [round(log_loss(y[1::2], one), 2) for one in (p[1::2], calibrator.predict_proba(p[1::2]))]  # before and after
+    [2.91, 0.38]
     """
 
     form = "dirichlet"
