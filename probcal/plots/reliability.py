@@ -62,6 +62,7 @@ class ReliabilityDisplay:
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import ReliabilityDisplay
     >>> X, y = make_classification(1000, random_state=0)
     >>> model = GaussianNB().fit(X[:500], y[:500])
     >>> display = ReliabilityDisplay.from_estimator(model, X[500:], y[500:], n_bins=5)
