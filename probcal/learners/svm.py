@@ -136,6 +136,26 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
         Number of columns of ``X``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of ``X``, if it has names.
+
+    See Also
+    --------
+    sklearn.svm.SVC : Fits the same model with ``kernel="linear"``, and other kernels.
+    sklearn.svm.LinearSVC : Penalises the intercept.
+    probcal.SigmoidClassifier : Turns its scores into probabilities.
+    probcal.ProbingClassifier : Turns its labels into probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from sklearn.svm import SVC
+    >>> from probcal.learners import HingeSVM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> svm = HingeSVM(C=0.1).fit(scale(X), y)
+    >>> svm.coef_[0, :3].round(3)
+    array([-0.224, -0.299, -0.22 ])
+    >>> SVC(kernel="linear", C=0.1, tol=1e-6).fit(scale(X), y).coef_[0, :3].round(3)
+    array([-0.224, -0.299, -0.22 ])
     """
 
     classes_: np.ndarray

@@ -48,6 +48,25 @@ class BaggedVoteClassifier(ProbabilityMethod):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    ProbingClassifier : Needs labels only, too, and also suits stable classifiers.
+    DirectClassifier : Takes the probabilities of a single classifier.
+    sklearn.ensemble.BaggingClassifier : Takes the mean of the bags, without clipping.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import BaggedVoteClassifier, DirectClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> for method in (DirectClassifier(tree), BaggedVoteClassifier(tree, 20, voting="votes", random_state=0)):
+    ...     print(round(log_loss(y[300:], method.fit(X[:300], y[:300]).predict_proba(X[300:])), 2))
+    3.89
+    0.14
     """
 
     forwards_sample_weight = False

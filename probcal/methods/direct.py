@@ -46,6 +46,24 @@ class DirectClassifier(ProbabilityMethod):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    RescaledClassifier : Scales scores to [0, 1], for learners without ``predict_proba``.
+    SigmoidClassifier : Calibrates the learner's scores.
+    FoldMeanClassifier : Takes the mean of one classifier per fold.
+    ProtectedClassifier : Corrects these probabilities along a stream.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import DirectClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> direct = DirectClassifier(DecisionTreeClassifier(random_state=0), clip=(0.01, 0.99)).fit(X[:300], y[:300])
+    >>> p = direct.predict_proba(X[300:])[:, 1]
+    >>> float(p.min()), float(p.max())
+    (0.01, 0.99)
     """
 
     needs_one_of = ("predict_proba",)
@@ -169,6 +187,25 @@ class RescaledClassifier(ProbabilityMethod):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    DirectClassifier : Takes the learner's own probabilities.
+    SigmoidClassifier : Fits a sigmoid to the same scores, and so calibrates them.
+    IsotonicClassifier : Calibrates the rescaled scores with ``scores="rescaled"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.svm import LinearSVC
+    >>> from probcal import RescaledClassifier, SigmoidClassifier
+    >>> X, y = make_classification(1000, flip_y=0.1, random_state=0)
+    >>> for method in (RescaledClassifier(LinearSVC()), SigmoidClassifier(LinearSVC(), random_state=0)):
+    ...     p = method.fit(X[:500], y[:500]).predict_proba(X[500:])
+    ...     print(type(method).__name__, round(log_loss(y[500:], p), 2))
+    RescaledClassifier 0.48
+    SigmoidClassifier 0.34
     """
 
     needs_one_of = ("decision_function", "predict_proba")

@@ -249,14 +249,26 @@ class ProbingClassifier(ThresholdMethod):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
 
+    See Also
+    --------
+    RelabelingClassifier : Changes labels at random instead of weighting rows.
+    WeightSweepClassifier : Fits a fixed grid of class weights.
+    BaggedVoteClassifier : Counts the votes of classifiers of bootstrap samples.
+    SigmoidClassifier : Calibrates scores, if the learner has any.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
     >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import ProbingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> probing = ProbingClassifier(DecisionTreeClassifier(max_depth=3), n_probes=20, random_state=0)
-    >>> probing.fit(X, y).predict_proba(X).shape
-    (569, 2)
+    >>> tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    >>> probing = ProbingClassifier(tree, n_probes=20, random_state=0).fit(X[:300], y[:300])
+    >>> round(log_loss(y[300:], probing.predict_proba(X[300:])), 2)
+    0.14
+    >>> round(log_loss(y[300:], tree.fit(X[:300], y[:300]).predict_proba(X[300:])), 2)
+    1.05
     """
 
     forwards_sample_weight = False

@@ -94,6 +94,26 @@ class ProtectedClassifier(DirectClassifier):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    RetrainedClassifier : Fits the learner anew along the stream.
+    DirectClassifier : Leaves the probabilities as they are.
+    probcal.protection.SimpleJumper : Protects given probabilities, row by row.
+    probcal.protection.CompositeJumper : Mixes several jump rates.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import log_loss
+    >>> from probcal import ProtectedClassifier
+    >>> X, y = make_classification(3000, random_state=0)
+    >>> y[2000:] = 1  # the distribution changes
+    >>> protected = ProtectedClassifier(LogisticRegression(), random_state=0).fit(X[:1000], y[:1000])
+    >>> stream = protected.predict_proba_online(X[1000:], y[1000:])
+    >>> [round(log_loss(y[1000:], p), 2) for p in (protected.predict_proba(X[1000:]), stream)]
+    [0.98, 0.81]
     """
 
     online = True
@@ -308,6 +328,24 @@ class RetrainedClassifier(DirectClassifier):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    ProtectedClassifier : Fits the learner once, and corrects its probabilities along the stream.
+    DirectClassifier : Fits the learner once, and corrects nothing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import log_loss
+    >>> from probcal import RetrainedClassifier
+    >>> X, y = make_classification(3000, random_state=0)
+    >>> y[2000:] = 1  # the distribution changes
+    >>> retrained = RetrainedClassifier(LogisticRegression(), every=200).fit(X[:1000], y[:1000])
+    >>> stream = retrained.predict_proba_online(X[1000:], y[1000:])
+    >>> [round(log_loss(y[1000:], p), 2) for p in (retrained.predict_proba(X[1000:]), stream)]
+    [0.99, 0.64]
     """
 
     online = True

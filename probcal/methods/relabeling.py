@@ -66,6 +66,24 @@ class RelabelingClassifier(ThresholdMethod):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    ProbingClassifier : Weights rows instead of changing labels, and draws nothing for linear classifiers.
+    WeightSweepClassifier : Fits a fixed grid of class weights.
+    BaggedVoteClassifier : Counts the votes of classifiers of bootstrap samples.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.svm import LinearSVC
+    >>> from probcal import RelabelingClassifier
+    >>> X, y = make_classification(600, random_state=0)
+    >>> relabeling = RelabelingClassifier(LinearSVC(), n_probes=9, random_state=0).fit(X[:400], y[:400])
+    >>> relabeling.thresholds_.round(2)
+    array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+    >>> relabeling.predict_proba(X[400:403])[:, 1].round(2)
+    array([0.55, 0.85, 0.96])
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {

@@ -144,6 +144,25 @@ class WeightSweepClassifier(ThresholdMethod):
         Number of columns of X. Only set if X has columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns of X. Only set if all names are strings.
+
+    See Also
+    --------
+    ProbingClassifier : Chooses its thresholds from the training rows.
+    RelabelingClassifier : Changes labels at random instead of weighting rows.
+    SigmoidClassifier : Calibrates scores, if the learner has any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import Perceptron
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from probcal import WeightSweepClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> perceptron = make_pipeline(StandardScaler(), Perceptron(random_state=0))
+    >>> sweep = WeightSweepClassifier(perceptron, random_state=0).fit(X[:400], y[:400])
+    >>> sweep.predict_proba(X[400:405])[:, 1].round(3)
+    array([0.025, 0.975, 0.975, 0.975, 0.975])
     """
 
     forwards_sample_weight = False

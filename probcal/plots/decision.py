@@ -38,11 +38,22 @@ class DecisionCurveDisplay:
     figure_ : matplotlib Figure
         The figure.
 
+    See Also
+    --------
+    ReliabilityDisplay : Draws how well the predictions are calibrated.
+    ScoreHistogramDisplay : Draws how often each prediction occurs, for each class.
+    probcal.metrics.decision_curve : Returns the numbers of the curve.
+
     Examples
     --------
-    >>> display = DecisionCurveDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.6, 0.7, 0.9], thresholds=[0.2, 0.5])
-    >>> [round(float(one), 4) for one in display.curve.net_benefit]
-    [0.4375, 0.25]
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import DecisionCurveDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = GaussianNB().fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1]
+    >>> display = DecisionCurveDisplay.from_predictions(y[300:], p, thresholds=[0.2, 0.5, 0.8])
+    >>> [round(float(one), 2) for one in display.curve.net_benefit]
+    [0.73, 0.72, 0.68]
     """
 
     def __init__(self, curve: DecisionCurve, *, estimator_name: str | None = None, pos_label: Any = None) -> None:

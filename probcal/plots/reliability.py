@@ -51,10 +51,18 @@ class ReliabilityDisplay:
     figure_ : matplotlib Figure
         The figure.
 
+    See Also
+    --------
+    ScoreHistogramDisplay : Draws how often each prediction occurs, for each class.
+    DecisionCurveDisplay : Draws the benefit of acting on the predictions.
+    probcal.metrics.reliability_curve : Returns the numbers of the bins.
+    sklearn.calibration.CalibrationDisplay : Draws the points of the bins alone.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import ReliabilityDisplay
     >>> X, y = make_classification(1000, random_state=0)
     >>> model = GaussianNB().fit(X[:500], y[:500])
     >>> display = ReliabilityDisplay.from_estimator(model, X[500:], y[500:], n_bins=5)

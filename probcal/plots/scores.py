@@ -41,11 +41,22 @@ class ScoreHistogramDisplay:
     figure_ : matplotlib Figure
         The figure.
 
+    See Also
+    --------
+    ReliabilityDisplay : Draws how well the predictions are calibrated.
+    DecisionCurveDisplay : Draws the benefit of acting on the predictions.
+    probcal.metrics.score_histogram : Returns the numbers of rows.
+
     Examples
     --------
-    >>> display = ScoreHistogramDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.6, 0.7, 0.9], n_bins=2)
-    >>> [float(bar.get_height()) for bar in display.negative_]
-    [-0.5, -0.5]
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import ScoreHistogramDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = GaussianNB().fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1]
+    >>> display = ScoreHistogramDisplay.from_predictions(y[300:], p, n_bins=5)
+    >>> [round(float(bar.get_height()), 2) for bar in display.positive_]
+    [0.02, 0.0, 0.01, 0.0, 0.96]
     """
 
     def __init__(self, histogram: ScoreHistogram, *, estimator_name: str | None = None, pos_label: Any = None) -> None:

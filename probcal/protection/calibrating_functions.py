@@ -64,6 +64,23 @@ class Quadratic:
     ------
     ValueError
         If ``eps`` is empty or holds anything but numbers within [-1, 1].
+
+    See Also
+    --------
+    Cox : Has two parameters for each function, and is for two classes only.
+    SimpleJumper : Bets with these functions, as ``calibrators``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probcal.protection import Quadratic, SimpleJumper
+    >>> Quadratic(eps=(0.0, 1.0, -1.0)).apply(np.array([0.2, 0.5])).round(2)
+    array([[0.2 , 0.36, 0.04],
+           [0.5 , 0.75, 0.25]])
+    >>> jumper = SimpleJumper(Quadratic(eps=(0.0, 1.0, -1.0)))
+    >>> jumper.learn_one(0.2, 1)
+    >>> round(jumper.predict_one(0.2), 3)
+    0.284
     """
 
     eps: tuple[float, ...] = (0.0, 1.0, -1.0, 0.5, -0.5)
@@ -131,6 +148,23 @@ class Cox:
     ------
     ValueError
         If ``pairs`` is empty or holds anything but such pairs.
+
+    See Also
+    --------
+    Quadratic : Has one parameter for each function, and is also for several classes.
+    SimpleJumper : Bets with these functions, as ``calibrators``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probcal.protection import Cox, SimpleJumper
+    >>> Cox(pairs=((0, 1), (1, 1), (0, 2))).apply(np.array([0.2, 0.5])).round(2)
+    array([[0.2 , 0.4 , 0.06],
+           [0.5 , 0.73, 0.5 ]])
+    >>> jumper = SimpleJumper(Cox(pairs=((0, 1), (1, 1), (0, 2))))
+    >>> jumper.learn_one(0.2, 1)
+    >>> round(jumper.predict_one(0.2), 3)
+    0.311
     """
 
     pairs: tuple[tuple[float, float], ...]

@@ -49,9 +49,26 @@ class SimpleJumper(Protector):
     ValueError
         If a parameter is invalid.
 
+    See Also
+    --------
+    CompositeJumper : Mixes several jump rates, and leaves a part of the capital on the base.
+    probcal.ProtectedClassifier : Is a classifier with its Jumper.
+    probcal.protection.regret_bound : Returns how much a Simple Jumper can lose.
+    probcal.protection.first_alarm : Returns the row at which S reaches a level.
+
     Notes
     -----
     A row of several classes must sum to 1 to 1e-5. The poster has J = .01, truncation .1 and start="uniform".
+
+    Examples
+    --------
+    >>> from probcal.protection import SimpleJumper
+    >>> jumper = SimpleJumper()
+    >>> for label in [1] * 100:  # the base says 0.4, and all labels are 1
+    ...     p = jumper.predict_one(0.4)  # before the label is known
+    ...     jumper.learn_one(0.4, label)
+    >>> round(p, 2), round(jumper.log10_martingale, 1), jumper.has_reached(1000)
+    (0.63, 19.4, True)
     """
 
     _parameters = ("calibrators", "jump_rate", "start", "truncation")
@@ -101,6 +118,26 @@ class CompositeJumper(Protector):
     ------
     ValueError
         If a parameter is invalid.
+
+    See Also
+    --------
+    SimpleJumper : Has one jump rate, and no capital on the base.
+    probcal.ProtectedClassifier : Is a classifier with its Jumper.
+    probcal.protection.first_alarm : Returns the row at which S reaches a level.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal.protection import CompositeJumper
+    >>> X, y = make_classification(2000, n_redundant=8, flip_y=0.1, random_state=0)
+    >>> p = GaussianNB().fit(X[:1000], y[:1000]).predict_proba(X[1000:])[:, 1].clip(0.01, 0.99)
+    >>> protected, log10_martingale = CompositeJumper().protect(p, y[1000:])
+    >>> [round(log_loss(y[1000:], one), 3) for one in (p, protected)]
+    [0.229, 0.206]
+    >>> round(float(log10_martingale[-1]), 1)
+    9.9
     """
 
     _parameters = ("calibrators", "jump_rates", "passive_weight", "start", "truncation")

@@ -10,13 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from probcal.methods.registry import FAMILIES
+from probcal.methods.registry import FAMILIES, PUBLIC_CLASSES
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PUBLIC = [
     pytest.param(module, name, id=f"{module}.{name}")
     for module in ("probcal", "probcal.metrics", "probcal.learners", "probcal.protection", "probcal.contract")
     for name in importlib.import_module(module).__all__
+]
+CLASSES = [
+    pytest.param(module, name, id=f"{module}.{name}")
+    for module, names in (
+        ("probcal", PUBLIC_CLASSES),
+        ("probcal.learners", importlib.import_module("probcal.learners").__all__),
+        ("probcal.protection", ("Cox", "Quadratic")),
+    )
+    for name in names
+]
+"""Estimators, maps, displays, Jumpers, calibrating functions and learners."""
+WITH_JAVA = [
+    pytest.param(*one.values, marks=pytest.mark.java if one.values[1] == "WekaClassifier" else (), id=one.id)
+    for one in PUBLIC
 ]
 
 
@@ -52,8 +66,27 @@ def test_every_public_class_and_function_has_a_docstring(module, name):
     assert [one for one, value in said.items() if not inspect.getdoc(value)] == []
 
 
-@pytest.mark.parametrize(("module", "name"), PUBLIC)
+@pytest.mark.parametrize(("module", "name"), CLASSES)
+def test_docstring_of_every_public_class_has_examples_and_see_also(module, name):
+    docstring = inspect.getdoc(getattr(importlib.import_module(module), name))
+    sections = re.findall(r"^(.+)\n-+$", docstring, re.M)
+    assert {"See Also", "Examples"} <= set(sections)
+    assert ">>> " in docstring.partition("Examples\n")[2]
+
+
+@pytest.mark.parametrize(("module", "name"), CLASSES)
+def test_docstring_names_classes_and_functions_to_see_that_exist(module, name):
+    section = inspect.getdoc(getattr(importlib.import_module(module), name)).partition("See Also\n--------\n")[2]
+    for seen in re.findall(r"^([\w.]+) : ", section.partition("\n\n")[0], re.M):
+        place, _, last = (seen if "." in seen else f"{module}.{seen}").rpartition(".")
+        assert hasattr(importlib.import_module(place), last), seen
+
+
+@pytest.mark.timeout(300)  # numba compiles C45Classifier at its first fit on a machine
+@pytest.mark.parametrize(("module", "name"), WITH_JAVA)
 def test_docstring_examples_print_the_shown_output(module, name):
+    if name == "C45Classifier":
+        pytest.importorskip("numba", reason="needs the extra trees")
     found = getattr(importlib.import_module(module), name)
     for example in doctest.DocTestFinder(recurse=False).find(found, name, globs={name: found}):
         assert doctest.DocTestRunner().run(example).failed == 0

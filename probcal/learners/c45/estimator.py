@@ -137,6 +137,24 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     tree_ : tuple of two ndarrays with n_nodes rows each
         Whole numbers and real numbers of the nodes. ``probcal.learners.c45.layout`` names their columns. Node 0 is the
         root.
+
+    See Also
+    --------
+    WekaClassifier : Runs J48 itself, in Java.
+    sklearn.tree.DecisionTreeClassifier : Grows trees of another kind, CART, and takes no nominal columns.
+    probcal.BaggedVoteClassifier : Takes the mean of many trees, for better probabilities.
+    probcal.ProbingClassifier : Turns the labels of many trees into probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from probcal.learners import C45Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> for confidence in (0.25, 0.01):
+    ...     tree = C45Classifier(confidence=confidence).fit(X[:300], y[:300])
+    ...     print(len(tree.tree_[0]), "nodes,", round(tree.score(X[300:], y[300:]), 2), "right")
+    19 nodes, 0.92 right
+    11 nodes, 0.93 right
     """
 
     class_weight_shortcut = SharedInstances

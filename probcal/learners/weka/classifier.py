@@ -174,6 +174,24 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         Names of the columns of ``X``, if it has names.
     java_ : object
         Trained Java object. In an unpickled classifier it is bytes until the first prediction.
+
+    See Also
+    --------
+    C45Classifier : Grows the trees of J48, without Java.
+    KernelNaiveBayes : Is Weka's NaiveBayes -K, without Java.
+    probcal.SigmoidClassifier : Calibrates the learner's probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from probcal.learners import WekaClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = WekaClassifier("trees.J48", options="-C 0.25 -M 2").fit(X[:300], y[:300])
+    >>> round(tree.score(X[300:], y[300:]), 2)
+    0.92
+    >>> tree.predict_proba(X[300:302]).round(2)
+    array([[1., 0.],
+           [0., 1.]])
     """
 
     read_with: ClassVar[dict[str, tuple[str, ...]]] = {"options": ("classifier",)}

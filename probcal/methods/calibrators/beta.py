@@ -107,6 +107,28 @@ class BetaCalibrator(OneAgainstRestCalibrator):
         1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Beta
         Fitted maps with ``a``, ``b`` and ``c``: one for the second of two classes, or one for each of several.
+
+    See Also
+    --------
+    BetaCalibrationClassifier : Fits a learner and this map.
+    SigmoidCalibrator : Has two parameters, like this map with a = b.
+    QuadraticCalibrator : Is another map of three parameters, in the log-odds.
+    DirichletCalibrator : Is the same idea for several classes at once.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import BetaCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = BetaCalibrator().fit(p, y)
+    >>> calibrator.predict_proba([0.001, 0.5, 0.999])[:, 1].round(2)
+    array([0.04, 0.32, 0.95])
+    >>> fitted = calibrator.maps_[0]
+    >>> [round(float(one), 2) for one in (fitted.a, fitted.b, fitted.c)]
+    [0.31, 0.57, -0.93]
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
@@ -170,6 +192,24 @@ class BetaCalibrationClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : BetaCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    BetaCalibrator : The map alone, for given scores.
+    SigmoidClassifier : Has a map of two parameters.
+    QuadraticClassifier : Has another map of three parameters, in the log-odds.
+    IsotonicClassifier : Fits any rising function, and needs more rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import BetaCalibrationClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BetaCalibrationClassifier(GaussianNB(), parameters="abm", random_state=0).fit(X[:300], y[:300])
+    >>> [round(log_loss(y[300:], p), 2) for p in model.staged_predict_proba(X[300:])]  # before and after
+    [0.18, 0.13]
     """
 
     prefers = "predict_proba"
@@ -244,6 +284,27 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
     maps_ : list of Polynomial
         Fitted maps with ``coefficients``, an ndarray of shape (3,): one for the second of two classes, or one for each
         of several.
+
+    See Also
+    --------
+    QuadraticClassifier : Fits a learner and this map.
+    SigmoidCalibrator : Is the map without the quadratic term.
+    BetaCalibrator : Is another map of three parameters.
+    SplineCalibrator : Bends in more places.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import QuadraticCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = QuadraticCalibrator().fit(p, y)
+    >>> calibrator.predict_proba([0.001, 0.5, 0.999])[:, 1].round(2)
+    array([0.05, 0.29, 0.95])
+    >>> calibrator.maps_[0].coefficients.round(3)  # c0, c1 and c2
+    array([-0.907,  0.439,  0.019])
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {"targets": ("smoothed", "labels")}
@@ -299,6 +360,24 @@ class QuadraticClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : QuadraticCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    QuadraticCalibrator : The map alone, for given scores.
+    SigmoidClassifier : Has a map without the quadratic term.
+    BetaCalibrationClassifier : Has another map of three parameters.
+    SplineClassifier : Has a map that bends in more places.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import QuadraticClassifier
+    >>> X, y = make_classification(2000, n_redundant=8, flip_y=0.1, random_state=0)
+    >>> model = QuadraticClassifier(GaussianNB(), random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [1.105, 0.187]
     """
 
     prefers = "predict_proba"

@@ -49,6 +49,25 @@ class FoldMeanClassifier(CalibratedMethod):
         Labels in sorted order.
     estimators_ : list of classifiers
         Fitted classifiers, one per fold.
+
+    See Also
+    --------
+    DirectClassifier : Takes one classifier of all rows.
+    BaggedVoteClassifier : Takes the mean, or the votes, of classifiers of bootstrap samples.
+    SigmoidClassifier : Fits the same classifiers with ``ensemble=True``, and calibrates them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import DirectClassifier, FoldMeanClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    >>> for method in (DirectClassifier(tree), FoldMeanClassifier(tree, cv=10, random_state=0)):
+    ...     print(round(log_loss(y[300:], method.fit(X[:300], y[:300]).predict_proba(X[300:])), 2))
+    2.07
+    0.26
     """
 
     score_choices = ("auto", "decision_function", "log_odds")

@@ -66,6 +66,26 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Histogram
         Fitted maps with ``edges`` and ``frequencies``: one for the second of two classes, or one for each of several.
+
+    See Also
+    --------
+    HistogramBinningClassifier : Fits a learner and this map.
+    IsotonicCalibrator : Finds the bins itself, and never falls.
+    SplineCalibrator : Is a smooth map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import HistogramBinningCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = HistogramBinningCalibrator(n_bins=5, bins="uniform").fit(p, y)
+    >>> calibrator.predict_proba([0.001, 0.5, 0.999])[:, 1].round(2)
+    array([0.05, 0.33, 0.94])
+    >>> calibrator.maps_[0].frequencies.round(2)  # one per bin
+    array([0.05, 0.46, 0.33, 0.67, 0.94])
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {
@@ -161,6 +181,23 @@ class HistogramBinningClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : HistogramBinningCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    HistogramBinningCalibrator : The map alone, for given scores.
+    IsotonicClassifier : Finds the bins itself, and its map never falls.
+    SplineClassifier : Has a smooth map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import HistogramBinningClassifier
+    >>> X, y = make_classification(2000, n_redundant=8, flip_y=0.1, random_state=0)
+    >>> model = HistogramBinningClassifier(GaussianNB(), n_bins=10, random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [1.105, 0.185]
     """
 
     prefers = "predict_proba"

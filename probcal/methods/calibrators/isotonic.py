@@ -94,6 +94,25 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
     maps_ : list of Isotonic
         Fitted functions: one for the second of two classes, or one for each of several. Each has its knots ``scores``
         and ``probabilities``, which are ndarrays of shape (n_knots,).
+
+    See Also
+    --------
+    IsotonicClassifier : Fits a learner and this map.
+    SigmoidCalibrator : Has two parameters, which suits few rows.
+    VennAbersCalibrator : Is built on isotonic regression, and never predicts 0 or 1.
+    sklearn.isotonic.IsotonicRegression : Fits any real target, and does not clip to 1 / (2n).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import IsotonicCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = IsotonicCalibrator().fit(p, y)
+    >>> calibrator.predict_proba([0.001, 0.5, 0.999])[:, 1].round(2)
+    array([0.12, 0.41, 0.78])
     """
 
     is_scale_free = True
@@ -165,6 +184,24 @@ class IsotonicClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : IsotonicCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    IsotonicCalibrator : The map alone, for given scores.
+    SigmoidClassifier : Has a map of two parameters, which suits few rows.
+    VennAbersClassifier : Is built on isotonic regression, and never predicts 0 or 1.
+    HistogramBinningClassifier : Takes the frequencies of bins, which need not rise.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import IsotonicClassifier
+    >>> X, y = make_classification(2000, n_redundant=8, flip_y=0.1, random_state=0)
+    >>> model = IsotonicClassifier(GaussianNB(), random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [1.105, 0.19]
     """
 
     score_choices = (*SCORES, "rescaled")

@@ -34,6 +34,24 @@ class LogisticCalibrator(SigmoidCalibrator):
     maps_ : list of Sigmoid
         Fitted sigmoids, with ``slope`` A and ``intercept`` B: one for the second of two classes, or one for each of
         several.
+
+    See Also
+    --------
+    LogisticCalibrationClassifier : Fits a learner and this map.
+    SigmoidCalibrator : Maps log-odds, and smooths the labels.
+    BetaCalibrator : Is what the same paper compares with it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import LogisticCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = LogisticCalibrator().fit(p, y)
+    >>> calibrator.predict_proba([0.01, 0.5, 0.99])[:, 1].round(2)
+    array([0.05, 0.47, 0.94])
     """
 
     is_scale_free = False  # it maps the probability of a score
@@ -89,6 +107,23 @@ class LogisticCalibrationClassifier(SigmoidClassifier):
         A of the only calibrator. It is a float for two classes and an array for several.
     intercept_ : float or ndarray of shape (n_classes,)
         B of the only calibrator. It is a float for two classes and an array for several.
+
+    See Also
+    --------
+    LogisticCalibrator : The map alone, for given scores.
+    SigmoidClassifier : Smooths the labels, and maps log-odds.
+    BetaCalibrationClassifier : Is what the same paper compares with it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import LogisticCalibrationClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticCalibrationClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
+    >>> [round(log_loss(y[300:], p), 2) for p in model.staged_predict_proba(X[300:])]  # before and after
+    [0.18, 0.15]
     """
 
     prefers = "predict_proba"

@@ -35,6 +35,22 @@ class PriorCalibrator(Calibrator):
         1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     factors_ : ndarray of shape (n_classes,)
         Base rate of each class over its share in ``y``.
+
+    See Also
+    --------
+    PriorCorrectedClassifier : Fits a learner and this correction.
+    SigmoidCalibrator : Fits a map to labels, if there are some of the new rows.
+    LogisticCalibrator : Fits a map of the probability to labels.
+
+    Examples
+    --------
+    >>> from probcal import PriorCalibrator
+    >>> y = [0, 1] * 50  # half of the training rows are positive
+    >>> calibrator = PriorCalibrator(base_rate=0.1).fit([0.5] * 100, y)
+    >>> calibrator.predict_proba([0.2, 0.5, 0.9])[:, 1].round(2)
+    array([0.03, 0.1 , 0.5 ])
+    >>> calibrator.factors_.round(2)
+    array([1.8, 0.2])
     """
 
     def __init__(self, base_rate: float | Mapping[Any, float] | None = None, *, input: Input = "probability") -> None:
@@ -94,6 +110,26 @@ class PriorCorrectedClassifier(CalibratedMethod):
         The fitted classifier.
     calibrator_ : PriorCalibrator
         The fitted correction.
+
+    See Also
+    --------
+    PriorCalibrator : The correction alone, for given probabilities.
+    SigmoidClassifier : Fits a map to labels, if the training rows have the right base rate.
+    DirectClassifier : Corrects nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from probcal import PriorCorrectedClassifier
+    >>> X, y = make_classification(4000, weights=[0.9], random_state=0)
+    >>> rows = np.concatenate([np.flatnonzero(y == 0)[:400], np.flatnonzero(y == 1)[:400]])  # drawn by class
+    >>> model = PriorCorrectedClassifier(LogisticRegression(), base_rate=y.mean(), random_state=0).fit(X[rows], y[rows])
+    >>> [round(float(p[:, 1].mean()), 2) for p in (model.estimator_.predict_proba(X), model.predict_proba(X))]
+    [0.28, 0.1]
+    >>> float(y.mean().round(2))
+    0.11
     """
 
     needs_one_of = ("predict_proba",)

@@ -47,6 +47,27 @@ class TemperatureCalibrator(Calibrator):
         T. Above 1 it makes predictions less certain.
     bound_ : float
         The bound of p, 0 for scores.
+
+    See Also
+    --------
+    TemperatureClassifier : Fits a learner and this map.
+    VectorScalingCalibrator : Has a factor and a shift for each class.
+    SigmoidCalibrator : Has a shift, too, and a map for each class against the rest.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import TemperatureCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")
+    >>> calibrator = TemperatureCalibrator().fit(p, y)
+    >>> round(calibrator.temperature_, 1)
+    7.2
+    >>> calibrator.predict_proba([[0.999, 0.001], [0.3, 0.7]]).round(2)
+    array([[0.72, 0.28],
+           [0.47, 0.53]])
     """
 
     is_scale_free = True
@@ -147,6 +168,27 @@ class VectorScalingCalibrator(_AffineScaling):
         W. It is diagonal.
     intercept_ : ndarray of shape (n_classes,)
         The intercept b.
+
+    See Also
+    --------
+    VectorScalingClassifier : Fits a learner and this map.
+    TemperatureCalibrator : Has one number for all classes.
+    MatrixScalingCalibrator : Has a full matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import VectorScalingCalibrator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> p = cross_val_predict(DecisionTreeClassifier(max_depth=3, random_state=0), X, y, cv=5, method="predict_proba")
+    >>> calibrator = VectorScalingCalibrator().fit(p[::2], y[::2])
+    >>> [round(log_loss(y[1::2], one), 2) for one in (p[1::2], calibrator.predict_proba(p[1::2]))]  # before and after
+    [2.91, 0.4]
+    >>> calibrator.matrix_.diagonal().round(2)
+    array([1.29, 0.85, 0.92])
     """
 
     form = "vector"
@@ -186,6 +228,25 @@ class MatrixScalingCalibrator(_AffineScaling):
         W.
     intercept_ : ndarray of shape (n_classes,)
         The intercept b.
+
+    See Also
+    --------
+    MatrixScalingClassifier : Fits a learner and this map.
+    VectorScalingCalibrator : Has a diagonal matrix, which suits fewer rows.
+    DirichletCalibrator : Is the same map of log-probabilities, with another penalty.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import MatrixScalingCalibrator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> p = cross_val_predict(DecisionTreeClassifier(max_depth=3, random_state=0), X, y, cv=5, method="predict_proba")
+    >>> calibrator = MatrixScalingCalibrator().fit(p[::2], y[::2])
+    >>> [round(log_loss(y[1::2], one), 2) for one in (p[1::2], calibrator.predict_proba(p[1::2]))]  # before and after
+    [2.91, 0.39]
     """
 
     form = "matrix"
@@ -226,6 +287,26 @@ class DirichletCalibrator(_AffineScaling):
         The intercept b.
     temperature_ : float
         Always 1.
+
+    See Also
+    --------
+    DirichletClassifier : Fits a learner and this map.
+    BetaCalibrator : Is the case of two classes.
+    MatrixScalingCalibrator : Is the same map, with another penalty.
+    TemperatureCalibrator : Has one number for all classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import DirichletCalibrator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> p = cross_val_predict(DecisionTreeClassifier(max_depth=3, random_state=0), X, y, cv=5, method="predict_proba")
+    >>> calibrator = DirichletCalibrator().fit(p[::2], y[::2])
+    >>> [round(log_loss(y[1::2], one), 2) for one in (p[1::2], calibrator.predict_proba(p[1::2]))]  # before and after
+    [2.91, 0.38]
     """
 
     form = "dirichlet"
@@ -272,6 +353,26 @@ class TemperatureClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : TemperatureCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    TemperatureCalibrator : The map alone, for given scores.
+    VectorScalingClassifier : Has a factor and a shift for each class.
+    SigmoidClassifier : Has a shift, too, and a map for each class against the rest.
+    sklearn.calibration.CalibratedClassifierCV : Has the same map with ``method="temperature"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import TemperatureClassifier
+    >>> X, y = make_classification(2000, n_informative=5, n_redundant=8, n_classes=3, random_state=0)
+    >>> model = TemperatureClassifier(GaussianNB(), random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [0.893, 0.655]
+    >>> round(model.calibrators_[0].temperature_, 1)  # above 1: the learner was too certain
+    2.4
     """
 
     prefers = "predict_proba"
@@ -345,6 +446,23 @@ class VectorScalingClassifier(_AffineScalingClassifier):
         The fitted classifier, if there is only one.
     calibrator_ : VectorScalingCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    VectorScalingCalibrator : The map alone, for given scores.
+    TemperatureClassifier : Has one number for all classes.
+    MatrixScalingClassifier : Has a full matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import VectorScalingClassifier
+    >>> X, y = make_classification(2000, n_informative=5, n_redundant=8, n_classes=3, random_state=0)
+    >>> model = VectorScalingClassifier(GaussianNB(), random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [0.893, 0.647]
     """
 
     def _calibrator(self, score_kind: Input) -> VectorScalingCalibrator:
@@ -387,6 +505,23 @@ class MatrixScalingClassifier(_AffineScalingClassifier):
         The fitted classifier, if there is only one.
     calibrator_ : MatrixScalingCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    MatrixScalingCalibrator : The map alone, for given scores.
+    VectorScalingClassifier : Has a diagonal matrix, which suits fewer rows.
+    DirichletClassifier : Has the same map of log-probabilities, with another penalty.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import MatrixScalingClassifier
+    >>> X, y = make_classification(2000, n_informative=5, n_redundant=8, n_classes=3, random_state=0)
+    >>> model = MatrixScalingClassifier(GaussianNB(), random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [0.893, 0.591]
     """
 
     def _calibrator(self, score_kind: Input) -> MatrixScalingCalibrator:
@@ -429,6 +564,24 @@ class DirichletClassifier(_AffineScalingClassifier):
         The fitted classifier, if there is only one.
     calibrator_ : DirichletCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    DirichletCalibrator : The map alone, for given scores.
+    BetaCalibrationClassifier : Is the case of two classes.
+    MatrixScalingClassifier : Has the same map, with another penalty.
+    TemperatureClassifier : Has one number for all classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import DirichletClassifier
+    >>> X, y = make_classification(2000, n_informative=5, n_redundant=8, n_classes=3, random_state=0)
+    >>> model = DirichletClassifier(GaussianNB(), random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(log_loss(y[1000:], p), 3) for p in model.staged_predict_proba(X[1000:])]  # before and after
+    [0.893, 0.589]
     """
 
     def _calibrator(self, score_kind: Input) -> DirichletCalibrator:

@@ -71,6 +71,25 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
     maps_ : list of Sigmoid
         Fitted sigmoids: one for the second of two classes, or one for each of several. Each has ``slope`` A and
         ``intercept`` B. Its ``of_probability`` is True if the score is the probability itself.
+
+    See Also
+    --------
+    SigmoidClassifier : Fits a learner and this map.
+    LogisticCalibrator : Maps the probability itself, and does not smooth the labels.
+    BetaCalibrator : Has three parameters.
+    IsotonicCalibrator : Fits any rising function, and needs more rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.svm import LinearSVC
+    >>> from probcal import SigmoidCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scores = cross_val_predict(LinearSVC(random_state=0), X, y, method="decision_function")
+    >>> calibrator = SigmoidCalibrator(input="score").fit(scores, y)
+    >>> calibrator.predict_proba([-2, 0, 2])[:, 1].round(2)
+    array([0.01, 0.57, 0.99])
     """
 
     is_scale_free = True
@@ -147,6 +166,24 @@ class SigmoidClassifier(CalibratedMethod):
         A of the only calibrator. It is a float for two classes and an array for several.
     intercept_ : float or ndarray of shape (n_classes,)
         B of the only calibrator. It is a float for two classes and an array for several.
+
+    See Also
+    --------
+    SigmoidCalibrator : The map alone, for given scores.
+    IsotonicClassifier : Fits any rising function, and needs more rows.
+    BetaCalibrationClassifier : Has a map of three parameters, for probabilities.
+    sklearn.calibration.CalibratedClassifierCV : Fits the sigmoid to probabilities as they are, not to log-odds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.svm import LinearSVC
+    >>> from probcal import SigmoidClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> sigmoid = SigmoidClassifier(LinearSVC(random_state=0), ensemble=False, random_state=0).fit(X[:300], y[:300])
+    >>> round(log_loss(y[300:], sigmoid.predict_proba(X[300:])), 2)
+    0.14
     """
 
     def __init__(

@@ -93,6 +93,24 @@ class SplineCalibrator(OneAgainstRestCalibrator):
         1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Spline
         Fitted maps with ``knots`` and ``coefficients``: one for the second of two classes, or one for each of several.
+
+    See Also
+    --------
+    SplineClassifier : Fits a learner and this map.
+    QuadraticCalibrator : Is a quadratic function of the log-odds.
+    IsotonicCalibrator : Never falls, but is not smooth.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import SplineCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = SplineCalibrator(penalty=1.0).fit(p, y)
+    >>> calibrator.predict_proba([0.001, 0.5, 0.999])[:, 1].round(2)
+    array([0.04, 0.47, 0.95])
     """
 
     is_scale_free = True
@@ -153,6 +171,23 @@ class SplineClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : SplineCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    SplineCalibrator : The map alone, for given scores.
+    QuadraticClassifier : Has a quadratic function of the log-odds.
+    IsotonicClassifier : Has a map that never falls, but is not smooth.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import SplineClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SplineClassifier(GaussianNB(), penalty=1.0, random_state=0).fit(X[:300], y[:300])
+    >>> [round(log_loss(y[300:], p), 2) for p in model.staged_predict_proba(X[300:])]  # before and after
+    [0.18, 0.13]
     """
 
     prefers = "predict_proba"

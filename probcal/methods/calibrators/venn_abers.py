@@ -142,6 +142,28 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
         1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of VennAbers
         Fitted predictors: one for the second of two classes, or one for each of several.
+
+    See Also
+    --------
+    VennAbersClassifier : Fits a learner and this map, inductive or cross.
+    IsotonicCalibrator : Takes plain isotonic regression.
+    SigmoidCalibrator : Has two parameters, which suits few rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import VennAbersCalibrator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> p = cross_val_predict(GaussianNB(), X, y, method="predict_proba")[:, 1]
+    >>> calibrator = VennAbersCalibrator().fit(p, y)
+    >>> calibrator.predict_proba([0.001, 0.5, 0.999])[:, 1].round(2)
+    array([0.27, 0.42, 0.75])
+    >>> calibrator.predict_interval([0.001, 0.5, 0.999]).round(2)  # p0 and p1
+    array([[0.11, 0.33],
+           [0.4 , 0.43],
+           [0.74, 0.79]])
     """
 
     is_scale_free = True
@@ -238,6 +260,26 @@ class VennAbersClassifier(CalibratedMethod):
         The fitted classifier, if there is only one.
     calibrator_ : VennAbersCalibrator
         The fitted map, if there is only one.
+
+    See Also
+    --------
+    VennAbersCalibrator : The map alone, for given scores.
+    IsotonicClassifier : Takes plain isotonic regression.
+    SigmoidClassifier : Has a map of two parameters, which suits few rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import VennAbersClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = VennAbersClassifier(GaussianNB(), calibration="holdout", random_state=0).fit(X[:300], y[:300])
+    >>> model.predict_proba(X[300:303])[:, 1].round(2)
+    array([0.05, 0.94, 0.05])
+    >>> model.predict_interval(X[300:303]).round(2)  # p0 and p1
+    array([[0.  , 0.05],
+           [0.93, 1.  ],
+           [0.  , 0.05]])
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -71,6 +71,23 @@ class MapOfMeanClassifier(CalibratedMethod):
         Fitted classifiers, one per fold.
     calibrator_ : Calibrator
         The fitted map.
+
+    See Also
+    --------
+    MeanMapClassifier : Takes one classifier of all rows, and the mean of one map per fold.
+    TemperatureClassifier : Maps first, and takes the mean then.
+    FoldMeanClassifier : Takes the mean of one classifier per fold, without a map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from probcal import MapOfMeanClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = MapOfMeanClassifier(DecisionTreeClassifier(), map="temperature", random_state=0).fit(X[::2], y[::2])
+    >>> [round(log_loss(y[1::2], p), 2) for p in model.staged_predict_proba(X[1::2])]  # before and after
+    [0.55, 0.29]
     """
 
     prefers = "predict_proba"

@@ -50,6 +50,23 @@ class MeanMapClassifier(CalibratedMethod):
         Fitted map of each fold.
     estimator_ : classifier
         The classifier of all rows.
+
+    See Also
+    --------
+    MapOfMeanClassifier : Takes the mean of the folds' scores first, and maps it.
+    BetaCalibrationClassifier : Has a map of all folds' scores, or a classifier and a map for each fold.
+    FoldMeanClassifier : Takes the mean of one classifier per fold, without a map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import log_loss
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from probcal import MeanMapClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MeanMapClassifier(GaussianNB(), map="beta", cv=3, random_state=0).fit(X[:300], y[:300])
+    >>> [round(log_loss(y[300:], p), 2) for p in model.staged_predict_proba(X[300:])]  # before and after
+    [0.21, 0.1]
     """
 
     prefers = "predict_proba"
