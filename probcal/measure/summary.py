@@ -23,6 +23,7 @@ CELLS_PER_NAT = 4096
 MOST_DISTINCT = 200_000
 _LEAST, _MOST = 5e-324, 1 - 2**-53
 """Smallest and largest probability beside 0 and 1, which have cells of their own."""
+_EDGES = np.arange(1, ECE_BINS) / ECE_BINS
 _ROWS, _WEIGHT, _SQUARES, _PROBABILITY = range(4)
 
 
@@ -78,7 +79,7 @@ def _grid_numbers(p: Floats) -> Codes:
     log_odds = np.log(inside) - np.log1p(-inside)
     cells = np.floor(log_odds * CELLS_PER_NAT).astype(np.int64)
     cells[p == 0], cells[p == 1] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
-    return np.asarray(cells * ECE_BINS + np.searchsorted(np.arange(1, ECE_BINS) / ECE_BINS, p))
+    return np.asarray(cells * ECE_BINS + np.searchsorted(_EDGES, p))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,10 @@ class Cells:
         sums = np.append(negative.sums, positive.sums, axis=1)
         if positive.is_grid:
             total = [np.bincount(number, sums[part], len(codes)) for part in (_PROBABILITY, _WEIGHT)]
-            p = np.clip(total[0] / total[1], _LEAST, _MOST)
+            # rounding of a mean must not move it over the edge of a bin
+            edges, numbers = np.concatenate([[_LEAST], _EDGES, [_MOST]]), codes % ECE_BINS
+            low = np.where(numbers > 0, np.nextafter(edges[numbers], 1), _LEAST)
+            p = np.clip(total[0] / total[1], low, edges[numbers + 1])
             ends = _grid_numbers(np.array([0.0, 1.0]))
             p[codes == ends[0]], p[codes == ends[1]] = 0.0, 1.0
         else:
