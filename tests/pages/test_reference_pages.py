@@ -69,7 +69,7 @@ def test_every_public_class_and_function_has_a_docstring(module, name):
 @pytest.mark.parametrize(("module", "name"), CLASSES)
 def test_docstring_of_every_public_class_has_examples_and_see_also(module, name):
     docstring = inspect.getdoc(getattr(importlib.import_module(module), name))
-    sections = re.findall(r"^(.+)\n-+$", docstring, re.M)
+    sections = re.findall(r"^(.+)\n-+$", docstring, re.MULTILINE)
     assert {"See Also", "Examples"} <= set(sections)
     assert ">>> " in docstring.partition("Examples\n")[2]
 
@@ -77,7 +77,7 @@ def test_docstring_of_every_public_class_has_examples_and_see_also(module, name)
 @pytest.mark.parametrize(("module", "name"), CLASSES)
 def test_docstring_names_classes_and_functions_to_see_that_exist(module, name):
     section = inspect.getdoc(getattr(importlib.import_module(module), name)).partition("See Also\n--------\n")[2]
-    for seen in re.findall(r"^([\w.]+) : ", section.partition("\n\n")[0], re.M):
+    for seen in re.findall(r"^([\w.]+) : ", section.partition("\n\n")[0], re.MULTILINE):
         place, _, last = (seen if "." in seen else f"{module}.{seen}").rpartition(".")
         assert hasattr(importlib.import_module(place), last), seen
 
