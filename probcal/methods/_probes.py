@@ -19,6 +19,7 @@ from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.fast_path import FastPath, make_fast_path, transform_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.methods._executors import InProcesses, InThreads, SpeculativeFits, Step, Workers, learns_in_threads
+from probcal.methods._linear_labels import has_plain_scores, linear_labels
 
 _MARGINS_PER_BLOCK = 2**20
 """Margins that are held at once, so that memory does not grow with the number of rows times classifiers."""
@@ -128,8 +129,8 @@ def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterat
 class ProbePredictor:
     """Predict with the classifiers of one problem.
 
-    Those that ``fast_path`` made predict in batches. The others predict in ``n_threads`` threads, with
-    ``deduplicate_rows`` only once for equal rows.
+    Those that ``fast_path`` made predict in batches, and so do linear ones of scikit-learn. The others predict in
+    ``n_threads`` threads, with ``deduplicate_rows`` only once for equal rows.
     """
 
     fast_path: FastPath | None
@@ -143,7 +144,11 @@ class ProbePredictor:
             made = [classifiers[index] for index in np.flatnonzero(batched)]
             blocks = [margins > 0 for margins, _ in batch_margins(self.fast_path, made, X)]
             labels[:, batched] = np.concatenate(blocks)
-        for index, column in self._separate_labels(classifiers, batched, classes, X):
+        linear = self._linear(classifiers, batched, classes)
+        if linear.any():
+            blocks = list(linear_labels([classifiers[index] for index in np.flatnonzero(linear)], X))
+            labels[:, linear] = np.concatenate(blocks)
+        for index, column in self._separate_labels(classifiers, batched | linear, classes, X):
             labels[:, index] = column
         return labels
 
@@ -154,9 +159,23 @@ class ProbePredictor:
             made = [classifiers[index] for index in np.flatnonzero(batched)]
             blocks = [(margins > 0).sum(axis=1) for margins, _ in batch_margins(self.fast_path, made, X)]
             votes += np.concatenate(blocks)
-        for _, column in self._separate_labels(classifiers, batched, classes, X):
+        linear = self._linear(classifiers, batched, classes)
+        if linear.any():
+            blocks = [
+                labels.sum(axis=1)
+                for labels in linear_labels([classifiers[index] for index in np.flatnonzero(linear)], X)
+            ]
+            votes += np.concatenate(blocks)
+        for _, column in self._separate_labels(classifiers, batched | linear, classes, X):
             votes += column
         return votes
+
+    def _linear(self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Return which classifiers predict together although no fast path made them, (n,) bool."""
+        is_linear = [
+            not made and has_plain_scores(one, classes) for one, made in zip(classifiers, batched, strict=True)
+        ]
+        return np.array(is_linear, dtype=bool)
 
     def _separate_labels(
         self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any
