@@ -189,6 +189,8 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
 
         Raises ValueError for other columns, and for columns that are named after the classes in another order.
         """
+        if type(scores) is np.ndarray and not fitting and not hasattr(self, "feature_names_in_"):
+            return  # it has no names, and this takes a tenth of a millisecond
         validate_data(self, scores if hasattr(scores, "columns") else raw, reset=fitting, skip_check_array=True)
         names, classes = column_names(scores), self.classes_.tolist()
         places = places_among(names, classes)
@@ -198,10 +200,13 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"the column of scores is {names[0]!r}; give that of the second class, {classes[1]!r}")
 
     def _as_matrix(self, scores: Any) -> np.ndarray:
-        raw: np.ndarray = check_array(
-            scores, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, ensure_min_samples=0,
-            ensure_min_features=0, input_name="scores",
-        )  # fmt: skip
+        if type(scores) is np.ndarray and scores.dtype == np.float64:  # as a classifier gives them
+            raw: np.ndarray = scores
+        else:
+            raw = check_array(
+                scores, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, ensure_min_samples=0,
+                ensure_min_features=0, input_name="scores",
+            )  # fmt: skip
         raw = raw[:, None] if raw.ndim == 1 else raw
         if raw.ndim != 2 or not raw.shape[1]:
             raise ValueError(f"scores must have the shape (n_rows,) or (n_rows, n_classes), not {raw.shape}")
