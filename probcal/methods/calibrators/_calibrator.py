@@ -143,6 +143,53 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
         with _threads().limit(limits=1, user_api="blas"):
             return self._calibrated(matrix)
 
+    def to_json(self) -> str:
+        """Write the fitted map as JSON that a person can read.
+
+        Returns
+        -------
+        str
+            A version of the format, the parameters, the classes and the fitted numbers with all their digits. Later
+            versions of probcal read it, too.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        TypeError
+            If the classes are neither numbers nor texts.
+        """
+        from probcal.methods.calibrators.map_file import map_to_json
+
+        check_is_fitted(self)
+        return map_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a map that ``to_json`` wrote. It predicts the same to the last bit. No code of the text is run.
+
+        Parameters
+        ----------
+        text : str
+            What ``to_json`` returned.
+
+        Returns
+        -------
+        object
+            The fitted calibrator.
+
+        Raises
+        ------
+        ValueError
+            If the text holds no map, or one of another class.
+        """
+        from probcal.methods.calibrators.map_file import map_from_json
+
+        calibrator = map_from_json(text)
+        if not isinstance(calibrator, cls):
+            raise ValueError(f"the text holds a {type(calibrator).__name__}, not a {cls.__name__}")
+        return calibrator
+
     def predict(self, scores: Any) -> np.ndarray:
         """Predict the most probable class of each row.
 
