@@ -17,15 +17,15 @@ from typing import IO, Any
 from probcal.errors import FileProblems, Problem, StoreError
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` in one atomic step.
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write ``content`` to ``path`` in one atomic step.
 
-    The text goes to a new file beside ``path``, which then replaces it. Half of a surrogate pair becomes a question
-    mark. Raises OSError when the file cannot be written. ``path`` is then unchanged.
+    It goes to a new file beside ``path``, which then replaces it. Half of a surrogate pair becomes a question mark.
+    Raises OSError when the file cannot be written. ``path`` is then unchanged.
     """
     new = path.with_name(f"{path.name}.new")
     try:
-        new.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        new.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
         os.replace(new, path)
     except OSError:
         new.unlink(missing_ok=True)

@@ -200,7 +200,7 @@ def _version(package: str) -> str:
 
 
 _COMMANDS = (
-    *("run", "try_", "measure", "table", "check", "verify", "plot", "status", "audit", "fetch", "validate"),
+    *("run", "try_", "measure", "apply", "table", "check", "verify", "plot", "status", "audit", "fetch", "validate"),
     *("test", "list_", "schema", "completion", "compare", "report", "merge", "convert", "leaderboard"),
 )
 """Modules of this package. Each has a command of the same name."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     "probcal measure predictions.csv --probability p --target y --calibrate beta",
     files={
         "-o FILE": "the table with the calibrated probabilities of a map of all rows",
+        "--export FILE": "the map of all rows as JSON, with the metrics before and after",
         "--report FILE": "a web page with the tables and reliability diagrams",
     },
     environment=DATA[2:],
@@ -80,10 +81,11 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the table with calibrated columns."
 )
+@click.option("--export", metavar="FILE", type=click.Path(path_type=Path), help="Write the map as JSON, for apply.")
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page.")
 @click.option("--scheduler", metavar="ADDRESS", help="Read many files on the Dask cluster at this address.")
 @click.option("--workers", metavar="N", type=click.IntRange(1), help="Read many files on a local Dask cluster.")
-@click.option("--force", is_flag=True, help="Overwrite the files of -o and --report.")
+@click.option("--force", is_flag=True, help="Overwrite the files of -o, --export and --report.")
 def measure(
     table: str,
     probability: tuple[str, ...],
@@ -98,6 +100,7 @@ def measure(
     seed: int,
     format_: str,
     output: Path | None,
+    export: Path | None,
     report: Path | None,
     scheduler: str | None,
     workers: int | None,
@@ -117,7 +120,7 @@ def measure(
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else None
-    options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv", map_files)
+    options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv", map_files, export)
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
     if report is not None:

@@ -39,10 +39,9 @@ def cross_fit(name: str, predictions: FilePredictions, seed: int) -> Floats:
     return calibrated
 
 
-def calibrate_all_rows(name: str, predictions: FilePredictions) -> Floats:
-    """Return (n_rows, n_classes) probabilities from a map that was fitted on all rows."""
-    rows = np.arange(predictions.n_rows)
-    return np.asarray(_fit_map(name, predictions, rows).predict_proba(predictions.p), dtype=np.float64)
+def fit_all_rows(name: str, predictions: FilePredictions) -> Any:
+    """Return a map that is fitted on all rows."""
+    return _fit_map(name, predictions, np.arange(predictions.n_rows))
 
 
 def _fit_map(name: str, predictions: FilePredictions, rows: npt.NDArray[np.intp]) -> Any:

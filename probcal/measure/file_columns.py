@@ -93,6 +93,11 @@ class FileColumn:
         self.refuse(bad, lambda row: f"holds {self._text_of(row)}, and a probability lies from 0 to 1", advice)
         return np.clip(values, 0, 1)
 
+    def scores(self, mark: Mark) -> Floats:
+        values = self._numbers(mark, "a number")
+        self.refuse(~np.isfinite(values), lambda row: f"holds the score {self._text_of(row)}", "give finite scores")
+        return values
+
     def weights(self, mark: Mark) -> Floats:
         """Return (n_rows,) weights, times a power of two where sums could overflow or squares be 0.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
-from probcal.measure.cross_fitting import calibrate_all_rows, cross_fit
+from probcal.measure.cross_fitting import cross_fit, fit_all_rows
 from probcal.measure.file_columns import Floats, texts_of
 from probcal.measure.maps import new_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
@@ -39,6 +39,8 @@ class MeasureOptions:
     csv: bool = False
     map_files: Mapper | None = None
     """Applies a function to each file and returns the values in their order, such as on a cluster. None: one by one."""
+    export: Path | None = None
+    """Where the map of all rows is written."""
 
 
 def measure(
@@ -59,7 +61,7 @@ def measure(
         if options.output is not None:
             _new_columns(predictions, options.map)
         calibrated = cross_fit(options.map, predictions, options.seed)
-        full_fit = calibrate_all_rows(options.map, predictions)
+        full_fit = fit_all_rows(options.map, predictions)
 
     def show_values(sections: list[MeasuredSection]) -> None:
         if print_early is not None and predictions.n_rows >= _MANY_ROWS:
@@ -74,7 +76,13 @@ def measure(
 
         _write_file("--report", options.report, page(measurement))
     if options.output is not None and options.map is not None and full_fit is not None:
-        write_calibrated(options.output, predictions, options.map, full_fit)
+        write_calibrated(options.output, predictions, options.map, full_fit.predict_proba(predictions.p))
+    if options.export is not None and options.map is not None:
+        from probcal.measure.map_export import exported_map
+
+        _write_file(
+            "--export", options.export, exported_map(full_fit, predictions, sections[0], options.map, options.seed)
+        )
     for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
         print_line(line)
 
@@ -116,14 +124,17 @@ def _refuse_options(options: MeasureOptions) -> None:
             raise ProbcalError("-o writes calibrated probabilities; name a map with --calibrate, such as beta")
         if options.output.suffix.lower() in _OTHER_FORMATS:
             raise ProbcalError(f"-o writes delimited text, but {options.output} has another suffix; name a .csv file")
-        _refuse_path("-o", options.output, options.force)
-    if options.report is not None:
-        _refuse_path("--report", options.report, options.force)
-    if options.report is not None and options.report == options.output:
-        raise ProbcalError(f"-o and --report both name {options.report}; give two files")
+    if options.export is not None and options.map is None:
+        raise ProbcalError("--export writes a map; name it with --calibrate, such as beta")
+    files = {"-o": options.output, "--report": options.report, "--export": options.export}
+    given = {option: path for option, path in files.items() if path is not None}
+    for option, path in given.items():
+        refuse_path(option, path, options.force)
+        if same := [other for other, known in given.items() if known == path and other != option]:
+            raise ProbcalError(f"{option} and {same[0]} both name {path}; give two files")
 
 
-def _refuse_path(option: str, path: Path, force: bool) -> None:
+def refuse_path(option: str, path: Path, force: bool) -> None:
     """Raise ProbcalError unless ``path`` can be written. ``option`` names it in messages."""
     if path.is_dir():
         raise ProbcalError(f"{option}: {path} is a folder; name a file")

@@ -148,6 +148,28 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
     )
 
 
+def number_columns(
+    table: UserTable, names: Sequence[str], decimal: Mark | None, as_probabilities: bool
+) -> tuple[Floats, list[str], Mark]:
+    """Return the columns of ``names``, (n_rows, n_columns), what they are called, and their decimal mark.
+
+    Raises DataError with the line for what is no probability, or no finite number.
+    """
+    columns = _probability_columns(table, names)
+    if as_probabilities:
+        for column in columns:
+            column.replace_percent_signs()
+    marks = _marks(table, columns, None, decimal)
+    values = [
+        column.probabilities(marks[column.index]) if as_probabilities else column.scores(marks[column.index])
+        for column in columns
+    ]
+    numbers = np.column_stack(values)
+    if as_probabilities and len(columns) > 1:
+        numbers, _ = _normalise(table, numbers)
+    return numbers, [column.name for column in columns], marks[columns[0].index]
+
+
 def _column(table: UserTable, option: str, name: str | None) -> FileColumn:
     """Return the column that ``option`` names."""
     if name is None:
@@ -193,8 +215,9 @@ def _probability_columns(table: UserTable, patterns: Sequence[str]) -> list[File
     return columns
 
 
-def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn, decimal: Mark | None) -> Marks:
-    texts = {column.index: column.text for column in [*numbers, target] if column.text is not None}
+def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn | None, decimal: Mark | None) -> Marks:
+    columns = [*numbers, *([] if target is None else [target])]
+    texts = {column.index: column.text for column in columns if column.text is not None}
     marks = decimal_marks(texts, table.separator, decimal, [column.index for column in numbers])
     for column in numbers:
         if column.index in marks.undecided:

@@ -21,7 +21,7 @@ def test_help_alone_lists_all_commands():
 def test_help_of_an_unknown_command_suggests_a_near_one():
     refused = probcal("help", "tabel")
     assert refused.exit_code == 2
-    assert 'error: there is no command "tabel"; did you mean "table"? (there are: audit, check, ' in refused.stderr
+    assert 'error: there is no command "tabel"; did you mean "table"? (there are: apply, audit, ' in refused.stderr
 
 
 def test_version_equals_the_version_option():

@@ -52,7 +52,10 @@ SLOW = {"venn_abers": pytest.mark.slow}  # numba compiles it
 def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
     for frame, columns in ((two_classes(60), ("p",)), (three_classes(60), ("p_*",))):
         predictions = read_table(frame, tmp_path, *columns)
-        for p in (cross_fitting.cross_fit(name, predictions, 0), cross_fitting.calibrate_all_rows(name, predictions)):
+        for p in (
+            cross_fitting.cross_fit(name, predictions, 0),
+            cross_fitting.fit_all_rows(name, predictions).predict_proba(predictions.p),
+        ):
             np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
             assert p.shape == (60, len(predictions.classes))
 
@@ -63,7 +66,7 @@ def test_the_map_of_all_rows_equals_the_library(tmp_path):
     frame = two_classes()
     predictions = read_table(frame, tmp_path, weight="w")
     by_hand = BetaCalibrator().fit(frame.p, frame.y, sample_weight=frame.w).predict_proba(frame.p)
-    np.testing.assert_array_equal(cross_fitting.calibrate_all_rows("beta", predictions), by_hand)
+    np.testing.assert_array_equal(cross_fitting.fit_all_rows("beta", predictions).predict_proba(predictions.p), by_hand)
 
 
 def test_classes_with_few_rows_are_rejected(tmp_path):

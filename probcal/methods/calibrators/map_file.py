@@ -44,8 +44,8 @@ _COMMON = {"n_features_in_": "columns", "smallest_": "smallest", "_exponent": "e
 _KINDS_OF_CLASSES = "biufUO"
 
 
-def map_to_json(calibrator: Calibrator) -> str:
-    """Return a fitted calibrator as JSON text, with a line for each part."""
+def map_to_json(calibrator: Calibrator, audit: dict[str, Any] | None = None) -> str:
+    """Return a fitted calibrator as JSON text, with a line for each part, and ``audit`` if it is given."""
     name = type(calibrator).__name__
     if PUBLIC_CLASSES.get(name) != type(calibrator).__module__:
         raise TypeError(f"{name} is no map of probcal, so it has no JSON form")
@@ -68,6 +68,7 @@ def map_to_json(calibrator: Calibrator) -> str:
         "names": _plain(getattr(calibrator, "feature_names_in_", None)),
         "fitted": fitted,
     }
+    content |= {} if audit is None else {"audit": audit}
     lines = [f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in content.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -1,0 +1,114 @@
+"""Test ``probcal measure --export`` and ``probcal apply``: a map as a file, used on new rows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from probcal import BetaCalibrator, DirichletCalibrator, SigmoidCalibrator
+from probcal.cli.main import main
+from tests.commands import contents, probcal, refused
+from tests.measure.prediction_files import three_classes, two_classes, written
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(two_classes(), tmp_path / "a.csv")
+    return tmp_path
+
+
+def export(*words):
+    done = probcal("measure", *words, "--draws", 20, "--export", "map.json")
+    assert done.exit_code == 0, done.output
+
+
+def test_the_map_of_all_rows_is_exported_with_its_audit(here):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    text = (here / "map.json").read_text()
+    frame = two_classes()
+    by_hand = BetaCalibrator().fit(frame.p, frame.y)
+    assert (BetaCalibrator.from_json(text).predict_proba(frame.p) == by_hand.predict_proba(frame.p)).all()
+    audit = json.loads(text)["audit"]
+    assert (audit["data"], audit["rows"], audit["target"], audit["probability"]) == ("a.csv", 200, "y", ["p"])
+    assert audit["shares"]["1"] == pytest.approx(frame.y.mean())
+    printed = probcal("measure", "a.csv", "-p", "p", "-t", "y", "-c", "beta", "--draws", 20, "-f", "csv").stdout
+    low = next(line for line in printed.splitlines() if ",beta,log_loss_bits," in line).split(",")[5:]
+    assert audit["metrics"]["log_loss_bits"]["after"] == [float(number) for number in low]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_new_rows_keep_their_columns_and_get_one_more(here, ending):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    new = two_classes(50, 1).assign(note='a "b", c', when="2026-01-01").drop(columns="y")
+    written(new, here / "new.csv")
+    assert probcal("apply", "map.json", "new.csv", "-o", f"out.{ending}").exit_code == 0
+    found = pd.read_csv("out.csv") if ending == "csv" else pd.read_parquet("out.parquet")
+    expected = BetaCalibrator.from_json((here / "map.json").read_text()).predict_proba(new.p)[:, 1]
+    assert found.p_beta.to_numpy().tolist() == expected.tolist()
+    for name in new:
+        assert found[name].astype(str).tolist() == new[name].astype(str).tolist()
+
+
+def test_plain_texts_have_no_quotes_and_a_decimal_comma_stays(here):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "sigmoid")
+    (here / "new.csv").write_text("id;p\nx;0,25\ny;0,5\n")
+    lines = probcal("apply", "map.json", "new.csv").stdout.splitlines()
+    expected = float(SigmoidCalibrator.from_json((here / "map.json").read_text()).predict_proba([0.25])[0, 1])
+    assert lines[:2] == ["id;p;p_sigmoid", f"x;0,25;{expected!r}".replace(".", ",")]
+
+
+def test_standard_input_and_output(here):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "isotonic")
+    done = CliRunner().invoke(main, ["apply", "map.json", "-"], input="p\n.5\n")
+    assert done.exit_code == 0 and done.stdout.startswith("p,p_isotonic\n.5,")
+
+
+def test_several_classes_have_a_column_each(here):
+    written(three_classes(), here / "c.csv")
+    export("c.csv", "-p", "p_*", "-t", "y", "-c", "dirichlet")
+    frame = three_classes()[["p_dog", "p_cat", "p_cow"]]
+    frame.to_parquet(here / "new.parquet")
+    assert probcal("apply", "map.json", "new.parquet", "-o", "out.parquet").exit_code == 0
+    found = pd.read_parquet("out.parquet")
+    p = frame[["p_cat", "p_cow", "p_dog"]].to_numpy()
+    p = p / p.sum(axis=1, keepdims=True)
+    expected = DirichletCalibrator.from_json((here / "map.json").read_text()).predict_proba(p)
+    np.testing.assert_array_equal(found[["p_cat_dirichlet", "p_cow_dirichlet", "p_dog_dirichlet"]], expected)
+
+
+def test_a_map_of_scores_takes_scores(here):
+    (here / "map.json").write_text(SigmoidCalibrator(input="score").fit([-2.0, 1, -1, 3], [0, 0, 1, 1]).to_json())
+    (here / "new.csv").write_text("s\n-7.5\n12\n")
+    assert "name them with --probability" in refused("apply", "map.json", "new.csv")
+    assert len(probcal("apply", "map.json", "new.csv", "-p", "s").stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nothing.json", "a.csv"), "nothing.json: No such file"),
+        (("a.csv", "a.csv"), "a.csv: the text is no JSON"),
+        (("map.json", "nothing.csv"), "nothing.csv"),
+        (("map.json", "a.csv", "-p", "id"), 'a.csv:2: column "id" holds "r0"'),
+        (("map.json", "a.csv", "-p", "p", "-p", "w"), 'column "w" holds 2'),
+        (("map.json", "a.csv", "-o", "a.csv"), "a.csv already exists"),
+        (("map.json", "b.csv"), 'already has a column "p_beta"'),
+    ],
+)
+def test_mistakes_write_nothing(here, words, said):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    (here / "b.csv").write_text("p,p_beta\n.5,.5\n")
+    before = contents(here)
+    assert said in refused("apply", *words)
+    assert contents(here) == before
+
+
+def test_export_needs_a_map_and_a_file_of_its_own(here):
+    call = ("measure", "a.csv", "-p", "p", "-t", "y")
+    assert "--export writes a map" in refused(*call, "--export", "m.json")
+    assert "both name x.csv" in refused(*call, "-c", "beta", "--export", "x.csv", "-o", "x.csv")
