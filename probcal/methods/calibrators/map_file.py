@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from probcal import __version__
 from probcal.components.classes import import_class
 from probcal.methods.registry import PUBLIC_CLASSES
-
-if TYPE_CHECKING:
-    from probcal.methods.calibrators._calibrator import Calibrator
 
 FORMAT, VERSION = "probcal map", 1
 _OF_CLASS = {
@@ -44,7 +41,7 @@ _COMMON = {"n_features_in_": "columns", "smallest_": "smallest", "_exponent": "e
 _KINDS_OF_CLASSES = "biufUO"
 
 
-def map_to_json(calibrator: Calibrator, audit: dict[str, Any] | None = None) -> str:
+def map_to_json(calibrator: Any, audit: dict[str, Any] | None = None) -> str:
     """Return a fitted calibrator as JSON text, with a line for each part, and ``audit`` if it is given."""
     name = type(calibrator).__name__
     if PUBLIC_CLASSES.get(name) != type(calibrator).__module__:
@@ -54,7 +51,7 @@ def map_to_json(calibrator: Calibrator, audit: dict[str, Any] | None = None) -> 
         raise TypeError("only classes that are numbers, booleans or texts have a JSON form")
     fitted: dict[str, Any] = {part: _plain(getattr(calibrator, attribute)) for attribute, part in _COMMON.items()}
     if name in _OF_CLASS:
-        maps = calibrator.maps_  # type: ignore[attr-defined]
+        maps = calibrator.maps_
         fitted["maps"] = [{field.name: _plain(getattr(one, field.name)) for field in fields(one)} for one in maps]
     else:
         fitted |= {attribute.rstrip("_"): _plain(getattr(calibrator, attribute)) for attribute in _FITTED[name]}
@@ -73,7 +70,7 @@ def map_to_json(calibrator: Calibrator, audit: dict[str, Any] | None = None) -> 
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def map_from_json(text: str) -> Calibrator:
+def map_from_json(text: str) -> Any:
     """Return the calibrator that ``map_to_json`` wrote. Raise ValueError for a text that holds none."""
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
@@ -95,13 +92,13 @@ def map_from_json(text: str) -> Calibrator:
     return calibrator
 
 
-def _read(content: dict[str, Any]) -> Calibrator:
+def _read(content: dict[str, Any]) -> Any:
     name, fitted = content["map"], content["fitted"]
     if name not in {*_OF_CLASS, *_FITTED}:
         raise ValueError(f"this version does not know the map {name!r:.60}")
     folder = PUBLIC_CLASSES[name]
     parameters = {str(key): _tuple(value) for key, value in content["parameters"].items()}
-    calibrator: Calibrator = import_class(f"{folder}.{name}")(**parameters)
+    calibrator = import_class(f"{folder}.{name}")(**parameters)
     calibrator.check_parameters()
     kind = np.dtype(str(content["classes"]["type"]))
     labels = content["classes"]["labels"]
@@ -120,11 +117,11 @@ def _read(content: dict[str, Any]) -> Calibrator:
     if name in _OF_CLASS:
         of_class = import_class(f"probcal.methods.calibrators.{_OF_CLASS[name]}")
         assert is_dataclass(of_class)
-        calibrator.maps_ = [  # type: ignore[attr-defined]
+        calibrator.maps_ = [
             of_class(**{field.name: _fitted(one[field.name], field.type) for field in fields(of_class)})
             for one in fitted["maps"]
         ]
-        if len(calibrator.maps_) != (1 if len(labels) == 2 else len(labels)):  # type: ignore[attr-defined]
+        if len(calibrator.maps_) != (1 if len(labels) == 2 else len(labels)):
             raise ValueError("it needs a map for each class")
     else:
         for attribute in _FITTED[name]:
@@ -132,7 +129,7 @@ def _read(content: dict[str, Any]) -> Calibrator:
     return calibrator
 
 
-def _try_out(calibrator: Calibrator) -> None:
+def _try_out(calibrator: Any) -> None:
     """Raise ValueError where the map gives no probabilities, because its parts do not fit each other."""
     n_columns = calibrator.n_features_in_
     if n_columns not in (1, len(calibrator.classes_)):
