@@ -45,6 +45,8 @@ def status(
     from probcal.runner.status import status_lines
 
     originals = data_folder(data_dir)
-    for store in selection.select_stores(options.stores_at(folder)):
+    stores = selection.select_stores(options.stores_at(folder))
+    options.warn_of_unproven(stores)
+    for store in stores:
         for line in status_lines(store, every_cell=cells, takes=selection.includes, originals=originals, strict=strict):
             click.echo(printable(line))

@@ -134,8 +134,8 @@ def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]
         elif {*changed_parts(key, result)} - {"stages", "curves"}:  # these two change no other number
             is_stale = True
         else:
-            # without stored predictions, a run cannot measure a result again for other versions of the metrics
-            is_stale = not has_same_metrics(key, result) and (
+            # a failed cell has no metrics, and without stored predictions, a run cannot measure a result again
+            is_stale = (result.status == "done" and not has_same_metrics(key, result)) and (
                 store.has_predictions(result) or bool(find_missing_metrics(cell, key, result))
             )
         if is_stale:

@@ -140,14 +140,17 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
     try:
         with _paused_collection():
             return _Reader(_checked_table(path)).results()
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
         reason = str(error)
     except PermissionError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}; change its permissions") from None
     except (OSError, pa.ArrowException, MemoryError) as error:
         reason = f"cannot be read: {error}"
     reason = printable(" ".join(reason.split()), 300).rstrip(".")
-    raise StoreError(f"{path}: {reason}; get the file again, or remove it and run the experiment again")
+    raise StoreError(
+        f"{path}: {reason}; get the file again, or remove it and the lines of cells.jsonl that begin with"
+        ' {"probcal", and run the experiment again'
+    )
 
 
 @contextmanager
@@ -187,7 +190,9 @@ def _checked_table(path: Path) -> pa.Table:
         texts = [field.name for field in parquet.schema_arrow if field.type == pa.string()]
         # each text once: a small file may hold one long text in a million rows
         parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=texts)
-        return parquet.read(use_threads=False).combine_chunks()
+        table = parquet.read(use_threads=False).combine_chunks()
+        table.validate(full=True)  # a damaged number of a text must name no other text
+        return table
 
 
 class _RowOfColumns(Mapping[str, Any]):
@@ -327,8 +332,7 @@ class _Reader:
                 parts = [0, *shape, None if no_digest else ""]
                 checked_location({name: part for name, part in zip(columns, parts, strict=True) if part is not None})
         return [
-            row if place is not None else None
-            for row, place in zip(self._rows_of(columns), columns["at"], strict=True)
+            row if place is not None else None for row, place in zip(self._rows_of(columns), columns["at"], strict=True)
         ]
 
     def _rows_of(self, columns: Mapping[str, Sequence[Any]]) -> Iterable[Mapping[str, Any]]:
