@@ -58,7 +58,7 @@ class SplitRows(NamedTuple):
 def load_rows(cell: Cell) -> SplitRows:
     """Return the rows of the cell's split, which it shares with other cells.
 
-    An encoding is learned only from the training rows. Raises DataError as ``probcal.data.folds.fold_rows`` does, and
+    An encoding is learned only from the training rows. Raises DataError as ``probcal.data.splits.fold_rows`` does, and
     for an encoding of sparse numbers.
     """
     cell = cell.as_seeded()

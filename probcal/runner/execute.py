@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from probcal.components.nested import instances, paths
-from probcal.errors import StoreError
 from probcal.methods._shared_fits import SharedFits
 from probcal.metrics import METHOD_METRICS, means_over_labels, roc_curve
 from probcal.metrics.metric import Prediction
@@ -28,7 +27,7 @@ from probcal.runner.cell import Cell, PlannedCell
 from probcal.runner.cell_rows import SplitRows, copy_view, load_rows
 from probcal.runner.fit_predict import fit_cell, has_stages, predictions
 from probcal.runner.nested_rows import with_calibration_rows
-from probcal.store.cell_result import CellResult, curves_fault
+from probcal.store.cell_result import CellResult, curves_fault, refuse_impossible_values
 from probcal.store.folder import Store
 
 _DIGITS = 6
@@ -207,6 +206,7 @@ def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
         return None
     try:
         metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.extra_metrics)
-    except (StoreError, ValueError):
+        refuse_impossible_values(metrics, {})
+    except Exception:  # lost predictions, or a plugin's metric: a worker tries again, and reports what fails there
         return None
     return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))

@@ -7,7 +7,7 @@ and each has its own remedy:
 ``_CLEANUP_SECONDS`` after the first signal  a thread ends the process with the same exit code: for an exception that
                                              was swallowed, a long call of native code, a blocked output stream
 ``_KILL_SECONDS`` after it                   another process kills this one: for native code that lets no thread run
-the end of this process                      the kernel kills the workers (``probcal.runner.pool``)
+the end of this process                      the kernel kills the workers (``probcal.runner.worker_process``)
 
 All of them first kill every process that this one started. Each result is on the disk before the next one is awaited,
 so no finished cell is lost. What a command keeps differs, so each declares its own message (``set_message``).

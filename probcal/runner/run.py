@@ -1,4 +1,7 @@
-"""Run an experiment: plan, run missing and stale cells, and store each result as soon as it is there."""
+"""Run an experiment: plan, run missing and stale cells, and store each result as soon as it is there.
+
+``probcal.runner`` names the modules on the way of a cell, and ``failed_cell`` says where failures come from.
+"""
 
 from __future__ import annotations
 

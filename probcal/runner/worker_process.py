@@ -61,7 +61,7 @@ def serve(
         signal.signal(number, lambda *_: None)
     restore_signals_in_forks()
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see _start
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see probcal.runner.worker._start
     _end_with_parent()
     redirect_output(output)
     faulthandler.enable(2)  # prints where a crash happened

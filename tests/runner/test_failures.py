@@ -252,3 +252,10 @@ def alive(process: int) -> bool:
         return False
     with open(f"/proc/{process}/stat") as file:
         return file.read().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_failed_cell_is_not_stale_when_a_metric_is_added(bad):
+    assert bad.run().code == 1
+    bad.config(learners=learners("Fails", "Dummy"), methods=["direct"], metrics=["cxe", "accuracy"])
+    assert bad.run().code == 1
+    assert "stale" not in bad.probcal("table", "results/small").said

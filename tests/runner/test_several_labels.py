@@ -116,3 +116,21 @@ def test_metric_without_known_truth_has_no_value(letters):
     assert letters.run().code == 0
     said = letters.probcal("table", "results/small").said
     assert "n/a: the metric has no value (4 finished cells)." in said
+
+
+def test_a_metric_that_fails_in_remeasuring_leaves_the_cell_to_a_worker(monkeypatch, tmp_path):
+    from types import SimpleNamespace
+
+    from probcal.runner import execute
+
+    def broken(*_):
+        raise TypeError("a plugin's fault")
+
+    store = SimpleNamespace(predictions=lambda result: (None, None))
+    entry = SimpleNamespace(
+        old_result=SimpleNamespace(metrics={}), missing_metrics=frozenset(), cell=SimpleNamespace(extra_metrics=())
+    )
+    monkeypatch.setattr(execute, "truth_of", lambda cell: None)
+    for value in (broken, lambda *_: {"rms": 7.0}):
+        monkeypatch.setattr(execute, "measure", value)
+        assert remeasure(entry, store, "run") is None
