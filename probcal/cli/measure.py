@@ -109,7 +109,7 @@ def measure(
     """Measure the predicted probabilities in TABLE, with 95 % intervals. No model is needed.
 
     TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. It may also be a folder of
-    Parquet files, or a pattern such as 'logs/*.parquet'. More than 5 million rows are summarised in constant memory.
+    Parquet files, or a pattern such as 'logs/day-??.parquet'. More than 5 million rows are summarised in constant memory.
     Give rows that the model
     was not trained on. With --calibrate, a map from predicted to calibrated probabilities is judged on rows that it
     was not fitted on (5 folds), and the tables show the metrics before and after.
