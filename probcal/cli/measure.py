@@ -108,11 +108,11 @@ def measure(
 ) -> None:
     """Measure the predicted probabilities in TABLE, with 95 % intervals. No model is needed.
 
-    TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. It may also be a folder of
-    Parquet files, or a pattern such as 'logs/day-??.parquet'. More than 5 million rows are summarised in constant memory.
-    Give rows that the model
-    was not trained on. With --calibrate, a map from predicted to calibrated probabilities is judged on rows that it
-    was not fitted on (5 folds), and the tables show the metrics before and after.
+    TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. It may also be a folder
+    of Parquet files, or a pattern such as 'logs/day-??.parquet'. More than 5 million rows are summarised in constant
+    memory. Give rows that the model was not trained on. With --calibrate, a map from predicted to calibrated
+    probabilities is judged on rows that it was not fitted on (5 folds), and the tables show the metrics before and
+    after.
     """
     from probcal.measure.measure import MeasureOptions, measure
     from probcal.measure.prediction_file import PredictionsRequest
