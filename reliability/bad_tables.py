@@ -14,7 +14,7 @@ from bad_case import Case
 from probcal.store.table_file import write_table
 
 _RUN = "run small.yaml -o results --data-dir ."
-_AGAIN = "get the file again, or remove it and run the experiment again"
+_AGAIN = "get the file again, or remove it and the lines of cells.jsonl that begin"
 _TEXT = 20_000_000
 """Characters of the long texts."""
 

@@ -227,7 +227,7 @@ def test_message_names_a_broken_table_and_nothing_changes(here, kind, command):
     before = contents(Path("results"))
     said = refused(*command, "results")
     assert said.startswith("results/cells.parquet: ") and "\n" not in said
-    assert said.endswith("; get the file again, or remove it and run the experiment again")
+    assert said.endswith('with {"probcal", and run the experiment again')
     assert contents(Path("results")) == before
 
 
