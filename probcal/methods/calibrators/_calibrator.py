@@ -53,6 +53,8 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
     constraints: ClassVar[dict[str, Constraint]] = {"input": ("probability", "score")}
     input: Input
     classes_: np.ndarray
+    fitted_attributes: ClassVar[tuple[str, ...]] = ()
+    """What ``fit`` sets, besides ``maps_`` and what all maps have. It is written to files."""
     is_scale_free = False
     """Whether the map of scores times a constant predicts the same."""
     _exponent = 0
@@ -355,6 +357,8 @@ class OneAgainstRestCalibrator(Calibrator, ABC):
     each row is divided by its sum (Zadrozny & Elkan 2002). Subclasses define ``_fit_map`` and ``_map_inputs``.
     """
 
+    map_class: ClassVar[type]
+    """The dataclass of a fitted map of one class, whose fields are numbers, pairs and arrays of numbers."""
     maps_: list[Any]
 
     @abstractmethod

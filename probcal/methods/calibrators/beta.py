@@ -131,6 +131,7 @@ class BetaCalibrator(OneAgainstRestCalibrator):
     [0.31, 0.57, -0.93]
     """
 
+    map_class = Beta
     constraints: ClassVar[dict[str, Constraint]] = {
         "parameters": ("abm", "am", "ab"),
         "targets": ("smoothed", "labels"),
@@ -307,6 +308,7 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
     array([-0.907,  0.439,  0.019])
     """
 
+    map_class = Polynomial
     constraints: ClassVar[dict[str, Constraint]] = {"targets": ("smoothed", "labels")}
     is_scale_free = True
 

@@ -88,6 +88,7 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
     array([0.05, 0.46, 0.33, 0.67, 0.94])
     """
 
+    map_class = Histogram
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_bins": check_counts,
         "bins": ("balanced", "quantile", "uniform"),

@@ -115,6 +115,7 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
     array([0.12, 0.41, 0.78])
     """
 
+    map_class = Isotonic
     is_scale_free = True
     constraints: ClassVar[dict[str, Constraint]] = {"centered": check_flag, "clip": is_clip_or_rows}
 

@@ -8,53 +8,34 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from probcal import __version__
 from probcal.components.classes import import_class
-from probcal.methods.registry import PUBLIC_CLASSES
+from probcal.methods.registry import FAMILIES, PUBLIC_CLASSES
 
 FORMAT, VERSION = "probcal map", 1
-_OF_CLASS = {
-    "SigmoidCalibrator": "sigmoid.Sigmoid",
-    "LogisticCalibrator": "sigmoid.Sigmoid",
-    "IsotonicCalibrator": "isotonic.Isotonic",
-    "VennAbersCalibrator": "venn_abers.VennAbers",
-    "BetaCalibrator": "beta.Beta",
-    "QuadraticCalibrator": "beta.Polynomial",
-    "SplineCalibrator": "spline.Spline",
-    "HistogramBinningCalibrator": "histogram.Histogram",
-}
-"""Calibrator with one map for each class -> the class of these maps."""
-_FITTED = {
-    "TemperatureCalibrator": ("temperature_", "bound_"),
-    "VectorScalingCalibrator": ("temperature_", "matrix_", "intercept_"),
-    "MatrixScalingCalibrator": ("temperature_", "matrix_", "intercept_"),
-    "DirichletCalibrator": ("temperature_", "matrix_", "intercept_"),
-    "PriorCalibrator": ("factors_",),
-}
-"""Calibrator with one map for all classes -> its fitted attributes."""
 _COMMON = {"n_features_in_": "columns", "smallest_": "smallest", "_exponent": "exponent"}
 _KINDS_OF_CLASSES = "biufUO"
 
 
 def map_to_json(calibrator: Any, audit: dict[str, Any] | None = None) -> str:
     """Return a fitted calibrator as JSON text, with a line for each part, and ``audit`` if it is given."""
-    name = type(calibrator).__name__
-    if PUBLIC_CLASSES.get(name) != type(calibrator).__module__:
+    kind: Any = type(calibrator)
+    name = kind.__name__
+    if FAMILIES.get(f"{kind.__module__}.{name}") != "maps":
         raise TypeError(f"{name} is no map of probcal, so it has no JSON form")
     classes = calibrator.classes_
     if classes.dtype == object and not all(isinstance(label, str) for label in classes):
         raise TypeError("only classes that are numbers, booleans or texts have a JSON form")
     fitted: dict[str, Any] = {part: _plain(getattr(calibrator, attribute)) for attribute, part in _COMMON.items()}
-    if name in _OF_CLASS:
+    if hasattr(kind, "map_class"):
         maps = calibrator.maps_
         fitted["maps"] = [{field.name: _plain(getattr(one, field.name)) for field in fields(one)} for one in maps]
-    else:
-        fitted |= {attribute.rstrip("_"): _plain(getattr(calibrator, attribute)) for attribute in _FITTED[name]}
+    fitted |= {attribute.rstrip("_"): _plain(getattr(calibrator, attribute)) for attribute in kind.fitted_attributes}
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -94,11 +75,12 @@ def map_from_json(text: str) -> Any:
 
 def _read(content: dict[str, Any]) -> Any:
     name, fitted = content["map"], content["fitted"]
-    if name not in {*_OF_CLASS, *_FITTED}:
+    path = f"{PUBLIC_CLASSES.get(str(name))}.{name}"
+    if FAMILIES.get(path) != "maps":
         raise ValueError(f"this version does not know the map {name!r:.60}")
-    folder = PUBLIC_CLASSES[name]
+    kind_of_map: Any = import_class(path)
     parameters = {str(key): _tuple(value) for key, value in content["parameters"].items()}
-    calibrator = import_class(f"{folder}.{name}")(**parameters)
+    calibrator = kind_of_map(**parameters)
     calibrator.check_parameters()
     kind = np.dtype(str(content["classes"]["type"]))
     labels = content["classes"]["labels"]
@@ -114,18 +96,15 @@ def _read(content: dict[str, Any]) -> Any:
             raise ValueError("its names are not those of its columns")
         calibrator.feature_names_in_ = np.array(names, dtype=object)
     calibrator.smallest_, calibrator._exponent = float(fitted["smallest"]), int(fitted["exponent"])
-    if name in _OF_CLASS:
-        of_class = import_class(f"probcal.methods.calibrators.{_OF_CLASS[name]}")
-        assert is_dataclass(of_class)
+    if map_class := getattr(kind_of_map, "map_class", None):
         calibrator.maps_ = [
-            of_class(**{field.name: _fitted(one[field.name], field.type) for field in fields(of_class)})
+            map_class(**{field.name: _fitted(one[field.name], field.type) for field in fields(map_class)})
             for one in fitted["maps"]
         ]
         if len(calibrator.maps_) != (1 if len(labels) == 2 else len(labels)):
             raise ValueError("it needs a map for each class")
-    else:
-        for attribute in _FITTED[name]:
-            setattr(calibrator, attribute, _fitted(fitted[attribute.rstrip("_")], "float | np.ndarray"))
+    for attribute in kind_of_map.fitted_attributes:
+        setattr(calibrator, attribute, _fitted(fitted[attribute.rstrip("_")], "float | np.ndarray"))
     return calibrator
 
 

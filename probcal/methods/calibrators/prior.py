@@ -53,6 +53,8 @@ class PriorCalibrator(Calibrator):
     array([1.8, 0.2])
     """
 
+    fitted_attributes = ("factors_",)
+
     def __init__(self, base_rate: float | Mapping[Any, float] | None = None, *, input: Input = "probability") -> None:
         self.base_rate = base_rate
         self.input = input

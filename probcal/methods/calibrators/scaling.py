@@ -70,6 +70,7 @@ class TemperatureCalibrator(Calibrator):
            [0.47, 0.53]])
     """
 
+    fitted_attributes = ("temperature_", "bound_")
     is_scale_free = True
 
     def __init__(self, input: Input = "probability") -> None:
@@ -110,6 +111,7 @@ class TemperatureCalibrator(Calibrator):
 class _AffineScaling(Calibrator):
     """Base of the maps softmax(W z / T + b). No probability is below 1 / (2n)^2 for n rows."""
 
+    fitted_attributes = ("temperature_", "matrix_", "intercept_")
     constraints: ClassVar[dict[str, Constraint]] = {"penalty": ("structured", "none")}
     form: Form
     penalty: Penalty

@@ -92,6 +92,7 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
     array([0.01, 0.57, 0.99])
     """
 
+    map_class = Sigmoid
     is_scale_free = True
     constraints: ClassVar[dict[str, Constraint]] = {"clip": is_clip_or_rows}
 

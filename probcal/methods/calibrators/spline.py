@@ -113,6 +113,7 @@ class SplineCalibrator(OneAgainstRestCalibrator):
     array([0.04, 0.47, 0.95])
     """
 
+    map_class = Spline
     is_scale_free = True
     constraints: ClassVar[dict[str, Constraint]] = {"penalty": _check_penalty}
 

@@ -166,6 +166,7 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
            [0.74, 0.79]])
     """
 
+    map_class = VennAbers
     is_scale_free = True
 
     def __init__(self, input: Input = "probability") -> None:
