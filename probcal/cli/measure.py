@@ -119,12 +119,16 @@ def measure(
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
-    map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else None
+    map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
     options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv", map_files, export)
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
     if report is not None:
         note_missing_pictures()
+
+
+def _map_here(function: Callable[[Path], Any], files: list[Path]) -> Iterator[Any]:
+    return map(function, progress_bar("files")(files))
 
 
 def _map_on_dask(

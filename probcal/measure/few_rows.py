@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal._io import counted
+from probcal.metrics.checked_rows import effective_rows
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,13 +68,6 @@ def row_support(
     else:
         reason = ""
     return RowSupport(has_losses, has_all, n_rows >= FEWEST_ROWS and _supports_p_value(p, weight), reason)
-
-
-def effective_rows(weight: Floats, squares: Floats) -> float:
-    """Return Kish's effective number of rows, ``(sum w)^2 / sum w^2``, or 0 without rows."""
-    if not len(weight):
-        return 0.0
-    return float(weight.sum() ** 2 / squares.sum()) * (1 + 1e-12)  # 20 equal rows are 20
 
 
 def _supports_p_value(p: Floats, weight: Floats) -> bool:

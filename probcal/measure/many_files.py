@@ -30,7 +30,7 @@ EXACT_ROWS = 5_000_000
 _BATCH = 1_000_000
 _MOST_LABELS = 50
 Stratum = tuple[str, str, str]
-"""Label, column of a group, and group. The latter two are empty for all rows."""
+"""Label, column of a group, and group. The latter two are empty for all rows, if there are no groups."""
 Sums = dict[Stratum, CellSums]
 Mapper = Callable[[Callable[[Path], Sums], list[Path]], Iterable[Sums]]
 
@@ -61,7 +61,11 @@ def parquet_files(source: str) -> list[Path] | None:
 
 def n_rows_of(files: Iterable[Path]) -> int:
     """Return the number of rows that the files state."""
-    return sum(_opened(path).metadata.num_rows for path in files)
+    n_rows = 0
+    for path in files:
+        with _opened(path) as file:
+            n_rows += file.metadata.num_rows
+    return n_rows
 
 
 def joined_table(source: str, files: list[Path]) -> UserTable:
@@ -113,8 +117,10 @@ def summarised(source: str, files: list[Path], request: PredictionsRequest, mapp
         pair = whole.setdefault((column, group), [NO_ROWS, NO_ROWS])
         side = int(label == positive)
         pair[side] = pair[side].merged(part) if len(pair[side].codes) else part
-    cells = {names: Cells.of(*pair) for names, pair in whole.items()}
-    everything = cells.pop(("", ""))
+    column = request.groups[0] if request.groups else ""
+    of_column = [pair for (name, _), pair in whole.items() if name == column]  # its groups hold each row once
+    everything = Cells.of(*(reduce(CellSums.merged, side) for side in zip(*of_column, strict=True)))
+    cells = {names: Cells.of(*pair) for names, pair in whole.items() if names != ("", "")}
     if not min(everything.counts):
         raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
     note = "summarised in cells of nearly equal probability" if _is_pooled(sums) else "summarised by probability"
@@ -164,17 +170,13 @@ def _sums_of_batch(columns: dict[str, _Column], request: PredictionsRequest) -> 
     p = columns[request.probability[0]].probabilities()
     weight = np.ones(len(p)) if request.weight is None else columns[request.weight].weights()
     label_codes, labels = columns[str(request.target)].levels(None)
-    has_weight = weight > 0
+    groups = {column: columns[column].levels(MISSING_GROUP) for column in request.groups}
+    groups = groups or {"": (np.zeros(len(p), np.int64), [""])}  # one group of all rows
     for code, label in enumerate(labels):
-        of_label = np.flatnonzero(has_weight & (label_codes == code))
-        if not len(of_label):
-            continue
-        every = CellSums.of(p[of_label], weight[of_label])
-        yield (label, "", ""), every
-        for column in request.groups:
-            codes, groups = columns[column].levels(MISSING_GROUP)
-            for group_code, group in enumerate(groups):
-                rows = of_label[codes[of_label] == group_code]
+        of_label = np.flatnonzero((weight > 0) & (label_codes == code))
+        for column, (group_codes, names) in groups.items():
+            for group_code, group in enumerate(names):
+                rows = of_label[group_codes[of_label] == group_code]
                 if len(rows):
                     yield (label, column, group), CellSums.of(p[rows], weight[rows])
 

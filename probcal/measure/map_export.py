@@ -21,7 +21,7 @@ from probcal.errors import DataError, ProbcalError
 from probcal.measure.file_columns import Floats
 from probcal.measure.maps import map_paths
 from probcal.measure.measurement import Interval, MeasuredSection
-from probcal.measure.prediction_file import FilePredictions, number_columns
+from probcal.measure.prediction_file import FilePredictions, calibrated_names, number_columns
 from probcal.methods.calibrators.map_file import map_from_json, map_to_json
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
@@ -83,10 +83,7 @@ def apply_map(
         calibrated = calibrator.predict_proba(scores if scores.shape[1] > 1 else scores[:, 0])
     except ValueError as error:
         raise DataError(f"{path} does not fit {table.origin_name}: {error}") from None
-    new_names = [f"{column}_{_short_name(calibrator)}" for column in columns]
-    headers = {str(name).strip() for name in table.names}
-    if known := [name for name in new_names if name in headers]:
-        raise ProbcalError(f'{table.origin_name} already has a column "{known[0]}"; rename it, or leave it out')
+    new_names = calibrated_names(table, columns, _short_name(calibrator), table.origin_name)
     _write(table, new_names, calibrated[:, -len(columns) :], mark, output, print_text)
 
 
@@ -137,7 +134,6 @@ def _write(
 def _delimited(table: pa.Table, separator: str | None) -> bytes:
     """Return a table as delimited text, with quotes only if a text needs them."""
     delimiter = separator if separator and len(separator.encode()) == 1 else ","
-    content = pa.BufferOutputStream()
     for style in ("none", "needed"):  # the first refuses a table with such a text, and the second quotes all texts
         content = pa.BufferOutputStream()
         options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)

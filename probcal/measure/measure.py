@@ -13,7 +13,7 @@ from probcal.measure.cross_fitting import cross_fit, fit_all_rows
 from probcal.measure.file_columns import Floats, texts_of
 from probcal.measure.maps import new_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
-from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, read_predictions
+from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
 
 if TYPE_CHECKING:
@@ -54,22 +54,24 @@ def measure(
     a file, a column or an option that cannot be used, before anything is printed or written.
     """
     _refuse_options(options)
-    predictions = _read(request, options, progress)
+    predictions = _read(request, options)
     draws = default_draws(predictions) if options.draws is None else options.draws
     calibrated, full_fit = None, None
     if options.map is not None:
         if options.output is not None:
-            _new_columns(predictions, options.map)
+            calibrated_names(predictions.table, predictions.columns, options.map, "-o: the table")
         calibrated = cross_fit(options.map, predictions, options.seed)
         full_fit = fit_all_rows(options.map, predictions)
 
     def show_values(sections: list[MeasuredSection]) -> None:
-        if print_early is not None and predictions.n_rows >= _MANY_ROWS:
-            values = Measurement(predictions, sections, options.map, draws, options.seed)
-            for line in value_lines(values):
-                print_early(line)
+        assert print_early is not None
+        for line in value_lines(Measurement(predictions, sections, options.map, draws, options.seed)):
+            print_early(line)
 
-    sections = measure_sections(predictions, calibrated, draws, options.seed, show_values, progress)
+    is_slow = print_early is not None and draws > 0 and predictions.n_rows >= _MANY_ROWS
+    sections = measure_sections(
+        predictions, calibrated, draws, options.seed, show_values if is_slow else None, progress
+    )
     measurement = Measurement(predictions, sections, options.map, draws, options.seed)
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
@@ -87,9 +89,7 @@ def measure(
         print_line(line)
 
 
-def _read(
-    request: PredictionsRequest, options: MeasureOptions, progress: Callable[[list[Any]], Iterable[Any]]
-) -> FilePredictions:
+def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictions:
     """Return all rows of the source of a request, or their summary where they are too many."""
     from probcal.measure import many_files  # imports Parquet, which other files do not need
 
@@ -106,8 +106,7 @@ def _read(
             f"--calibrate keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}, which are"
             " more than any map needs"
         )
-    mapped = options.map_files or (lambda read, paths: map(read, progress(paths)))
-    return many_files.summarised(request.source, files, request, mapped)
+    return many_files.summarised(request.source, files, request, options.map_files or map)
 
 
 def _refuse_options(options: MeasureOptions) -> None:
@@ -146,20 +145,6 @@ def refuse_path(option: str, path: Path, force: bool) -> None:
         raise ProbcalError(f"{option}: {path} already exists and is not overwritten; add --force or choose another")
 
 
-def _new_columns(predictions: FilePredictions, map: str) -> list[str]:
-    """Return the names of the calibrated columns: ``p_beta`` for column ``p`` and the map ``beta``.
-
-    Raises ProbcalError where the table has such a column already.
-    """
-    names = [f"{column}_{map}" for column in predictions.columns]
-    headers = {str(name).strip() for name in predictions.table.frame.columns}
-    if conflicts := [name for name in names if name in headers]:
-        raise ProbcalError(
-            f'-o: the table already has a column "{conflicts[0]}"; rename it, or leave it out of the table'
-        )
-    return names
-
-
 def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibrated: Floats) -> None:
     """Write every row and column of the table and the ``calibrated`` probabilities, (n_rows, n_classes), to ``path``.
 
@@ -169,7 +154,10 @@ def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibra
     columns = [list(texts_of(table.word_columns.get(index, frame.iloc[:, index]))) for index in range(frame.shape[1])]
     p = calibrated[:, -len(predictions.columns) :]
     columns += [[repr(float(value)).replace(".", predictions.mark) for value in column] for column in p.T]
-    header = [*(str(name) for name in frame.columns), *_new_columns(predictions, map)]
+    header = [
+        *(str(name) for name in frame.columns),
+        *calibrated_names(table, predictions.columns, map, "-o: the table"),
+    ]
     _write_file("-o", path, data_text([header, *zip(*columns, strict=True)], predictions.table.separator or ","))
 
 

@@ -206,7 +206,10 @@ def measure_sections(
     if isinstance(predictions, SummarisedPredictions):
         parts = [_Part.of_cells(*part, predictions.classes, table_quantities) for part in _cells_of(predictions)]
     else:
-        parts = [_Part.of(predictions, calibrated, *names, table_quantities) for names in _parts(predictions)]
+        has_forms = show_values is not None or not draws
+        parts = [
+            _Part.of(predictions, calibrated, *names, table_quantities, has_forms) for names in _parts(predictions)
+        ]
     if show_values is not None:
         show_values([part.section(table_quantities, 0, seed) for part in parts])
     return [part.section(table_quantities, draws, seed) for part in progress(parts)]
@@ -272,8 +275,9 @@ class _Part:
     @classmethod
     def of(
         cls, predictions: FilePredictions, calibrated: Floats | None, name: str, column: str, group: str,
-        rows: npt.NDArray[np.intp], quantities: Sequence[Quantity],
+        rows: npt.NDArray[np.intp], quantities: Sequence[Quantity], has_forms: bool,
     ) -> _Part:  # fmt: skip
+        """Return the part of some rows. Intervals in closed form are computed if ``has_forms``."""
         p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
         stages = [p] if calibrated is None else [p, calibrated[rows]]
         data = [Prediction(y, stage, weight) for stage in stages]
@@ -282,7 +286,7 @@ class _Part:
         closed_forms = [
             [
                 quantity.closed_form(stage)
-                if quantity.closed_form and _has_interval(quantity, support)
+                if has_forms and quantity.closed_form and _has_interval(quantity, support)
                 else NO_INTERVAL
                 for quantity in quantities
             ]

@@ -170,6 +170,17 @@ def number_columns(
     return numbers, [column.name for column in columns], marks[columns[0].index]
 
 
+def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: str) -> list[str]:
+    """Return the names of the calibrated columns: ``p_beta`` for column ``p`` and the map ``beta``.
+
+    Raises DataError where the table, which messages call ``where``, has such a column already.
+    """
+    names = [f"{column}_{map}" for column in columns]
+    if conflicts := [name for name in names if name in _names(table)]:
+        raise DataError(f'{where} already has a column "{conflicts[0]}"; rename it, or leave it out of the table')
+    return names
+
+
 def _column(table: UserTable, option: str, name: str | None) -> FileColumn:
     """Return the column that ``option`` names."""
     if name is None:

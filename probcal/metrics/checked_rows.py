@@ -181,3 +181,10 @@ def _numbers(values: Any, name: str) -> np.ndarray:
             texts = listed(sorted(set(labels), key=repr))
             raise ValueError(f"y holds texts ({texts}); name the positive one with pos_label") from None
         raise ValueError(f"{error}; for labels of another kind give pos_label") from None
+
+
+def effective_rows(weight: np.ndarray, squares: np.ndarray) -> float:
+    """Return Kish's effective number of rows, ``(sum w)^2 / sum w^2``, or 0 without rows."""
+    if not len(weight):
+        return 0.0
+    return float(weight.sum() ** 2 / squares.sum()) * (1 + 1e-12)  # 20 equal rows are 20

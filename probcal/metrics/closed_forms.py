@@ -11,26 +11,25 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from probcal.metrics.checked_rows import Rows
+from probcal.metrics.checked_rows import Rows, effective_rows
+from probcal.metrics.curves import wilson
+from probcal.metrics.losses import squared_errors
 from probcal.metrics.ranking import RankedRows
 
-Interval = tuple[float, float]
+Bounds = tuple[float, float]
 
 
-def share_interval(rows: Rows, level: float) -> Interval:
+def share_interval(rows: Rows, level: float) -> Bounds:
     """Return Wilson's score interval of the share of positive rows (Wilson 1927).
 
     It is the set of shares that a normal test with the variance of that share does not reject. It stays within 0 and 1,
     and is not empty where no row is positive.
     """
-    z2 = float(ndtri((1 + level) / 2)) ** 2
-    n, share = _effective(rows.weight), rows.mean(rows.y)
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = math.sqrt(z2) / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n**2))
-    return middle - half, middle + half
+    low, high = wilson(np.array(rows.mean(rows.y)), np.array(effective_rows(rows.weight, rows.weight**2)), level)
+    return float(low), float(high)
 
 
-def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Interval:
+def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Bounds:
     """Return the normal interval of the weighted mean of ``values``, (n_rows,), such as the loss of each row."""
     mean = rows.mean(values)
     if not math.isfinite(mean):
@@ -38,21 +37,18 @@ def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Interval:
     return _around(mean, _variance_of_mean(values - mean, rows.weight), level)
 
 
-def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Interval:
+def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Bounds:
     """Return the interval of the log loss, in bits for base 2. It is NaN where the log loss is infinite."""
     with np.errstate(divide="ignore"):
         return mean_interval(rows, -np.log(rows.p_of_label) / math.log(base), level)
 
 
-def brier_interval(rows: Rows, level: float) -> Interval:
+def brier_interval(rows: Rows, level: float) -> Bounds:
     """Return the interval of the Brier score, in the form that ``brier_score`` has for several classes."""
-    if rows.p.ndim == 1:
-        return mean_interval(rows, (rows.y - rows.p) ** 2, level)
-    observed = rows.y[:, np.newaxis] == np.arange(rows.p.shape[1])
-    return mean_interval(rows, ((observed - rows.p) ** 2).sum(axis=1) / 2, level)
+    return mean_interval(rows, squared_errors(rows), level)
 
 
-def auc_interval(ranked: RankedRows, level: float) -> Interval:
+def auc_interval(ranked: RankedRows, level: float) -> Bounds:
     """Return the interval of the AUC of two classes (DeLong, DeLong & Clarke-Pearson 1988, equation 3).
 
     The placement of a row is the share of rows of the other class that it is ordered correctly with. Ties count half.
@@ -74,18 +70,13 @@ def auc_interval(ranked: RankedRows, level: float) -> Interval:
     return max(0.0, low), min(1.0, high)
 
 
-def _effective(weight: np.ndarray) -> float:
-    """Return Kish's effective number of rows."""
-    return float(weight.sum() ** 2 / (weight**2).sum())
-
-
 def _variance_of_mean(deviations: np.ndarray, weight: np.ndarray) -> float:
-    n = _effective(weight)
+    n = effective_rows(weight, weight**2)
     if n <= 1:
         return math.nan
     return float((weight**2 * deviations**2).sum() / weight.sum() ** 2) * n / (n - 1)
 
 
-def _around(mean: float, variance: float, level: float) -> Interval:
+def _around(mean: float, variance: float, level: float) -> Bounds:
     half = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
     return mean - half, mean + half

@@ -244,10 +244,15 @@ def clipped_log_loss(rows: Rows, least: float = 1e-16) -> float:
 
 
 def squared_error(rows: Rows) -> float:
+    return rows.mean(squared_errors(rows))
+
+
+def squared_errors(rows: Rows) -> np.ndarray:
+    """Return the squared error of each row, (n_rows,). The Brier score is their mean."""
     if rows.p.ndim == 1:
-        return rows.mean((rows.y - rows.p) ** 2)
+        return np.asarray((rows.y - rows.p) ** 2)
     observed = rows.y[:, np.newaxis] == np.arange(rows.p.shape[1])
-    return rows.mean(((observed - rows.p) ** 2).sum(axis=1) / 2)
+    return np.asarray(((observed - rows.p) ** 2).sum(axis=1) / 2)
 
 
 def entropy_of(rows: Rows, base: float) -> float:

@@ -235,3 +235,15 @@ def test_without_draws_intervals_are_in_closed_form(tmp_path):
     for name in with_interval:
         closed, bootstrap = section.line(name).before, drawn.line(name).before
         assert closed.high - closed.low == pytest.approx(bootstrap.high - bootstrap.low, rel=0.12)
+
+
+@pytest.mark.parametrize(("draws", "is_shown"), [(20, True), (0, False)])
+def test_values_are_printed_early_only_if_intervals_are_drawn(tmp_path, monkeypatch, draws, is_shown):
+    from probcal.measure import measure
+    from probcal.measure.prediction_file import PredictionsRequest
+
+    monkeypatch.setattr(measure, "_MANY_ROWS", 100)
+    early = []
+    request = PredictionsRequest(str(written(two_classes(), tmp_path / "a.csv")), ("p",), "y")
+    measure.measure(request, measure.MeasureOptions(draws=draws), lambda line: None, early.append)
+    assert bool(early) == is_shown
