@@ -12,6 +12,9 @@ import numpy as np
 
 from probcal._validation import label_array
 
+_LARGEST_COUNTED = 1000
+"""Largest label of which a table of counts is made."""
+
 
 def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return (labels, classes): ``y`` as an array (n_rows,), and its sorted distinct labels.
@@ -24,13 +27,29 @@ def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
     check_consistent_length(X, y)
     labels = label_array(y)
-    check_classification_targets(labels)
-    classes = np.unique(labels)
+    if (classes := _small_integers(labels)) is None:
+        check_classification_targets(labels)
+        classes = np.unique(labels)
     if not len(classes):
         raise ValueError("there are no rows to learn from")
     if len(classes) < 2:
         raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; give rows of at least two classes")
     return labels, classes
+
+
+def _small_integers(labels: np.ndarray) -> np.ndarray | None:
+    """Return the sorted distinct labels of an array of small whole numbers, or None for all other labels.
+
+    Counting them takes a tenth of the time of two hash tables, which is most of the fit of a simple map.
+    """
+    if labels.ndim != 1 or labels.dtype.kind not in "biu" or not len(labels):
+        return None
+    if labels.dtype == bool:
+        return np.unique(labels[[labels.argmin(), labels.argmax()]])
+    low, high = int(labels.min()), int(labels.max())
+    if low < 0 or high > _LARGEST_COUNTED:
+        return None
+    return np.flatnonzero(np.bincount(labels)).astype(labels.dtype)
 
 
 def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

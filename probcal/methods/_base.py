@@ -198,7 +198,10 @@ def log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
     """Return the log-odds (n_rows,) of one column against the sum of the others, in nats."""
     # not from 1 - p: for p near 1 the subtraction loses digits that the other columns still have.
     # The floor keeps the log-odds of an exact 0 or 1 finite, at -708 and 708.
-    rest = np.delete(probabilities, column, axis=1).sum(axis=1)
+    if probabilities.shape[1] == 2:
+        rest = probabilities[:, 1 - column]
+    else:
+        rest = np.delete(probabilities, column, axis=1).sum(axis=1)
     log_p, log_rest = np.log(np.maximum([probabilities[:, column], rest], np.finfo(np.float64).tiny))
     log_odds: np.ndarray = log_p - log_rest
     return log_odds

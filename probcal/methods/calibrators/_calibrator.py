@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, partial
@@ -17,6 +18,8 @@ from threadpoolctl import ThreadpoolController
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
 from probcal._validation import fit_weights, row_weights
 from probcal.methods._base import CheckedParameters, Constraint, combine_classes, log_odds, scored_classes
+from probcal.methods.calibrators.formula import Formula, clip, column, log, logistic, softplus
+from probcal.methods.calibrators.formula import log_odds as log_odds_formula
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
@@ -26,7 +29,7 @@ _LARGEST = 2.0**1000
 """Largest absolute score. Differences of such scores do not overflow."""
 _ORDINARY = 64
 """Largest absolute binary exponent of scores that are used as they are."""
-_SUM = 1e-3
+LARGEST_SUM_ERROR = 1e-3
 """How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
 
 
@@ -57,6 +60,8 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
     """What ``fit`` sets, besides ``maps_`` and what all maps have. It is written to files."""
     is_scale_free = False
     """Whether the map of scores times a constant predicts the same."""
+    is_rising: ClassVar[bool] = False
+    """Whether a higher score of the second of two classes gets a higher probability, or the same on a flat."""
     _exponent = 0
     """Scores are divided by 2 to this power first, without any rounding. It is 0 unless they are huge or tiny."""
 
@@ -192,6 +197,61 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"the text holds a {type(calibrator).__name__}, not a {cls.__name__}")
         return calibrator
 
+    def interpret(self) -> str:
+        """Say in two sentences what the fitted map does.
+
+        Returns
+        -------
+        str
+            For two classes and probabilities: the factor and the shift of the log-odds (nats) around .5, and where the
+            map lifts and lowers probabilities. Otherwise what some scores or probabilities become.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        """
+        from probcal.methods.calibrators._inspection import interpretation
+
+        check_is_fitted(self)
+        return interpretation(self)
+
+    def inverse(self, probabilities: Any) -> np.ndarray:
+        """Return the scores that the map gives these calibrated probabilities.
+
+        A threshold on calibrated probabilities becomes a threshold on the scores of the classifier.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (n,)
+            Calibrated probabilities of the second of two classes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Scores in the form that ``input`` says: probabilities of the second class, or scores. If the map was fitted
+            on two columns of scores, they are differences, the second minus the first. Where the map is flat, it is the
+            middle of the flat, or its inner end if the flat has no other.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If the map has steps or can fall, or there are more than two classes.
+            If the map gives no score this probability.
+        """
+        from probcal.methods.calibrators._inspection import scores_with_probability
+
+        check_is_fitted(self)
+        if not self.is_rising or len(self.classes_) > 2:
+            kind = "of more than two classes" if self.is_rising else "that has steps or can fall"
+            raise ValueError(f"a map {kind} has no inverse, such as this {type(self).__name__}")
+        wanted = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
+        if wanted.ndim != 1:
+            raise ValueError(f"probabilities must be of shape (n,), not {wanted.shape}")
+        return scores_with_probability(self, wanted)
+
     def predict(self, scores: Any) -> np.ndarray:
         """Predict the most probable class of each row.
 
@@ -283,7 +343,7 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
             )
         if raw.shape[1] == 1:
             return np.column_stack([1 - raw, raw])
-        if len(wrong := np.flatnonzero(np.abs(raw.sum(axis=1) - 1) > _SUM)):
+        if len(wrong := np.flatnonzero(np.abs(raw.sum(axis=1) - 1) > LARGEST_SUM_ERROR)):
             total = raw[wrong[0]].sum()
             raise ValueError(f"the probabilities of row {wrong[0]} (counted from 0) have the sum {total:.4g}, not 1")
         return raw
@@ -317,6 +377,42 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
             both = np.vstack([np.zeros(len(matrix)), columns]) if len(columns) == 1 else columns
             return np.asarray(log_softmax(both, axis=0))
         return np.asarray(np.log(np.maximum(columns / columns.sum(axis=0), bound)))
+
+    def _formula(self) -> Formula:
+        """Return the probability of the second of two classes, as a formula of the columns of scores."""
+        raise NotImplementedError
+
+    def _score_formula(self) -> Formula:
+        """Return the formula of what ``_read`` returns."""
+        score = column(0) if self.n_features_in_ == 1 else column(1) - column(0)
+        if self._exponent == 0:
+            return score
+        half = self._exponent // 2  # a single factor could overflow
+        return score * 2.0**-half * 2.0 ** (half - self._exponent)
+
+    def _log_odds_formula(self, bound: float | None = None) -> Formula:
+        """Return the formula of what ``_log_odds`` returns for two classes."""
+        if self.input == "score":
+            return self._score_formula()
+        odds = log_odds_formula(None, column(0)) if self.n_features_in_ == 1 else log_odds_formula(column(0), column(1))
+        return odds if bound is None else clip(odds, -(most := math.log1p(-bound) - math.log(bound)), most)
+
+    def _probability_formulas(self) -> tuple[Formula, Formula]:
+        """Return the formulas of what ``_probabilities`` returns for two classes."""
+        if self.input == "score":
+            return logistic(0.0 - self._score_formula()), logistic(self._score_formula())
+        return (1.0 - column(0), column(0)) if self.n_features_in_ == 1 else (column(0), column(1))
+
+    def _log_probability_formulas(self, bound: float) -> tuple[Formula, Formula]:
+        """Return the formulas of what ``_log_probabilities`` returns for two classes."""
+        if self.input == "score":
+            score = self._score_formula()
+            return 0.0 - softplus(score), 0.0 - softplus(0.0 - score)
+        negative, positive = self._probability_formulas()
+        if self.n_features_in_ == 2:
+            total = negative + positive
+            negative, positive = negative / total, positive / total
+        return log(clip(negative, low=bound)), log(clip(positive, low=bound))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -368,6 +464,14 @@ class OneAgainstRestCalibrator(Calibrator, ABC):
     def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         """Return what the maps take, (n_rows, n_maps)."""
         return self._log_odds(matrix)
+
+    def _map_input_formula(self) -> Formula:
+        """Return the formula of what ``_map_inputs`` returns for two classes."""
+        return self._log_odds_formula()
+
+    def _formula(self) -> Formula:
+        formula: Formula = self.maps_[0].formula(self._map_input_formula())
+        return formula
 
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         columns = self._map_inputs(matrix)

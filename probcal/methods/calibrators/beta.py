@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +12,7 @@ from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
+from probcal.methods.calibrators.formula import Formula, clip, logistic, softplus
 
 Targets = Literal["smoothed", "labels"]
 _LEAST = float(np.finfo(np.float64).eps)
@@ -41,6 +43,11 @@ class Beta(LogOddsMap):
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         log_p, minus_log_rest = beta_features(scores, self.least)
         return np.asarray(self.a * log_p + self.b * minus_log_rest + self.c)
+
+    def formula(self, scores: Formula) -> Formula:
+        most = math.log1p(-self.least) - math.log(self.least)
+        s = clip(scores, -most, most)
+        return logistic(self.b * softplus(s) - self.a * softplus(0.0 - s) + self.c)
 
 
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
@@ -132,6 +139,7 @@ class BetaCalibrator(OneAgainstRestCalibrator):
     """
 
     map_class = Beta
+    is_rising = True
     constraints: ClassVar[dict[str, Constraint]] = {
         "parameters": ("abm", "am", "ab"),
         "targets": ("smoothed", "labels"),
@@ -263,6 +271,11 @@ class Polynomial(LogOddsMap):
         s = np.clip(scores, -self.most, self.most)
         constant, slope, curve = self.coefficients
         return np.asarray((curve * s + slope) * s + constant)
+
+    def formula(self, scores: Formula) -> Formula:
+        s = clip(scores, -self.most, self.most)
+        constant, slope, curve = self.coefficients.tolist()
+        return logistic((curve * s + slope) * s + constant)
 
 
 class QuadraticCalibrator(OneAgainstRestCalibrator):

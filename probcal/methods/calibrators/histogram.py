@@ -11,6 +11,7 @@ from probcal._validation import check_counts
 from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators.formula import Formula, pieces
 
 Bins = Literal["balanced", "quantile", "uniform"]
 Smoothing = Literal["prediction", "laplace"]
@@ -35,6 +36,9 @@ class Histogram:
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         return self.frequencies[np.searchsorted(self.edges, scores, side="right")]
+
+    def formula(self, scores: Formula) -> Formula:
+        return pieces(scores, scores, self.edges, np.zeros_like(self.frequencies), self.frequencies[:, None])
 
 
 class HistogramBinningCalibrator(OneAgainstRestCalibrator):
@@ -111,6 +115,9 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
     def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
         return p[:, 1:] if p.shape[1] == 2 else p
+
+    def _map_input_formula(self) -> Formula:
+        return self._probability_formulas()[1]
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Histogram:
         weights = np.ones(len(scores)) if weights is None else weights

@@ -6,6 +6,7 @@ import numpy as np
 
 from probcal.methods.calibrators._calibrator import Input
 from probcal.methods.calibrators._regression import fit_logistic
+from probcal.methods.calibrators.formula import Formula
 from probcal.methods.calibrators.sigmoid import Sigmoid, SigmoidCalibrator, SigmoidClassifier
 
 _PENALTY = 1e-11
@@ -59,6 +60,9 @@ class LogisticCalibrator(SigmoidCalibrator):
     def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
         return p[:, 1:] if p.shape[1] == 2 else p
+
+    def _map_input_formula(self) -> Formula:
+        return self._probability_formulas()[1]
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
         weights = np.ones(len(scores)) if weights is None else weights

@@ -10,6 +10,7 @@ import numpy as np
 from probcal._learner_output import normalised_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
 from probcal.methods.calibrators._calibrator import Calibrator, Input
+from probcal.methods.calibrators.formula import Formula, clip
 
 
 class PriorCalibrator(Calibrator):
@@ -54,6 +55,7 @@ class PriorCalibrator(Calibrator):
     """
 
     fitted_attributes = ("factors_",)
+    is_rising = True
 
     def __init__(self, base_rate: float | Mapping[Any, float] | None = None, *, input: Input = "probability") -> None:
         self.base_rate = base_rate
@@ -66,6 +68,11 @@ class PriorCalibrator(Calibrator):
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         return normalised_rows(np.maximum(self._probabilities(matrix), self.smallest_) * self.factors_)
+
+    def _formula(self) -> Formula:
+        both = zip(self._probability_formulas(), self.factors_.tolist(), strict=True)
+        negative, positive = (clip(one, low=self.smallest_) * float(factor) for one, factor in both)
+        return positive / (negative + positive)
 
 
 def _base_rates(given: Any, classes: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from probcal.methods.calibrators._softmax import (
     logit_unit,
     scaled_probabilities,
 )
+from probcal.methods.calibrators.formula import Formula, clip, logistic
 
 _LARGE = 128.0
 """Unit of logits beyond which the map of Dirichlet calibration is searched in units of it."""
@@ -72,6 +73,7 @@ class TemperatureCalibrator(Calibrator):
 
     fitted_attributes = ("temperature_", "bound_")
     is_scale_free = True
+    is_rising = True
 
     def __init__(self, input: Input = "probability") -> None:
         self.input = input
@@ -99,6 +101,14 @@ class TemperatureCalibrator(Calibrator):
         k = len(self.classes_)
         logits = self._logits(matrix, self.bound_)
         return scaled_probabilities(logits, np.eye(k) / self.temperature_, np.zeros(k), self.smallest_)
+
+    def _formula(self) -> Formula:
+        if self.input == "score":
+            log_odds = self._score_formula()
+        else:
+            negative, positive = self._log_probability_formulas(self.bound_)
+            log_odds = positive - negative
+        return _with_least(log_odds / self.temperature_, self.smallest_)
 
     def _logits(self, matrix: np.ndarray, bound: float) -> np.ndarray:
         """Return (n_classes, n_rows) logits. Those of scores are the scores, which keep all their digits."""
@@ -139,6 +149,18 @@ class _AffineScaling(Calibrator):
         logits = self._log_probabilities(matrix, self.smallest_)
         least = self.smallest_**2  # W may be so large that p rounds to 0
         return scaled_probabilities(logits, self.matrix_ / self.temperature_, self.intercept_, least)
+
+    def _formula(self) -> Formula:
+        negative, positive = self._log_probability_formulas(self.smallest_)
+        of_negative, of_positive = ((self.matrix_[1] - self.matrix_[0]) / self.temperature_).tolist()
+        log_odds = of_negative * negative + of_positive * positive + float(self.intercept_[1] - self.intercept_[0])
+        return _with_least(log_odds, self.smallest_**2)
+
+
+def _with_least(log_odds: Formula, least: float) -> Formula:
+    """Return the formula of what ``scaled_probabilities`` returns for two classes."""
+    negative, positive = (clip(logistic(one), low=least) for one in (0.0 - log_odds, log_odds))
+    return positive / (negative + positive)
 
 
 class VectorScalingCalibrator(_AffineScaling):

@@ -12,6 +12,7 @@ from probcal.methods._base import Constraint, Scores, is_clip_or_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
+from probcal.methods.calibrators.formula import Formula, logistic
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Sigmoid(LogOddsMap):
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         return -(self.slope * (expit(scores) if self.of_probability else scores) + self.intercept)
+
+    def formula(self, scores: Formula) -> Formula:
+        inner = logistic(scores) if self.of_probability else scores
+        return logistic(-self.slope * inner - self.intercept, *self.clip)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(np.clip(super().__call__(scores), *self.clip))
@@ -94,6 +99,7 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
 
     map_class = Sigmoid
     is_scale_free = True
+    is_rising = True
     constraints: ClassVar[dict[str, Constraint]] = {"clip": is_clip_or_rows}
 
     def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
@@ -102,6 +108,9 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
 
     def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, self.smallest_)
+
+    def _map_input_formula(self) -> Formula:
+        return self._log_odds_formula(self.smallest_)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
         low, high = (self.smallest_, 1 - self.smallest_) if self.clip == "rows" else self.clip

@@ -11,6 +11,7 @@ from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, row_parts, smoothed_targets
+from probcal.methods.calibrators.formula import Formula, clip, logistic, pieces
 
 _QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)
 """Where the five knots lie (Harrell 2015, Table 2.3)."""
@@ -61,6 +62,27 @@ class Spline(LogOddsMap):
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         features = natural_spline(np.clip(scores, self.low, self.high), self.knots)
         return np.asarray(self.coefficients[0] + self.coefficients[1:] @ features)
+
+    def formula(self, scores: Formula) -> Formula:
+        s = clip(scores, self.low, self.high)
+        constant, slope, *bends = self.coefficients.tolist()
+        if not bends:
+            return logistic(slope * s + constant)
+        knots = self.knots
+        before_last, last = knots[-2:]
+        # the factors of max(s - knot, 0)^3. Those of the last two knots make the function linear beyond them.
+        factors = np.array(bends) / (last - knots[0]) ** 2
+        of_ends = np.array([-(last - knots[:-2]) @ factors, (before_last - knots[:-2]) @ factors])
+        factors = np.append(factors, of_ends / (last - before_last))
+        # between two knots it is a polynomial, written as its Taylor series at the lower one
+        origins = np.append(knots[0], knots)
+        distance = origins[:, None] - knots
+        has_begun = np.tri(len(origins), len(knots), -1)
+        derivatives = [distance**3, 3 * distance**2, 3 * distance, np.ones_like(distance)]
+        coefficients = np.column_stack([(has_begun * one) @ factors for one in derivatives])
+        coefficients[:, 0] += constant + slope * origins
+        coefficients[:, 1] += slope
+        return logistic(pieces(scores, s, knots, origins, coefficients))
 
 
 def _check_penalty(calibrator: Any, name: str) -> None:
@@ -123,6 +145,9 @@ class SplineCalibrator(OneAgainstRestCalibrator):
 
     def _map_inputs(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, self.smallest_)
+
+    def _map_input_formula(self) -> Formula:
+        return self._log_odds_formula(self.smallest_)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Spline:
         weights = np.ones(len(scores)) if weights is None else weights

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from probcal.methods._base import combine_classes
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators.formula import Formula, pieces
 
 _DIGITS = 10
 """Digits kept of the largest score.
@@ -118,6 +119,14 @@ class VennAbers:
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         p0, p1 = self.interval(scores)
         return np.asarray(p1 / (1 - p0 + p1))
+
+    def formula(self, scores: Formula) -> Formula:
+        # a number that is rounded to a score of the fit gets what this score gets
+        half = 0.5 * 10.0**-_DIGITS
+        edges = np.maximum.accumulate(np.column_stack([self.scores - half, self.scores + half]).ravel()) * self.scale
+        place = np.arange(len(edges) + 1)
+        p0, p1 = np.append(0.0, self.p0)[(place + 1) // 2], np.append(self.p1, 1.0)[place // 2]
+        return pieces(scores, scores, edges, np.zeros(len(place)), (p1 / (1 - p0 + p1))[:, None])
 
 
 class VennAbersCalibrator(OneAgainstRestCalibrator):

@@ -1,0 +1,159 @@
+"""Formulas of fitted maps of two classes, from which ``probcal.deploy`` writes SQL, Python and ONNX.
+
+A map writes its formula once, with the operators of Python and the functions of this module.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from probcal.methods._base import log_odds as log_odds_of_rows
+
+Operation = Literal["column", "number", "+", "-", "*", "/", "log", "exp", "clip", "pieces"]
+_LARGEST_EXPONENT = 700.0
+"""Largest number of which databases and languages take ``exp`` without an overflow. exp(-700) is 1e-304."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Polynomials, each for an interval.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_pieces - 1,)
+        Rising edges between the intervals. An edge belongs to the interval above it.
+    origins : ndarray of shape (n_pieces,)
+        The number that is subtracted before the polynomial of each interval is computed.
+    coefficients : ndarray of shape (n_pieces, degree + 1)
+        Coefficients of the polynomials, the constant first.
+    """
+
+    edges: np.ndarray
+    origins: np.ndarray
+    coefficients: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """An operation on other formulas.
+
+    Parameters
+    ----------
+    operation : str
+        ``"column"`` is a column of scores, and ``"pieces"`` is a polynomial of its second operand, chosen by the
+        interval of its first one.
+    operands : tuple of Formula
+        What it is applied to.
+    value : int, float, tuple or Pieces
+        The place of the column, the number, the bounds (low, high) of ``"clip"``, or the polynomials.
+    log_odds_of : Formula or None
+        The column of probabilities p, if this is ln(p / (1 - p)).
+    """
+
+    operation: Operation
+    operands: tuple[Formula, ...] = ()
+    value: int | float | tuple[float, float] | Pieces | None = None
+    log_odds_of: Formula | None = None
+
+    def __add__(self, other: Formula | float) -> Formula:
+        return Formula("+", (self, as_formula(other)))
+
+    def __radd__(self, other: float) -> Formula:
+        return as_formula(other) + self
+
+    def __sub__(self, other: Formula | float) -> Formula:
+        return Formula("-", (self, as_formula(other)))
+
+    def __rsub__(self, other: float) -> Formula:
+        return as_formula(other) - self
+
+    def __mul__(self, other: Formula | float) -> Formula:
+        return Formula("*", (self, as_formula(other)))
+
+    def __rmul__(self, other: float) -> Formula:
+        return as_formula(other) * self
+
+    def __truediv__(self, other: Formula | float) -> Formula:
+        return Formula("/", (self, as_formula(other)))
+
+
+def as_formula(value: Formula | float) -> Formula:
+    return value if isinstance(value, Formula) else Formula("number", value=float(value))
+
+
+def column(place: int) -> Formula:
+    return Formula("column", value=place)
+
+
+def log(one: Formula) -> Formula:
+    return Formula("log", (one,))
+
+
+def exp(one: Formula) -> Formula:
+    return Formula("exp", (clip(one, -_LARGEST_EXPONENT, _LARGEST_EXPONENT),))
+
+
+def clip(one: Formula, low: float = -math.inf, high: float = math.inf) -> Formula:
+    return Formula("clip", (one,), (float(low), float(high)))
+
+
+def log_odds(negative: Formula | None, positive: Formula) -> Formula:
+    """Return the log-odds of two probabilities, which are finite for 0 and 1, as ``methods._base.log_odds`` does.
+
+    Without ``negative``, it is 1 minus ``positive``, which is a column.
+    """
+    tiny = float(np.finfo(np.float64).tiny)
+    rest = 1.0 - positive if negative is None else negative
+    difference = log(clip(positive, low=tiny)) - log(clip(rest, low=tiny))
+    return replace(difference, log_odds_of=positive if negative is None else None)
+
+
+def logistic(log_odds: Formula, low: float = 0.0, high: float = 1.0) -> Formula:
+    """Return the probabilities of ``log_odds``, clipped to [low, high].
+
+    The log-odds are clipped instead, which does not write the whole formula three times in SQL.
+    """
+    lowest = math.log(low) - math.log1p(-low) if low > 0 else -_LARGEST_EXPONENT
+    highest = math.log(high) - math.log1p(-high) if high < 1 else _LARGEST_EXPONENT
+    return as_formula(1.0) / (1.0 + Formula("exp", (0.0 - clip(log_odds, lowest, highest),)))
+
+
+def softplus(one: Formula) -> Formula:
+    """Return log(1 + exp(x)), which does not overflow."""
+    above = clip(one, low=0.0)
+    return above + log(1.0 + exp(one - 2.0 * above))
+
+
+def pieces(where: Formula, of: Formula, edges: np.ndarray, origins: np.ndarray, coefficients: np.ndarray) -> Formula:
+    """Return polynomials of ``of`` minus its origin. The place of ``where`` among the rising edges chooses one.
+
+    Neighbouring intervals of one constant are merged. Edges of log-odds become edges of their probability, because
+    a logarithm may have another last digit elsewhere, and then a row at an edge would be on its other side.
+    """
+    if where.log_odds_of is not None:
+        where, edges = where.log_odds_of, _probabilities_of(edges)
+    if coefficients.shape[1] == 1:
+        is_new = coefficients[1:, 0] != coefficients[:-1, 0]
+        edges, is_kept = edges[is_new], np.concatenate([[True], is_new])
+        origins, coefficients = origins[is_kept], coefficients[is_kept]
+    return Formula("pieces", (where, of), Pieces(edges, origins, coefficients))
+
+
+def _probabilities_of(edges: np.ndarray) -> np.ndarray:
+    """Return the lowest float64 p whose log-odds reach each edge, and infinity where those of 1 do not."""
+
+    def reaches(p: np.ndarray) -> np.ndarray:
+        return np.asarray(log_odds_of_rows(np.column_stack([1 - p, p]), 1) >= edges)
+
+    # floats from 0 to 1 and the whole numbers of their bits have one order, so bits are halved instead of values
+    low, high = np.full(len(edges), -1), np.full(len(edges), np.float64(1.0).view(np.int64))
+    is_reached = reaches(np.ones(len(edges)))
+    while (high - low > 1).any():
+        middle = np.where(high - low > 1, (low + high) // 2, high)
+        above = reaches(middle.view(np.float64))
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.where(is_reached, high.view(np.float64), np.inf)
