@@ -22,6 +22,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "trees": ("numba",),
     "boosting": ("lightgbm", "catboost"),
     "dask": ("dask", "distributed"),
+    "onnx": ("onnx",),
 }
 """Extra -> its packages. These lack their bounds, for a copy of this package that has no metadata."""
 _PACKAGE = re.compile(r"[^\w.-]")

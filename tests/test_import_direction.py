@@ -38,7 +38,8 @@ MAY_IMPORT = {
         "reporting", "reporting.check", "reporting.comparison", "papers", "papers.check", "store", "metrics",
     },
     "reading": {"data"},
-    "measure": {"reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
+    "deploy": {"methods", "reading"},
+    "measure": {"deploy", "reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
     "try_table": {
         "reading", "components", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store",
         "reporting", "reporting.html", "analysis",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,18 +12,28 @@ from probcal.cli import suggestions as complete
 from probcal.cli.options import command
 
 if TYPE_CHECKING:
+    from probcal.deploy.map_files import Form
     from probcal.reading.number_form import Mark
 
 
 @command(
     "Calibrate a table with an exported map.",
     "probcal apply map.json new.csv -o calibrated.csv",
-    files={"-o FILE": "the table with the calibrated probabilities: CSV, or Parquet if its name ends with .parquet"},
+    files={
+        "-o FILE": "the table with the calibrated probabilities: CSV, or Parquet if its name ends with .parquet. With "
+        "--as, the map"
+    },
     environment=(),
-    exits={0: "calibrated", 2: "a mistake in the call, the map or the table; nothing was written"},
+    exits={0: "calibrated, or written", 2: "a mistake in the call, the map or the table; nothing was written"},
 )
 @click.argument("map_", metavar="MAP", type=click.Path(path_type=Path), shell_complete=complete.files)
-@click.argument("table", shell_complete=complete.files)
+@click.argument("table", required=False, shell_complete=complete.files)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["sql", "python", "onnx"]),
+    help="Write the map, of two classes, as an SQL expression, a Python function or an ONNX graph. It reads no TABLE.",
+)
 @click.option(
     "-p",
     "--probability",
@@ -36,17 +47,27 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 def apply(
-    map_: Path, table: str, probability: tuple[str, ...], decimal: Mark | None, output: Path | None, force: bool
-) -> None:
+    map_: Path, table: str | None, form: Form | None, probability: tuple[str, ...], decimal: Mark | None,
+    output: Path | None, force: bool,
+) -> None:  # fmt: skip
     """Add calibrated probabilities to TABLE with the map in the JSON file MAP. No label is needed.
 
     TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. Each row is kept as it is,
     and has a new column, such as p_beta. MAP is a file of probcal measure --export, or of to_json of a map. Reading
     it runs no code.
+
+    With --as, the map is written for another program, and no TABLE is read: probcal apply map.json --as sql
     """
+    from probcal.deploy.map_files import write_form
     from probcal.measure.map_export import apply_map
     from probcal.measure.measure import refuse_path
 
     if output is not None:
         refuse_path("-o", output, force)
-    apply_map(map_, table, output, probability, decimal, lambda text: click.echo(text, nl=False))
+    print_text = partial(click.echo, nl=False)
+    if form is not None and table is None:
+        write_form(map_, form, output, probability, print_text)
+    elif form is None and table is not None:
+        apply_map(map_, table, output, probability, decimal, print_text)
+    else:
+        raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")

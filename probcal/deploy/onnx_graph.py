@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from probcal.deploy.two_classes import LARGEST_SUM_ERROR, formula_of
+from probcal.errors import require
 from probcal.methods.calibrators.formula import Formula, Pieces
 
 _OPSET, _IR_VERSION = 17, 8
@@ -33,7 +34,7 @@ def map_to_onnx(calibrator: Any) -> bytes:
     ------
     NotFittedError
         If the map is not fitted.
-    ModuleNotFoundError
+    ImportError
         If the package onnx is missing.
     TypeError
         If ``calibrator`` is no map of probcal.
@@ -58,6 +59,7 @@ def map_to_onnx(calibrator: Any) -> bytes:
             "VennAbersCalibrator has no ONNX graph, which would compare each row with each score of the fit; write SQL "
             "or Python"
         )
+    require("onnx", "an ONNX graph")
     import onnx
     from onnx import TensorProto, helper
 
@@ -145,7 +147,7 @@ class _Graph:
 
     def _pieces(self, table: Pieces, where: str, of: str) -> str:
         reached = self.add("GreaterOrEqual", [self.column(where), self.constant(table.edges)])
-        counted = self.add("Cast", [reached], to=7)  # int64
+        counted = self.add("Cast", [reached], to=7)  # the number of int64
         place = self.add("ReduceSum", [counted, self.constant([1], np.int64)], keepdims=0)
         distance = self.add("Sub", [of, self.add("Gather", [self.constant(table.origins), place])])
         *lower, total = [self.add("Gather", [self.constant(one), place]) for one in table.coefficients.T]

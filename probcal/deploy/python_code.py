@@ -147,5 +147,7 @@ class _Body:
                     f"{name} = {values.tolist()!r}" for name, values in zip(names, parts.values(), strict=True)
                 ]
                 return f"_polynomial({', '.join([*operands, *names])})"
+            case "-", _ if one.operands[0].value == 0:
+                return f"(-{operands[1]})"
             case _:
                 return f"({operands[0]} {one.operation} {operands[1]})"

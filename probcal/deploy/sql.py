@@ -87,6 +87,8 @@ def _text(one: Formula, names: Sequence[str]) -> str:
             return f"CASE{''.join(bounds)} ELSE {operands[0]} END" if bounds else operands[0]
         case "pieces", Pieces() as table:
             return _search(table, operands[0], operands[1], 0, len(table.edges))
+        case "-", _ if one.operands[0].value == 0:
+            return f"(-{operands[1]})"
         case _:
             return f"({operands[0]} {one.operation} {operands[1]})"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -16,18 +15,18 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from probcal import __version__
-from probcal._io import data_text, write_atomic
-from probcal.errors import DataError, ProbcalError
+from probcal._io import data_text
+from probcal.deploy.map_files import column_names, read_map, write_output
+from probcal.errors import DataError
 from probcal.measure.file_columns import Floats
 from probcal.measure.maps import map_paths
 from probcal.measure.measurement import Interval, MeasuredSection
 from probcal.measure.prediction_file import FilePredictions, calibrated_names, number_columns
-from probcal.methods.calibrators.map_file import map_from_json, map_to_json
+from probcal.methods.calibrators.map_file import map_to_json
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.text_column import is_text
 
-_MOST_BYTES = 1 << 30
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -71,12 +70,8 @@ def apply_map(
     ``probability`` names the columns of the scores, in the order of the classes. Without it, they are those that the
     map was fitted on. Raises ProbcalError, before anything is written, for a map or a table that cannot be used.
     """
-    calibrator, audit = _read_map(path)
-    names = [*probability] or audit.get("probability")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
-        raise ProbcalError(
-            f"{path} does not name its columns; name them with --probability, in the order of the classes"
-        )
+    calibrator, audit = read_map(path)
+    names = column_names(path, audit, probability)
     table = read_table(source)
     scores, columns, mark = number_columns(table, names, decimal, as_probabilities=calibrator.input == "probability")
     try:
@@ -85,20 +80,6 @@ def apply_map(
         raise DataError(f"{path} does not fit {table.origin_name}: {error}") from None
     new_names = calibrated_names(table, columns, _short_name(calibrator), table.origin_name)
     _write(table, new_names, calibrated[:, -len(columns) :], mark, output, print_text)
-
-
-def _read_map(path: Path) -> tuple[Any, dict[str, Any]]:
-    try:
-        if path.is_file() and path.stat().st_size > _MOST_BYTES:
-            raise ProbcalError(f"{path} is larger than a map can be; name the file that --export wrote")
-        text = path.read_text(encoding="utf-8")
-        calibrator = map_from_json(text)
-    except OSError as error:
-        raise ProbcalError(f"{path}: {error.strerror or error}; name the file that --export wrote") from None
-    except ValueError as error:
-        raise ProbcalError(f"{path}: {error}; name a file that --export or to_json wrote") from None
-    audit = json.loads(text).get("audit")
-    return calibrator, audit if isinstance(audit, dict) else {}
 
 
 def _short_name(calibrator: Any) -> str:
@@ -125,10 +106,7 @@ def _write(
     if output is None:
         print_text(data.decode())
         return
-    try:
-        write_atomic(output, data)
-    except OSError as error:
-        raise ProbcalError(f"-o: cannot write {output}: {error.strerror or error}; choose another place") from None
+    write_output(output, data)
 
 
 def _delimited(table: pa.Table, separator: str | None) -> bytes:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from probcal import BetaCalibrator, DirichletCalibrator, SigmoidCalibrator
+from probcal import BetaCalibrator, DirichletCalibrator, IsotonicCalibrator, SigmoidCalibrator
 from probcal.cli.main import main
+from probcal.deploy import map_to_onnx, map_to_python, map_to_sql
 from tests.commands import contents, probcal, refused
 from tests.measure.prediction_files import three_classes, two_classes, written
 
@@ -112,3 +113,36 @@ def test_export_needs_a_map_and_a_file_of_its_own(here):
     call = ("measure", "a.csv", "-p", "p", "-t", "y")
     assert "--export writes a map" in refused(*call, "--export", "m.json")
     assert "both name x.csv" in refused(*call, "-c", "beta", "--export", "x.csv", "-o", "x.csv")
+
+
+def test_the_map_is_written_for_other_programs(here):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "isotonic")
+    calibrator = IsotonicCalibrator.from_json((here / "map.json").read_text())
+    assert probcal("apply", "map.json", "--as", "sql").stdout == map_to_sql(calibrator, ["p"]) + "\n"
+    assert probcal("apply", "map.json", "--as", "sql", "-p", "score").stdout == map_to_sql(calibrator, ["score"]) + "\n"
+    assert probcal("apply", "map.json", "--as", "python", "-o", "map.py").exit_code == 0
+    assert (here / "map.py").read_text() == map_to_python(calibrator)
+    assert probcal("apply", "map.json", "--as", "onnx", "-o", "map.onnx").exit_code == 0
+    assert (here / "map.onnx").read_bytes() == map_to_onnx(calibrator)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["map.json"], "give the TABLE to calibrate, or --as with the form of the map"),
+        (["map.json", "a.csv", "--as", "sql"], "or --as with the form of the map, not both"),
+        (["map.json", "--as", "onnx"], "an ONNX graph is no text; name its file with -o, such as -o map.onnx"),
+        (["map.json", "--as", "python", "-o", "a.csv"], "a.csv already exists and is not overwritten"),
+        (["map.json", "--as", "sql", "-p", "a", "-p", "b"], "the map was fitted on 1 column(s) of scores, not 2"),
+        (["three.json", "--as", "sql"], "three.json: the map has 3 classes, and formulas are for two"),
+    ],
+)
+def test_a_form_that_is_not_to_be_had_writes_nothing(here, words, message):
+    written(three_classes(), here / "c.csv")
+    export("c.csv", "-p", "p_*", "-t", "y", "-c", "temperature")
+    (here / "map.json").rename(here / "three.json")
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    before = contents(here)
+    done = probcal("apply", *words)
+    assert done.exit_code == 2 and message in " ".join(done.output.split())
+    assert contents(here) == before

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
 from probcal._validation import fit_weights, row_weights
 from probcal.methods._base import CheckedParameters, Constraint, combine_classes, log_odds, scored_classes
-from probcal.methods.calibrators.formula import Formula, clip, column, log, logistic, softplus
+from probcal.methods.calibrators.formula import Formula, clip, column, log, log_probabilities, logistic
 from probcal.methods.calibrators.formula import log_odds as log_odds_formula
 
 Input = Literal["probability", "score"]
@@ -382,32 +382,37 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
         """Return the probability of the second of two classes, as a formula of the columns of scores."""
         raise NotImplementedError
 
+    def _column_formulas(self) -> list[Formula]:
+        return [column(place, of_probability=self.input == "probability") for place in range(self.n_features_in_)]
+
     def _score_formula(self) -> Formula:
         """Return the formula of what ``_read`` returns."""
-        score = column(0) if self.n_features_in_ == 1 else column(1) - column(0)
+        first, *second = self._column_formulas()
+        score = second[0] - first if second else first
         if self._exponent == 0:
             return score
         half = self._exponent // 2  # a single factor could overflow
         return score * 2.0**-half * 2.0 ** (half - self._exponent)
 
-    def _log_odds_formula(self, bound: float | None = None) -> Formula:
+    def _log_odds_formula(self, bound: float = 0.0) -> Formula:
         """Return the formula of what ``_log_odds`` returns for two classes."""
         if self.input == "score":
             return self._score_formula()
-        odds = log_odds_formula(None, column(0)) if self.n_features_in_ == 1 else log_odds_formula(column(0), column(1))
-        return odds if bound is None else clip(odds, -(most := math.log1p(-bound) - math.log(bound)), most)
+        first, *second = self._column_formulas()
+        odds = log_odds_formula(first, second[0]) if second else log_odds_formula(None, first)
+        return clip(odds, -(most := math.log1p(-bound) - math.log(bound)), most) if bound > 0 else odds
 
     def _probability_formulas(self) -> tuple[Formula, Formula]:
         """Return the formulas of what ``_probabilities`` returns for two classes."""
         if self.input == "score":
-            return logistic(0.0 - self._score_formula()), logistic(self._score_formula())
-        return (1.0 - column(0), column(0)) if self.n_features_in_ == 1 else (column(0), column(1))
+            return logistic(-self._score_formula()), logistic(self._score_formula())
+        first, *second = self._column_formulas()
+        return (first, second[0]) if second else (1.0 - first, first)
 
     def _log_probability_formulas(self, bound: float) -> tuple[Formula, Formula]:
         """Return the formulas of what ``_log_probabilities`` returns for two classes."""
         if self.input == "score":
-            score = self._score_formula()
-            return 0.0 - softplus(score), 0.0 - softplus(0.0 - score)
+            return log_probabilities(self._score_formula())
         negative, positive = self._probability_formulas()
         if self.n_features_in_ == 2:
             total = negative + positive

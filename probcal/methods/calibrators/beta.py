@@ -12,7 +12,7 @@ from probcal.methods._base import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
-from probcal.methods.calibrators.formula import Formula, clip, logistic, softplus
+from probcal.methods.calibrators.formula import Formula, clip, log_probabilities, logistic
 
 Targets = Literal["smoothed", "labels"]
 _LEAST = float(np.finfo(np.float64).eps)
@@ -46,8 +46,8 @@ class Beta(LogOddsMap):
 
     def formula(self, scores: Formula) -> Formula:
         most = math.log1p(-self.least) - math.log(self.least)
-        s = clip(scores, -most, most)
-        return logistic(self.b * softplus(s) - self.a * softplus(0.0 - s) + self.c)
+        log_rest, log_p = log_probabilities(clip(scores, -most, most))
+        return logistic(self.a * log_p - self.b * log_rest + self.c)
 
 
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:

@@ -6,6 +6,7 @@ A map writes its formula once, with the operators of Python and the functions of
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ import numpy as np
 from probcal.methods._base import log_odds as log_odds_of_rows
 
 Operation = Literal["column", "number", "+", "-", "*", "/", "log", "exp", "clip", "pieces"]
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _LARGEST_EXPONENT = 700.0
 """Largest number of which databases and languages take ``exp`` without an overflow. exp(-700) is 1e-304."""
 
@@ -50,6 +52,8 @@ class Formula:
         What it is applied to.
     value : int, float, tuple or Pieces
         The place of the column, the number, the bounds (low, high) of ``"clip"``, or the polynomials.
+    range : tuple of (low, high)
+        What the result lies between, as far as it is known. A clip that changes nothing is left out of the formula.
     log_odds_of : Formula or None
         The column of probabilities p, if this is ln(p / (1 - p)).
     """
@@ -57,54 +61,80 @@ class Formula:
     operation: Operation
     operands: tuple[Formula, ...] = ()
     value: int | float | tuple[float, float] | Pieces | None = None
+    range: tuple[float, float] = (-math.inf, math.inf)
     log_odds_of: Formula | None = None
 
     def __add__(self, other: Formula | float) -> Formula:
-        return Formula("+", (self, as_formula(other)))
+        return _binary("+", self, other)
 
     def __radd__(self, other: float) -> Formula:
-        return as_formula(other) + self
+        return _binary("+", other, self)
 
     def __sub__(self, other: Formula | float) -> Formula:
-        return Formula("-", (self, as_formula(other)))
+        return _binary("-", self, other)
 
     def __rsub__(self, other: float) -> Formula:
-        return as_formula(other) - self
+        return _binary("-", other, self)
 
     def __mul__(self, other: Formula | float) -> Formula:
-        return Formula("*", (self, as_formula(other)))
+        return _binary("*", self, other)
 
     def __rmul__(self, other: float) -> Formula:
-        return as_formula(other) * self
+        return _binary("*", other, self)
 
     def __truediv__(self, other: Formula | float) -> Formula:
-        return Formula("/", (self, as_formula(other)))
+        return _binary("/", self, other)
+
+    def __neg__(self) -> Formula:
+        return 0.0 - self
 
 
-def as_formula(value: Formula | float) -> Formula:
-    return value if isinstance(value, Formula) else Formula("number", value=float(value))
+def _binary(operation: Literal["+", "-", "*", "/"], one: Formula | float, other: Formula | float) -> Formula:
+    left, right = _as_formula(one), _as_formula(other)
+    with np.errstate(all="ignore"):
+        ends = [OPERATORS[operation](x, y) for x in np.array(left.range) for y in np.array(right.range)]
+    # an interval around 0 has quotients of any size
+    is_known = not np.isnan(ends).any() and not (operation == "/" and right.range[0] <= 0 <= right.range[1])
+    return Formula(operation, (left, right), range=(min(ends), max(ends)) if is_known else (-math.inf, math.inf))
 
 
-def column(place: int) -> Formula:
-    return Formula("column", value=place)
+def _as_formula(value: Formula | float) -> Formula:
+    if isinstance(value, Formula):
+        return value
+    return Formula("number", value=float(value), range=(float(value), float(value)))
+
+
+def column(place: int, of_probability: bool) -> Formula:
+    return Formula("column", value=place, range=(0.0, 1.0) if of_probability else (-math.inf, math.inf))
 
 
 def log(one: Formula) -> Formula:
-    return Formula("log", (one,))
+    low, high = one.range
+    return Formula("log", (one,), range=(math.log(low) if low > 0 else -math.inf, math.log(high)))
 
 
 def exp(one: Formula) -> Formula:
-    return Formula("exp", (clip(one, -_LARGEST_EXPONENT, _LARGEST_EXPONENT),))
+    argument = clip(one, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)
+    low, high = argument.range
+    return Formula("exp", (argument,), range=(math.exp(low), math.exp(high)))
 
 
 def clip(one: Formula, low: float = -math.inf, high: float = math.inf) -> Formula:
-    return Formula("clip", (one,), (float(low), float(high)))
+    """Return the formula clipped to [low, high], without the bounds that it never reaches."""
+    low, high = float(low), float(high)
+    within = (max(one.range[0], low), min(one.range[1], high))
+    if within == one.range:
+        return one
+    if (p := one.log_odds_of) is not None:  # in SQL this is shorter
+        return log_odds(None, clip(p, 1 / (1 + math.exp(min(-low, 709.0))), 1 / (1 + math.exp(min(-high, 709.0)))))
+    bounds = (low if low > one.range[0] else -math.inf, high if high < one.range[1] else math.inf)
+    return Formula("clip", (one,), bounds, range=within)
 
 
 def log_odds(negative: Formula | None, positive: Formula) -> Formula:
     """Return the log-odds of two probabilities, which are finite for 0 and 1, as ``methods._base.log_odds`` does.
 
-    Without ``negative``, it is 1 minus ``positive``, which is a column.
+    Without ``negative``, it is 1 minus ``positive``.
     """
     tiny = float(np.finfo(np.float64).tiny)
     rest = 1.0 - positive if negative is None else negative
@@ -119,13 +149,17 @@ def logistic(log_odds: Formula, low: float = 0.0, high: float = 1.0) -> Formula:
     """
     lowest = math.log(low) - math.log1p(-low) if low > 0 else -_LARGEST_EXPONENT
     highest = math.log(high) - math.log1p(-high) if high < 1 else _LARGEST_EXPONENT
-    return as_formula(1.0) / (1.0 + Formula("exp", (0.0 - clip(log_odds, lowest, highest),)))
+    return _as_formula(1.0) / (1.0 + exp(-clip(log_odds, lowest, highest)))
 
 
-def softplus(one: Formula) -> Formula:
-    """Return log(1 + exp(x)), which does not overflow."""
-    above = clip(one, low=0.0)
-    return above + log(1.0 + exp(one - 2.0 * above))
+def log_probabilities(log_odds: Formula) -> tuple[Formula, Formula]:
+    """Return the natural logarithms of 1 - p and of p, of given log-odds of p."""
+    if (p := log_odds.log_odds_of) is not None and p.range[0] > 0 and p.range[1] < 1:
+        return log(1.0 - p), log(p)
+    # log(1 + exp(x)) that does not overflow
+    above, below = clip(log_odds, low=0.0), clip(log_odds, high=0.0)
+    tail = log(1.0 + exp(below - above))
+    return -(above + tail), below - tail
 
 
 def pieces(where: Formula, of: Formula, edges: np.ndarray, origins: np.ndarray, coefficients: np.ndarray) -> Formula:
@@ -140,7 +174,16 @@ def pieces(where: Formula, of: Formula, edges: np.ndarray, origins: np.ndarray, 
         is_new = coefficients[1:, 0] != coefficients[:-1, 0]
         edges, is_kept = edges[is_new], np.concatenate([[True], is_new])
         origins, coefficients = origins[is_kept], coefficients[is_kept]
-    return Formula("pieces", (where, of), Pieces(edges, origins, coefficients))
+    constants = coefficients[:, 0]
+    if coefficients.shape[1] == 1:
+        known = float(constants.min()), float(constants.max())
+    else:
+        # no term is larger than at the largest distance from the origin
+        distance = np.abs(np.array(of.range) - origins[:, None]).max(axis=1)
+        with np.errstate(all="ignore"):
+            most = (np.abs(coefficients) * distance[:, None] ** np.arange(coefficients.shape[1])).sum(axis=1).max()
+        known = (-float(most), float(most)) if np.isfinite(most) else (-math.inf, math.inf)
+    return Formula("pieces", (where, of), Pieces(edges, origins, coefficients), range=known)
 
 
 def _probabilities_of(edges: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from probcal._validation import check_flag
 from probcal.methods._base import SCORES, Constraint, Scores, class_scores, is_clip_or_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
-from probcal.methods.calibrators.formula import Formula, clip, pieces
+from probcal.methods.calibrators.formula import Formula, pieces
 from probcal.methods.direct import RescaledClassifier
 
 _FEW_EDGES = 200
@@ -82,11 +82,20 @@ class Isotonic:
         return np.asarray(np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip))
 
     def formula(self, scores: Formula) -> Formula:
-        slopes = np.diff(self.probabilities) / np.diff(self.scores)
-        lines = np.column_stack([self.probabilities, np.append(slopes, 0.0)])
+        knots, p = self.scores, self.probabilities
+        for bound in self.clip:
+            # the function bends where it meets a bound. A clip of the whole formula would write it thrice in SQL.
+            place = int(np.searchsorted(p, bound))
+            if 0 < place < len(p) and p[place] > bound:
+                between = slice(place - 1, place + 1)
+                knots = np.insert(knots, place, np.interp(bound, p[between], knots[between]))
+                p = np.insert(p, place, bound)
+        p = np.clip(p, *self.clip)
+        slopes = np.diff(p) / np.diff(knots)
+        lines = np.column_stack([p, np.append(slopes, 0.0)])
         # it is constant below the first knot
-        origins, lines = np.append(self.scores[0], self.scores), np.vstack([[lines[0, 0], 0.0], lines])
-        return clip(pieces(scores, scores, self.scores, origins, lines), *self.clip)
+        origins, lines = np.append(knots[0], knots), np.vstack([[p[0], 0.0], lines])
+        return pieces(scores, scores, knots, origins, lines)
 
 
 class IsotonicCalibrator(OneAgainstRestCalibrator):

@@ -159,7 +159,7 @@ class _AffineScaling(Calibrator):
 
 def _with_least(log_odds: Formula, least: float) -> Formula:
     """Return the formula of what ``scaled_probabilities`` returns for two classes."""
-    negative, positive = (clip(logistic(one), low=least) for one in (0.0 - log_odds, log_odds))
+    negative, positive = (clip(logistic(one), low=least) for one in (-log_odds, log_odds))
     return positive / (negative + positive)
 
 

@@ -1,0 +1,82 @@
+"""Maps in files of users: reading them, and writing them in the form of another program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from probcal._io import write_atomic
+from probcal.deploy.onnx_graph import map_to_onnx
+from probcal.deploy.python_code import map_to_python
+from probcal.deploy.sql import map_to_sql
+from probcal.errors import ProbcalError
+from probcal.methods.calibrators.map_file import map_from_json
+
+Form = Literal["sql", "python", "onnx"]
+FORMS: tuple[Form, ...] = ("sql", "python", "onnx")
+_MOST_BYTES = 1 << 30
+
+
+def read_map(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the map in a JSON file and its audit record. No code of the file is run.
+
+    Raises ProbcalError if the file cannot be read or holds no map.
+    """
+    try:
+        if path.is_file() and path.stat().st_size > _MOST_BYTES:
+            raise ProbcalError(f"{path} is larger than a map can be; name the file that --export wrote")
+        text = path.read_text(encoding="utf-8")
+        calibrator = map_from_json(text)
+    except OSError as error:
+        raise ProbcalError(f"{path}: {error.strerror or error}; name the file that --export wrote") from None
+    except ValueError as error:
+        raise ProbcalError(f"{path}: {error}; name a file that --export or to_json wrote") from None
+    audit = json.loads(text).get("audit")
+    return calibrator, audit if isinstance(audit, dict) else {}
+
+
+def column_names(path: Path, audit: dict[str, Any], given: Sequence[str]) -> list[str]:
+    """Return the names of the columns of scores: those ``given``, or else those that the map was fitted on.
+
+    Raises ProbcalError if there are none.
+    """
+    names = [*given] or audit.get("probability")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
+        raise ProbcalError(
+            f"{path} does not name its columns; name them with --probability, in the order of the classes"
+        )
+    return names
+
+
+def write_form(
+    path: Path, form: Form, output: Path | None, given: Sequence[str], print_text: Callable[[str], None]
+) -> None:
+    """Write the map in ``path`` as SQL, Python or ONNX. ``given`` names its columns in SQL.
+
+    Raises ProbcalError if the map has no such form, and MissingPackage without the package onnx.
+    """
+    calibrator, audit = read_map(path)
+    if form == "onnx" and output is None:
+        raise ProbcalError("--as onnx: an ONNX graph is no text; name its file with -o, such as -o map.onnx")
+    try:
+        content: str | bytes
+        if form == "sql":
+            content = map_to_sql(calibrator, column_names(path, audit, given)) + "\n"
+        else:
+            content = map_to_python(calibrator) if form == "python" else map_to_onnx(calibrator)
+    except ValueError as error:
+        raise ProbcalError(f"{path}: {error}") from None
+    if output is None:
+        print_text(str(content))
+        return
+    write_output(output, content.encode() if isinstance(content, str) else content)
+
+
+def write_output(output: Path, content: bytes) -> None:
+    """Write the file of ``-o`` as a whole. Raises ProbcalError if it cannot be written."""
+    try:
+        write_atomic(output, content)
+    except OSError as error:
+        raise ProbcalError(f"-o: cannot write {output}: {error.strerror or error}; choose another place") from None
