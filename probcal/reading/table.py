@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from probcal.data.sources.arff_file import HEAD, parse_arff
 from probcal.data.sources.formats import OPENERS, hash_files, read_all, read_unpacked
+from probcal.data.text_values import as_text
 from probcal.errors import DataError
 from probcal.reading.dates import date_order, parse_dates
 from probcal.reading.delimited import read_delimited_text
@@ -144,6 +145,14 @@ def read_table(source: str) -> UserTable:
     return table
 
 
+def table_of_frame(frame: pd.DataFrame) -> UserTable:
+    """Return a frame of a program as a table. Raises DataError if it has no rows."""
+    names, columns = _columns_of(frame)
+    if not columns or not len(frame):
+        raise DataError("the frame has 0 rows")
+    return UserTable("frame", "the frame", names, columns)
+
+
 def _read_arff(content: bytes, path: Path, name: str, origin: str, digest: str | None) -> UserTable:
     arff = parse_arff(content, path)
     columns = []
@@ -213,7 +222,10 @@ def _columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
         is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         if not is_number and not pd.api.types.is_datetime64_any_dtype(values):
             values = values.astype(object).where(values.notna(), None)
-        array = pa.array(values, from_pandas=True)
+        try:
+            array = pa.array(values, from_pandas=True)
+        except pa.ArrowException:  # values of several types, such as numbers and a word for a missing one
+            array = pa.array([None if value is None else as_text(value) for value in values], TEXT)
         columns.append(pa.chunked_array([array.cast(TEXT) if is_text(array.type) else array]))
     return list(map(str, frame.columns)), columns
 

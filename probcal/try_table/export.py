@@ -20,14 +20,14 @@ from probcal.data.dataset import Dataset
 from probcal.data.text_values import as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.reading.column_plan import ColumnPlan
+from probcal.reading.table_plan import TablePlan, card_names, probability_names, write_table_plan
 from probcal.runner.nested_rows import split_rows
 from probcal.store.folder import Store
 from probcal.try_table import choices
 from probcal.try_table.measures import MeasureScale
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_text
-from probcal.try_table.new_rows import TablePlan, probability_names, write_table_plan
 from probcal.try_table.pipeline_code import PipelinePlan
-from probcal.try_table.preparation import PreparedTable, card_names
+from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.traps import is_group_name
 
 _ID_REASONS = ("an id", "a running number", "a different value in every row")
@@ -39,19 +39,9 @@ PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.c
 import sys
 from pathlib import Path
 
-from probcal.errors import ProbcalError
-from probcal.try_table.new_rows import with_probabilities
+from probcal.deploy.model_folder import predict_script
 
-if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
-    sys.exit("usage: python predict.py new.csv > predicted.csv    (- reads standard input)")
-try:
-    text, warnings = with_probabilities(sys.argv[1], Path(__file__).resolve().parent)
-except ProbcalError as error:
-    sys.exit(f"error: {error}")
-for warning in warnings:
-    print(f"warning: {warning}", file=sys.stderr)
-sys.stdout.reconfigure(encoding="utf-8", newline="")
-sys.stdout.write(text)
+predict_script(Path(__file__).resolve().parent, sys.argv[1:])
 '''
 
 
@@ -83,7 +73,9 @@ def write_export(
         model = plan.fit(*_training_rows(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
-        write_table_plan(replace(table_plan(prepared, plan), model=digest), building / "columns.json")
+        threshold = facts.costs.threshold if facts.costs else None
+        columns = replace(table_plan(prepared, plan), model=digest, threshold=threshold)
+        write_table_plan(columns, building / "columns.json")
         advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
         (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")

@@ -14,7 +14,7 @@ from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import NAMED, cost_name, find_metric
-from probcal.try_table.new_rows import clip_probabilities
+from probcal.reading.table_plan import clip_probabilities
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,13 +12,14 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from probcal._io import counted, join_first, printable
+from probcal._io import counted, join_first
 from probcal.data.text_values import respell
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
+from probcal.reading.table_plan import card_names, clean_name
 from probcal.reading.target import (
     Target,
     read_target,
@@ -46,34 +47,7 @@ from probcal.try_table.split_choice import (
     time_column,
 )
 
-_LONGEST_NAME = 80
 _MOST_NAMES = 10
-
-
-def card_names(names: Iterable[object]) -> list[str]:
-    """Return ``names`` in their order, each unique.
-
-    A repeated name gets its position appended, an empty one is named by it.
-
-    A card reads ``a1..a3`` as three columns and ``*`` as all others, so both are changed.
-    """
-    unique_names: list[str] = []
-    name_set: set[str] = set()
-    for position, name in enumerate(names, 1):
-        clean = clean_name(str(name))
-        if not clean or clean == "*":
-            clean = f"column {position}"
-        while clean in name_set:
-            clean = f"{clean} ({position})"
-        name_set.add(clean)
-        unique_names.append(clean)
-    return unique_names
-
-
-def clean_name(name: str) -> str:
-    """Return a name as cards allow it. Names over 80 letters are cut in the middle."""
-    text = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in name)
-    return printable(re.sub(r"\.\.+", ".", " ".join(text.split())), _LONGEST_NAME)
 
 
 def slug(text: str, default: str) -> str:

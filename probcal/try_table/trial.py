@@ -16,6 +16,7 @@ from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.metrics.registry import find_metric
 from probcal.reading.table import STANDARD_INPUT
+from probcal.reading.table_plan import clean_name
 from probcal.runner.options import RunOptions
 from probcal.runner.run import run_experiment
 from probcal.store.folder import Store
@@ -28,7 +29,7 @@ from probcal.try_table.export import full_bound, held_out_predictions, refuse_ex
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
 from probcal.try_table.pipeline_code import pipeline_plan
-from probcal.try_table.preparation import PreparedTable, TableRequest, clean_name, prepare, slug
+from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.split_check import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps

@@ -15,9 +15,9 @@ from probcal.config.entries import Component
 from probcal.errors import DataError
 from probcal.reading.column_plan import NewColumn
 from probcal.reading.table import read_table
+from probcal.reading.table_plan import TablePlan, load_table_plan, read_inputs, write_table_plan
 from probcal.try_table.experiment_files import table_files
 from probcal.try_table.export import table_plan
-from probcal.try_table.new_rows import TablePlan, read_new_rows, write_table_plan
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
 
@@ -140,7 +140,7 @@ def test_a_plan_reads_new_rows_of_every_format_alike(tmp_path, name, trained):
     write_table_plan(table_plan(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
     frames = []
     for kind in FORMATS:
-        new = read_new_rows(write(frame, tmp_path / f"new-{kind}", kind), tmp_path / "columns.json")
+        new = read_inputs(write(frame, tmp_path / f"new-{kind}", kind), load_table_plan(tmp_path / "columns.json"))
         assert new.warnings == []
         frames.append(new.X)
     for other in frames[1:]:
@@ -213,7 +213,7 @@ def test_new_thousands_that_only_some_values_separate_are_refused(tmp_path):
     write_table_plan(table, tmp_path / "columns.json")
     (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n2500,2\n')
     with pytest.raises(DataError, match=r'"1,250" is read as 1.25, .*the model reads numbers written like'):
-        read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
+        read_inputs(tmp_path / "new.csv", load_table_plan(tmp_path / "columns.json"))
 
 
 def test_ambiguous_numbers_of_another_separator_are_refused(tmp_path):
@@ -222,7 +222,7 @@ def test_ambiguous_numbers_of_another_separator_are_refused(tmp_path):
     write_table_plan(table, tmp_path / "columns.json")
     (tmp_path / "new.csv").write_text('x,z\n"1,250",1\n')
     with pytest.raises(DataError, match=r'"1,250" is read as 1250.*and the model reads numbers written like .12,5.'):
-        read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json")
+        read_inputs(tmp_path / "new.csv", load_table_plan(tmp_path / "columns.json"))
     for text in ("x,z\n1.25,1\n", "x;z\n1,250;1\n", "x\tz\n1,250\t1\n", 'x,z\n"1,25",1\n'):
         (tmp_path / "new.csv").write_text(text)
-        assert read_new_rows(tmp_path / "new.csv", tmp_path / "columns.json").X["x"].tolist() == [1.25]
+        assert read_inputs(tmp_path / "new.csv", load_table_plan(tmp_path / "columns.json")).X["x"].tolist() == [1.25]

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -16,8 +17,10 @@ import pytest
 from click.testing import CliRunner
 
 from probcal.cli.main import main
+from probcal.deploy.model_folder import load
 from probcal.errors import DataError
-from probcal.try_table.new_rows import read_labelled_rows, read_new_rows, with_probabilities
+from probcal.reading.table_plan import load_table_plan, read_inputs
+from probcal.try_table.new_rows import read_labelled_rows
 from tests.commands import probcal, refused
 from tests.try_table.own_tables import customers, written
 
@@ -100,16 +103,16 @@ def test_predict_adds_probabilities_to_every_row_and_keeps_its_ids(exported, mon
     assert [row["id"] for row in rows] == list(frame["id"])
     assert [int(row["row"]) for row in rows] == list(range(1, 201))
     p = [float(row["p(yes)"]) for row in rows]
-    X = read_new_rows("c.csv", "model/columns.json").X
+    X = read_inputs("c.csv", load_table_plan(Path("model/columns.json"))).X
     assert p == pytest.approx(joblib.load("model/model.joblib").predict_proba(X)[:, 1], abs=2e-3)
 
 
 def test_predict_on_its_own_output_replaces_the_columns_it_added(exported, tmp_path):
     folder, _, _ = exported
-    first, warnings = with_probabilities(folder / "c.csv", folder / "model")
+    first, warnings = load(folder / "model").with_probabilities(folder / "c.csv")
     assert not any("earlier run" in warning for warning in warnings)
     (tmp_path / "predicted.csv").write_text(first, encoding="utf-8", newline="")
-    again, warnings = with_probabilities(tmp_path / "predicted.csv", folder / "model")
+    again, warnings = load(folder / "model").with_probabilities(tmp_path / "predicted.csv")
     assert again == first
     assert 'the columns "row", "p(yes)" of an earlier run of predict.py are replaced' in warnings
 
@@ -119,7 +122,7 @@ def test_own_column_named_row_is_kept(exported, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text('row,since,spend,plan,age\n17,03.01.2020,"€ 9,00",pro,30\n', encoding="utf-8")
     for _ in range(2):
-        text, _ = with_probabilities(table, folder / "model")
+        text, _ = load(folder / "model").with_probabilities(table)
         assert text.splitlines()[0] == "row.1,row,since,spend,plan,age,p(yes)"
         assert [(row["row.1"], row["row"]) for row in rows_of(text)] == [("1", "17")]
         table.write_text(text, encoding="utf-8", newline="")
@@ -129,7 +132,7 @@ def test_single_new_row_is_read_like_the_table(exported, monkeypatch):
     folder, frame, _ = exported
     monkeypatch.chdir(folder)
     written(frame.loc[[2], ["since", "spend", "plan", "age"]], folder / "one.csv", sep=";")
-    single, whole = (read_new_rows(name, "model/columns.json").X for name in ("one.csv", "c.csv"))
+    single, whole = (read_inputs(name, load_table_plan(Path("model/columns.json"))).X for name in ("one.csv", "c.csv"))
     assert single.iloc[0].tolist() == whole.iloc[2].tolist()  # 03.01.2020 alone is ambiguous in day and month
 
 
@@ -137,7 +140,7 @@ def test_unknown_level_in_new_rows_gives_a_warning(exported, monkeypatch):
     folder, _, _ = exported
     monkeypatch.chdir(folder)
     (folder / "odd.csv").write_text('since;spend;plan;age\n03.01.2020;"€ 9,50";gold;30\n')
-    text, warnings = with_probabilities("odd.csv", folder / "model")
+    text, warnings = load(folder / "model").with_probabilities("odd.csv")
     assert len(rows_of(text)) == 1
     assert any("'gold' in 1 row did not occur when the model was fitted" in warning for warning in warnings)
 
@@ -159,7 +162,7 @@ def test_new_value_in_another_form_is_refused(exported, tmp_path, column, value,
     new = tmp_path / "new.csv"
     new.write_text(f"{';'.join(row)}\n{';'.join(row.values())}\n", encoding="utf-8")
     with pytest.raises(DataError) as refusal:
-        read_new_rows(new, folder / "model" / "columns.json")
+        read_inputs(new, load_table_plan(folder / "model" / "columns.json"))
     assert f'new.csv:2: column "{column}" holds {fault}' in str(refusal.value)
 
 
@@ -215,7 +218,7 @@ def test_model_with_a_missing_package_names_the_module(exported, tmp_path):
     (model / "model.joblib").write_bytes(b"cno_such_package.parts\nMine\n.")  # a pickle that asks for this class
     frame.drop(columns="left").head(3).to_csv(tmp_path / "new.csv", index=False)
     with pytest.raises(DataError, match="needs the module no_such_package; install the package that has it"):
-        with_probabilities(str(tmp_path / "new.csv"), model)
+        load(model).with_probabilities(str(tmp_path / "new.csv"))
 
 
 def test_card_states_one_bound_for_measures_and_predict(tmp_path, monkeypatch):
@@ -247,7 +250,7 @@ def test_different_learners_can_be_exported(tmp_path, monkeypatch, learner):
     path = written(customers(150), tmp_path / "c.csv")
     call = ("try", path, "-t", target, "-l", learner, "-m", "sigmoid", "--splits", 2, "--metric", "accuracy")
     assert probcal(*call, "--export", "model").exit_code == 0
-    text, _ = with_probabilities("c.csv", tmp_path / "model")
+    text, _ = load(tmp_path / "model").with_probabilities("c.csv")
     names = ["p(yes)"] if target == "left" else ["p(basic)", "p(plus)", "p(pro)"]
     rows = rows_of(text)
     assert [name for name in rows[0] if name.startswith("p(")] == names

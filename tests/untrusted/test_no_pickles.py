@@ -14,7 +14,7 @@ ALLOWED = {
         "pickle.loads",
     ): "of our own program's file in a folder made for it, whose checksum it told",
     ("methods/_executors.py", "cloudpickle.loads"): "of our own file in a folder made for it, by processes of ours",
-    ("try_table/new_rows.py", "joblib.load"): "of a model that the user exported, by the predict.py beside it",
+    ("deploy/model_folder.py", "joblib.load"): "of a model that the user exported, by probcal.load and predict.py",
     ("learners/weka/api.py", "_helper().read"): "of bytes in memory, which a pickle of ours held",
     ("learners/weka/api.py", "getObject"): "of the same bytes, by a release of Weka without the helper",
     ("cli/suggestions.py", "yaml.load"): "with the loader of plain values",
