@@ -314,8 +314,6 @@ def _add(store: Store, pairs: list[tuple[MergeSource, CellResult]]) -> bool:
             except StoreError:
                 continue
     store.add(result, labels, probabilities)
-    if result.later_failure is not None:
-        store.add(result.later_failure)
     return result.predictions is not None and labels is None
 
 

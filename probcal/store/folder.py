@@ -306,7 +306,7 @@ class Store:
             sync_file(file)
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
-        """Store one result and its predictions, so that a later kill loses nothing.
+        """Store one result with its later failure and its predictions, so that a later kill loses nothing.
 
         A power cut loses what was stored since the last sync, which is at most the time of 20 syncs. ``y`` has shape
         (n_test,) and holds labels. ``p`` has shape (n_test,), or (n_test, n_classes) for more than two classes. Raises
@@ -318,7 +318,8 @@ class Store:
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = open_log(self.folder / LOG, self.folder / TABLE)
             location = None if y is None or p is None else self._predictions.add(y, p)
-            self._cells.write(result.to_json(location) + "\n")
+            failure = f"{result.later_failure.to_json()}\n" if result.later_failure else ""
+            self._cells.write(f"{result.to_json(location)}\n{failure}")
             self._cells.flush()
             self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:

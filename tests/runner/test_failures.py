@@ -196,9 +196,13 @@ def test_a_failed_refit_keeps_the_finished_results_and_can_be_repeated(frail):
     assert failed.code == 1 and "2 cells failed (--retry-failed runs them again)" in failed.said
     assert frail.numbers() == before and len(frail.rows()) == 4
     assert "failed when run again; the last finished result is kept" in status(frail)
+    frail.config(learners={"own": {"type": "frail.Frail"}}, methods=["direct"], metrics=["rms", "cost(0.5)"])
+    assert "2 cells need no fit" in frail.run().said
+    assert "failed when run again; the last finished result is kept" in status(frail), "no cell was fitted since"
+    before = frail.numbers()
     frail.broken.unlink()
     assert "failed before and runs again" in frail.run("--retry-failed").said
-    assert frail.numbers() == before and frail.ran() == [2, 2, 2]
+    assert frail.numbers() == before and frail.ran() == [2, 2, 2, 2]
     assert "failed when" not in status(frail)
 
 
