@@ -26,7 +26,7 @@ from probcal.errors import ProbcalError
 from probcal.runner import identity
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
-from probcal.runner.failed_cell import exit_reason, failed_outcome
+from probcal.runner.failed_cell import failed_outcome
 from probcal.runner.options import RunOptions
 from probcal.runner.pool import worker_outcome
 from probcal.runner.processor import instructions
@@ -121,7 +121,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
         outcome, reusable = worker_outcome(process, run, None if has_answer else limit, last_try=True)
         return dask_worker.contact_address, outcome
     except WorkerDied as death:
-        return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_output()}"
+        return dask_worker.contact_address, f"cannot run cells: {death}; {process.last_output()}"
     finally:
         if reusable:
             _pool[process] = run

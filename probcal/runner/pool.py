@@ -18,7 +18,7 @@ from multiprocessing.connection import wait
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
-from probcal.runner.failed_cell import append_output, exit_reason, failed_outcome
+from probcal.runner.failed_cell import append_output, failed_outcome
 from probcal.runner.identity import modules_of
 from probcal.runner.processor import instructions
 from probcal.runner.worker import Worker, WorkerDied, preload_modules
@@ -159,7 +159,7 @@ def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: b
     try:
         outcome, is_alive = worker.receive()
     except WorkerDied as death:
-        reason = exit_reason(death.args[0])
+        reason = str(death)
         if entry is None and not last_try:
             return None, False
         if entry is None:

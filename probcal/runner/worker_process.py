@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,15 @@ def serve(
     redirect_output(output)
     faulthandler.enable(2)  # prints where a crash happened
     limit_blas_threads()
-    try:
-        parent.send((None, True))
-        while True:
-            answer = work(parent.recv(), run)
-            flush()
+    answer: tuple[Any, bool] = (None, True)
+    while True:
+        try:
             parent.send(answer)
-    except (EOFError, OSError):
-        pass  # the parent is gone
+            content = parent.recv_bytes()
+        except (EOFError, OSError):
+            return  # the parent is gone
+        answer = work(ForkingPickler.loads(content), run)  # outside, because it may raise an OSError of its own
+        flush()
 
 
 def _end_with_parent() -> None:
