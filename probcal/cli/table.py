@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from probcal.cli import options
+from probcal.reporting import FORMATS
 
 if TYPE_CHECKING:
     from probcal.store.stored_experiment import Selection
-
-FORMATS = ("markdown", "latex", "csv", "html")
 
 
 @options.command(

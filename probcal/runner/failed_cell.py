@@ -73,7 +73,7 @@ def limit_texts(outcome: Outcome) -> Outcome:
 
 def append_output(outcome: Outcome, output: str) -> Outcome:
     """Return a failed outcome with the last output of its cell after the traceback."""
-    if outcome.result.status == "done" or not output.strip():
+    if not output.strip():
         return outcome
     traceback = f"{outcome.result.traceback or ''}\nThe last output:\n{output}".lstrip("\n")
     return replace(outcome, result=replace(outcome.result, traceback=traceback))
