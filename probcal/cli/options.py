@@ -129,6 +129,14 @@ def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
     return doubts
 
 
+def note_failures(stores: Iterable[Any]) -> None:
+    """Say on stderr how failed cells are run again, and where their tracebacks are."""
+    from probcal.runner.status import failure_advice
+
+    for line in (line for store in stores for line in failure_advice(store)):
+        click.echo(printable(f"note: {line.strip()}"), err=True)
+
+
 def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
     """Return a function that shows a progress bar over a list, on a terminal. Elsewhere it shows nothing."""
 

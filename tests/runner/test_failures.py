@@ -79,6 +79,12 @@ def test_failed_cell_is_recorded_and_the_run_continues(bad):
     assert row["seconds"] > 0
     assert "metrics" not in row and "predictions" not in row
     assert outcomes(bad)["dummy", 1] == ("done", None)
+    for command in ("status", "table"):
+        said = bad.probcal(command, "results/small").said
+        assert "probcal run small.yaml --retry-failed runs failed cells again; " in said
+        assert "; probcal report results/small shows their full tracebacks\n" in said
+    bad.run("-o", "a copy", "--seed", "3")
+    assert "probcal run small.yaml -o 'a copy' --seed 3 --retry-failed runs" in bad.probcal("status", "a copy").said
 
 
 def test_fail_fast_stops_at_the_first_failure(bad):
