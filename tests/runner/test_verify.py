@@ -282,6 +282,7 @@ def test_discard_removes_only_the_rows_that_differ(results):
     result = probcal("verify", results, "--discard")
     assert result.exit_code == 1, "they differed"
     assert result.stderr == f"removed 2 results of {results}; repeat probcal run to make them again\n"
+    assert result.stdout.splitlines()[-1] == "6 rows agree with the stored predictions; 2 rows differ"
     removed = {"wine-first/0/nb/direct", "wine-first/1/tree/direct"}
     assert Store(results).results() == {name: one for name, one in kept.items() if name not in removed}
     after = probcal("verify", results)
