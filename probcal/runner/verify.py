@@ -66,7 +66,7 @@ class FolderVerification:
     Everything else in these rows is verified.
     """
     summary_faults: list[str] = field(default_factory=list)
-    """Disagreements of summary files, such as compare.json, with what they summarise."""
+    """Summary files, such as compare.json, that disagree with what they summarise, and a table without its digest."""
     n_stale: int = 0
     """Number of rows made with other settings, data or numerics versions than the last run had."""
 
@@ -127,6 +127,8 @@ class _Verification:
                 self.report.n_agree += 1
             elif row.status == "done":
                 self.report.not_verified[NO_PREDICTIONS] += 1
+        if fault := self.store.table_fault():
+            self.report.summary_faults.append(fault)
         return self.report
 
     def _recompute(self, row: CellResult) -> bool:

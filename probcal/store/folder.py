@@ -202,6 +202,20 @@ class Store:
         cells = self._read()
         return {cell: cells.results[cell] for cell in cells.impossible_values}
 
+    def table_fault(self) -> str:
+        """Return the fault of a table whose digest is lost. The text is empty if the digest is there, or no table is.
+
+        Reading the results refuses a table that has another digest.
+        """
+        table = self.folder / TABLE
+        if not table.is_file() or self._read().log.tables:
+            return ""
+        return (
+            f"{self.folder / LOG} has lost the digest of {TABLE}, so nothing shows whether this is the table that the"
+            " last run wrote; get both files again from one place, or accept the table with: probcal convert"
+            f" {self.folder}"
+        )
+
     def _read(self) -> _Cells:
         self._refuse_other_kinds()
         return _read_cells(self.folder.absolute(), self.folder, self.state())

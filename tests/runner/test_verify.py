@@ -272,6 +272,15 @@ def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("verify", tmp_path)
 
 
+@pytest.mark.parametrize("log", [None, ""])
+def test_a_table_without_its_digest_is_found(results, log):
+    path = results / "cells.jsonl"
+    path.unlink() if log is None else path.write_text(log)
+    result = probcal("verify", results)
+    assert result.exit_code == 1 and f"{path} has lost the digest of cells.parquet" in result.stdout
+    assert probcal("convert", results).exit_code == probcal("verify", results).exit_code == 0
+
+
 # --- results that are removed ----------------------------------------------------------------------
 
 
