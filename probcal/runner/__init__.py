@@ -4,7 +4,7 @@ The main path of ``probcal run``::
 
     run.run_experiment             the whole run, in the process of the command
       data_step, identity, plan    which data sets are at hand, what decides each cell's numbers, and so which cells run
-      pool.outcomes                gives the cells to workers, with time limits; dask.outcomes does it on a cluster
+      pool.run_cells               gives the cells to workers, with time limits; dask.run_cells does it on a cluster
         worker_process.serve       a worker: one isolated cell after another
           execute.execute          rows (cell_rows), fit and prediction (fit_predict), metrics, one result
       store.Store.add              each result is on disk before the next is awaited

@@ -30,7 +30,7 @@ _LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
 
 def failed_outcome(
     entry: PlannedCell,
-    run: str,
+    run_id: str,
     seconds: float,
     status: Literal["failed", "timeout"],
     error_type: str,
@@ -40,7 +40,7 @@ def failed_outcome(
     """Return the outcome of a cell whose worker died or timed out."""
     error: dict[str, Any] = {"error_type": error_type, "message": message, "traceback": traceback}
     names, key = entry.cell.names, entry.key
-    return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
+    return Outcome(CellResult(**names, status=status, run=run_id, seconds=round(seconds, 6), key=key, **error))
 
 
 def exit_reason(exitcode: int | None) -> str:

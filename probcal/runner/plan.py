@@ -27,7 +27,7 @@ from probcal.runner.identity import (
     other_versions,
     packages_of,
 )
-from probcal.runner.processor import lacking_flags, recorded_level
+from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -271,14 +271,14 @@ def _reason_text(entry: PlannedCell) -> str:
     return f"  ({entry.reason})" if entry.reason and entry.state != "no data" else ""
 
 
-def summary(plan: list[PlannedCell], n_finished: int, n_failures: int, folder: Path) -> str:
+def summary(plan: list[PlannedCell], n_ended: int, n_failures: int, folder: Path) -> str:
     """Return what is left after a run, and what to do next.
 
-    ``n_finished`` counts cells that ran, ``n_failures`` those that failed.
+    ``n_ended`` counts cells that ran, ``n_failures`` those that failed.
     """
     states = count_states(plan)
     n_failed, n_missing = n_failures + states["failed"], states["no data"]
-    n_left = states["to run"] + states["stale"] - n_finished
+    n_left = states["to run"] + states["stale"] - n_ended
     parts = [
         f"{cells_text(n_failed)} failed (--retry-failed runs them again)" if n_failed else "",
         f"{cells_text(n_missing)} have no data" if n_missing else "",

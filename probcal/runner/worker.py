@@ -46,17 +46,17 @@ class WorkerDied(Exception):
 class Worker:
     """Run one cell after another in a process. ``entry`` is its present cell, None before the first.
 
-    ``work`` is called with each given item and with ``run``. It returns an answer, and whether the process can take
+    ``work`` is called with each given item and with ``run_id``. It returns an answer, and whether the process can take
     another item.
     """
 
     def __init__(
-        self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = run_isolated_cell, context: Any = None
+        self, run_id: str, work: Callable[[Any, str], tuple[Any, bool]] = run_isolated_cell, context: Any = None
     ) -> None:
         context = context or CONTEXT
         self._connection, child_end = context.Pipe()
         self._output = Output(context)
-        arguments = (child_end, self._output.write_end, run, work, dict(os.environ))
+        arguments = (child_end, self._output.write_end, run_id, work, dict(os.environ))
         self._process = context.Process(target=serve, args=arguments)
         _start(self._process, context)
         child_end.close()
@@ -73,7 +73,7 @@ class Worker:
         """Return what ``multiprocessing.connection.wait`` can wait for: a message, the process's end, its output."""
         return [self._connection, self._process.sentinel, *self._output.waitables()]
 
-    def has_messages(self) -> bool:
+    def has_news(self) -> bool:
         """Return whether ``receive`` has something to return. Also read what was printed meanwhile."""
         self._output.read()
         return bool(wait([self._connection, self._process.sentinel], 0))

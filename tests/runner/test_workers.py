@@ -125,14 +125,14 @@ class Unreadable:
 def test_an_error_of_a_task_is_not_taken_for_one_of_the_pipe():
     worker = Worker("run", operator.call, multiprocessing.get_context("spawn"))
     try:
-        wait_for(worker.has_messages)
+        wait_for(worker.has_news)
         assert worker.receive() == (None, True)
         for task, reason in (
             (Unreadable, "its answer cannot be read: ValueError: invalid literal for int"),
             (os.stat, "its process ended by itself with exit code 1"),
         ):
             worker.give(None, task)
-            wait_for(worker.has_messages)
+            wait_for(worker.has_news)
             with pytest.raises(WorkerDied, match=reason):
                 worker.receive()
         assert "FileNotFoundError" in worker.last_output()
@@ -217,13 +217,13 @@ def test_workers_see_the_current_environment_variables(bench, monkeypatch):
 @pytest.fixture
 def workers(monkeypatch):
     """Return a list that gets the number of workers of each run."""
-    seen, outcomes = [], module.outcomes
+    seen, run_cells = [], module.run_cells
 
-    def counting(planned, run, jobs, **more):
+    def counting(planned, run_id, jobs, **more):
         seen.append(jobs)
-        return outcomes(planned, run, jobs, **more)
+        return run_cells(planned, run_id, jobs, **more)
 
-    monkeypatch.setattr(module, "outcomes", counting)
+    monkeypatch.setattr(module, "run_cells", counting)
     return seen
 
 

@@ -20,7 +20,7 @@ from probcal._io import write_atomic
 from probcal.components.numerics import numerics
 from probcal.metrics.registry import NAMED
 from probcal.runner.execute import Outcome
-from probcal.runner.processor import LEVEL
+from probcal.runner.instruction_set import LEVEL
 from probcal.store.cell_result import CellResult, cell_id
 
 Floats = np.ndarray
