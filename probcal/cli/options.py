@@ -208,7 +208,7 @@ TRUST = ("PROBCAL_TRUSTED",)
 _EXITS = {0: "printed", 2: "a mistake in the call or in a file; nothing was changed"}
 
 
-KEPT_CELLS = "interrupted; finished cells are kept, the same command goes on from there"
+KEPT_CELLS = "interrupted; cells that ended are kept, the same command goes on from there"
 
 
 class Command(click.Command):

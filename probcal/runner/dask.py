@@ -61,7 +61,7 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
         except Exception as error:  # each protocol raises its own
             advice = "give an address such as tcp://host:8786, or tls:// with certificates in Dask's configuration"
             text = f"no Dask scheduler answers at {address}: {str(error) or f'no answer in {timeout:g} s'}; {advice}"
-            raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
+            raise ProbcalError(f"{text}; cells that ended are kept, the same command continues") from None
         try:
             yield client
         finally:
@@ -190,7 +190,7 @@ def run_cells(  # noqa: C901
                 silent_since = silent_since or time.monotonic()
                 if time.monotonic() - silent_since >= RECONNECT_SECONDS:
                     text = f"the scheduler at {options.scheduler} has not answered for {RECONNECT_SECONDS:g} s"
-                    raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
+                    raise ProbcalError(f"{text}; cells that ended are kept, the same command continues") from None
                 continue
             for worker, fault in reports.items():
                 if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again

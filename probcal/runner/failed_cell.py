@@ -1,14 +1,14 @@
 """Failed cells: the result of a cell without numbers, and the words that say why.
 
 A cell fails in one of three ways. Each gives a result of status ``failed`` or ``timeout``, and the run stores it like a
-finished one (``Store.add``):
+done one (``Store.add``):
 
 - It raises. ``probcal.runner.execute.execute`` makes the traceback a part of the result.
 - It raises something that cannot be caught or described there, or returns what cannot be stored.
   ``probcal.runner.worker_process.run_isolated_cell`` catches this.
 - Its worker dies, or it takes too long. ``probcal.runner.pool.worker_outcome`` says so, in the process of the run.
 
-A stored failure never replaces a finished result. The plan (``probcal.runner.plan``) shows it, and a run leaves it
+A stored failure never replaces a done result. The plan (``probcal.runner.plan``) shows it, and a run leaves it
 alone until ``--retry-failed``, or until something changes that decides its numbers.
 """
 

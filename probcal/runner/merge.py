@@ -85,7 +85,7 @@ class MergeSource:
 
     @cached_property
     def columns(self) -> set[tuple[str, str]]:
-        """Return the pairs of learner and method that have a finished result."""
+        """Return the pairs of learner and method that have a done result."""
         return {(result.learner, result.method) for result in self.results.values() if result.status == "done"}
 
     @cached_property

@@ -93,7 +93,7 @@ def make_plan(  # noqa: C901
                 weka = run.get("versions", {}).get("weka.jar", experiment.weka)
                 reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
             if result.later_failure and state == "done":
-                reason = "failed when run again; the last finished result is kept"
+                reason = "failed when run again; the last done result is kept"
         if refit and result is not None:
             reason = reason if state == "stale" and old_result is None else f"{state}, and run again as --refit asks"
             state, old_result = "stale", None
@@ -175,7 +175,7 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
 
 def _failure_text(result: CellResult) -> str:
     failure = result.later_failure or result
-    note = "; its last finished result, which is stale, is kept" if result.later_failure else ""
+    note = "; its last done result, which is stale, is kept" if result.later_failure else ""
     return f"{first_line(failure.error_type)}: {first_line(failure.message)}{note}"
 
 

@@ -4,7 +4,7 @@
 ``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts
 ``cells.parquet``    the results, a row for each cell
 ``cells.jsonl``      the results of a run that goes on or was killed, one line per cell that ended. The last line of a
-                     cell counts, but a failed result never replaces a finished one. A run that ends moves them to the
+                     cell counts, but a failed result never replaces a done one. A run that ends moves them to the
                      table.
 ``predictions.bin``  the labels and probabilities behind the cells, may be deleted
 ``running.json``     the state of the current run, removed when it ends
@@ -177,9 +177,9 @@ class Store:
         return experiment
 
     def results(self) -> Results:
-        """Return the last finished result of every cell, or its last failed one if the cell never finished.
+        """Return the last done result of every cell, or its last failed one if the cell was never done.
 
-        ``later_failure`` of a finished result holds a later failed attempt. A torn last line is ignored. Raises one
+        ``later_failure`` of a done result holds a later failed attempt. A torn last line is ignored. Raises one
         StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
         metric cannot have.
         """
@@ -400,7 +400,7 @@ class Store:
             self._refuse_moved_file()
             raise StoreError(
                 f"cannot write to {self.folder} any more: {error.strerror or error};"
-                " what was finished before is kept, the same command goes on from there"
+                " what was stored before is kept, the same command goes on from there"
             ) from None
 
     def _refuse_moved_file(self) -> None:
@@ -468,9 +468,9 @@ def _held_text(folder: Path, error: HeldError) -> str:
 
 
 def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:
-    """Return the result of a cell that counts: only a finished result replaces a finished one.
+    """Return the result of a cell that counts: only a done result replaces a done one.
 
-    A failed attempt after a finished result is kept in its ``later_failure``.
+    A failed attempt after a done result is kept in its ``later_failure``.
     """
     if previous is None or result.status == "done" or previous.status != "done":
         return result

@@ -69,7 +69,7 @@ class Witness:
 
     @classmethod
     def of(cls, experiment: str, setting: str, outcome: Outcome) -> Witness:
-        """Return the witness of a finished cell."""
+        """Return the witness of a done cell."""
         assert outcome.p is not None
         result, p = outcome.result, np.ascontiguousarray(outcome.p, dtype="<f8")
         table = p.reshape(len(p), -1)
