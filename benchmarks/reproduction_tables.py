@@ -368,9 +368,9 @@ def _judgement_text(verdict: ClaimVerdict) -> str:
 
 
 def processor_hours(run: Any) -> str:
-    """Print the hours that the finished cells of each learner took, and half of them, for two processors."""
+    """Print the hours that the done cells of each learner took, and half of them, for two processors."""
     seconds: dict[str, float] = {}
-    for cell in run.checked.all_finished_cells():
+    for cell in run.checked.all_done_cells():
         seconds[cell.learner] = seconds.get(cell.learner, 0.0) + cell.seconds
     rows = [[learner, f"{total / 3600:.1f}", f"{total / 7200:.1f}"] for learner, total in seconds.items()]
     total = sum(seconds.values())

@@ -108,7 +108,7 @@ def main() -> None:
 
 def _start_again() -> None:
     """Start this script again with the instruction set and without a compiler. Libraries read this when they load."""
-    from probcal.runner.processor import level_environment
+    from probcal.runner.instruction_set import level_environment
 
     settings = {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | level_environment() | settings)

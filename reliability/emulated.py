@@ -19,7 +19,7 @@ from pathlib import Path
 
 from probcal.config.experiment import read_experiment
 from probcal.runner.fit_predict import limit_blas_threads
-from probcal.runner.processor import level_environment
+from probcal.runner.instruction_set import level_environment
 from probcal.runner.witness.cells import WitnessCell, compute_group, find_cells
 from probcal.runner.witness.record import Witness, load
 

@@ -41,7 +41,7 @@ from trial import (
     wait_for,
 )
 
-CLEAN = "interrupted; finished cells are kept, the same command goes on from there"
+CLEAN = "interrupted; cells that ended are kept, the same command goes on from there"
 
 
 def main() -> None:

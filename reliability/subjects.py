@@ -213,10 +213,11 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     from probcal.errors import ProbcalError
     from probcal.papers.check.checked_experiment import check
     from probcal.papers.check.findings import CheckedResults
+    from probcal.reporting import FORMATS
     from probcal.reporting.check.audit import audit_text
     from probcal.reporting.check.check_text import json_text, report_text
     from probcal.reporting.figures import plot
-    from probcal.reporting.tables import FORMATS, tables_text
+    from probcal.reporting.tables import tables_text
     from probcal.runner.description import experiment_of
     from probcal.runner.plan import make_plan, plan_lines
     from probcal.store.folder import Store

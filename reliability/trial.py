@@ -182,7 +182,7 @@ def cells_told(results: Path) -> dict[str, int]:
 
 
 def run_twice(results: Path) -> list[str]:
-    """Which cells have two finished results, and how many the last run made that another one of it replaced.
+    """Which cells have two done results, and how many the last run made that another one of it replaced.
 
     The table has one row of a cell, so only the count of a run shows what it made twice.
     """

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.runner.cell import PlannedCell, cells_of
-from probcal.runner.pool import outcomes
+from probcal.runner.pool import run_cells
 from probcal.runner.worker import Worker, preload_modules
 from probcal.yaml_file import YamlFile
 
@@ -72,7 +72,7 @@ def main() -> None:
 def seconds_to_start() -> float:
     start = time.perf_counter()
     worker = Worker("run")
-    while not worker.has_messages():
+    while not worker.has_news():
         wait(worker.waitables())
     worker.receive()
     seconds = time.perf_counter() - start
@@ -87,7 +87,7 @@ def seconds_of(n: int, jobs: int) -> float:
     taken = []
     for _ in range(TRIALS):
         start = time.perf_counter()
-        assert all(one.result.status == "done" for one in outcomes(planned, "run", jobs))
+        assert all(one.result.status == "done" for one in run_cells(planned, "run", jobs))
         taken.append(time.perf_counter() - start)
     return min(taken)
 

@@ -145,10 +145,3 @@ def test_every_command_file_is_a_command():
     shared = {"__init__", "main", "options", "suggestions"}
     of_files = {one.stem.removesuffix("_") for one in COMMANDS if one.stem not in shared}
     assert of_files | {"help", "version"} == set(main.commands)
-
-
-def test_command_line_offers_all_table_formats():
-    from probcal.cli.table import FORMATS as offered
-    from probcal.reporting.tables import FORMATS
-
-    assert sorted(offered) == sorted(FORMATS)

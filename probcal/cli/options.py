@@ -129,6 +129,14 @@ def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
     return doubts
 
 
+def note_failures(stores: Iterable[Any]) -> None:
+    """Say on stderr how failed cells are run again, and where their tracebacks are."""
+    from probcal.runner.status import failure_advice
+
+    for line in (line for store in stores for line in failure_advice(store)):
+        click.echo(printable(f"note: {line.strip()}"), err=True)
+
+
 def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
     """Return a function that shows a progress bar over a list, on a terminal. Elsewhere it shows nothing."""
 
@@ -200,7 +208,7 @@ TRUST = ("PROBCAL_TRUSTED",)
 _EXITS = {0: "printed", 2: "a mistake in the call or in a file; nothing was changed"}
 
 
-KEPT_CELLS = "interrupted; finished cells are kept, the same command goes on from there"
+KEPT_CELLS = "interrupted; cells that ended are kept, the same command goes on from there"
 
 
 class Command(click.Command):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     exits={
         0: "all cells are done",
         1: "a cell failed, or has no data",
-        2: "a mistake in the call, the file or the data, a missing package, or a full disk; finished results are kept",
+        2: "a mistake in the call, the file or the data, a missing package, or a full disk; stored results are kept",
     },
     interrupted=options.KEPT_CELLS,
 )
@@ -84,7 +84,7 @@ def run(
     CONFIG is a YAML file, or the name of a shipped experiment (probcal list configs). Every combination of its data
     sets, learners, methods and splits is a cell. Only missing and stale cells run. So the same command continues after
     an interruption, and runs nothing when all cells are done. Missing data sets are fetched first. Required packages,
-    such as Weka, are checked before anything is written. If a cell fails when it is run again, its last finished
+    such as Weka, are checked before anything is written. If a cell fails when it is run again, its last done
     result stays.
     """
     from dataclasses import replace

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from probcal.cli import options
+from probcal.reporting import FORMATS
 
 if TYPE_CHECKING:
     from probcal.store.stored_experiment import Selection
-
-FORMATS = ("markdown", "latex", "csv", "html")
 
 
 @options.command(
@@ -48,3 +47,4 @@ def table(
     stores = options.warn_of_other_data(selection.select_stores(options.stores_at(*folders)), data_dir)
     options.warn_of_unproven(stores)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)
+    options.note_failures(stores)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     exits={
         0: "every done row was recomputed and agrees, or with --recompute every cell that was fitted again",
         1: "a row or summary differs, a done row could not be verified, or no row is done",
+        2: "a mistake in the call or in a file; nothing was changed but what is said to be removed",
     },
 )
 @options.folders_argument
@@ -71,7 +72,10 @@ def verify(
     results = [verify_store(store, selection, options.progress_bar("rows")) for store in stores]
     for result in results:
         result.summary_faults += [*comparison_file_faults(result.store), *estimates_file_faults(result.store)]
-    click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
+    if format_ == "json":
+        click.echo(json_text(results), nl=False)
+    else:
+        click.echo(printable("\n".join(text(result, discards=discard) for result in results)), nl=False)
     if discard:
         for result in results:
             _discard(result, selection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -13,11 +14,24 @@ from probcal.components.registry import class_fault, plugin_package
 from probcal.errors import ProbcalError, did_you_mean
 
 
+def import_path_of(path: str) -> str:
+    """Return the import path of a class that is named by its file, as in ``./own.py:Flaky``. Others are unchanged.
+
+    Of a file outside the current folder, only the name of the module counts, because the folder is no package.
+    """
+    if not re.search(r"[/\\:]", path):
+        return path
+    parts = [part for part in re.split(r"[/\\:.]+", path.replace(".py:", ":")) if part]
+    return ".".join(parts[-2:] if re.match(r"[/\\~]|\.\.|\w:[/\\]", path) else parts)
+
+
 def import_class(path: str) -> type:
     """Return the class at ``package.module.Class``, or where it was moved to.
 
     Raises ProbcalError that says what is missing.
     """
+    if (import_path := import_path_of(path)) != path:
+        raise ProbcalError(f'"{path}" is not an import path; write  {import_path}')
     module_path, _, name = numerics().moved.get(path, path).rpartition(".")
     if not module_path.strip(".") or module_path.startswith("."):
         raise ProbcalError(f'"{path}" is not an import path, such as sklearn.ensemble.RandomForestClassifier')

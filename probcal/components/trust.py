@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from probcal.components.classes import import_class
+from probcal.components.classes import import_class, import_path_of
 from probcal.components.registry import plugin_package
 from probcal.errors import ProbcalError
 
@@ -80,7 +80,10 @@ def is_trusted_by_user(path: str) -> bool:
 
 def refusal(path: str) -> str:
     """Return why ``path`` is not imported, and what to write to have it imported."""
-    name = path.partition(".")[0]
+    import_path = import_path_of(path)
+    name = import_path.partition(".")[0]
+    if import_path != path:
+        return f'"{path}" is not an import path; write  {import_path}  and if you trust {name}, add  --trust {name}'
     return (
         f'"{path}" is not imported: an import runs code, and only that of probcal and scikit-learn is trusted unasked; '
         f"if you trust {name} too, add  --trust {name}  (or  --allow-imports  for any import path, or set "

@@ -131,7 +131,7 @@ class ExperimentResults:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Return one row for each metric of each finished cell that the experiment plans.
+        """Return one row for each metric of each done cell that the experiment plans.
 
         Returns
         -------

@@ -7,15 +7,17 @@ import functools
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from probcal._io import refuse_cut_off
 from probcal.components.plugins import declarations, paper_folder
-from probcal.errors import ProbcalError, did_you_mean
+from probcal.errors import FileProblems, ProbcalError, did_you_mean
 from probcal.papers.draw_distribution import DrawDistribution, read_distributions
+from probcal.yaml_file import Place, YamlFile
+from probcal.yaml_validation import validate_file
 
 _COLUMN_COUNTS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
@@ -142,14 +144,79 @@ class Claim(BaseModel):
         return texts.get(str(self.at_least), f", at least {self.at_least} {unit}")
 
 
-def parse_claims(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
-    """Return ``label: {quote, kind, ...}`` as claims. Raises pydantic's ValidationError."""
-    return tuple(Claim.model_validate({"label": label, **claim}) for label, claim in raw.items())
+def _with_labels(raw: Any) -> Any:
+    """Give each claim of ``label: {quote, kind, ...}`` its label. A value of another form stays, and is refused."""
+    if not isinstance(raw, dict):
+        return raw
+    return {label: {"label": label, **claim} if isinstance(claim, dict) else claim for label, claim in raw.items()}
+
+
+class _FilePart(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _ColumnPart(_FilePart):
+    learner: str
+    method: str
+
+
+_Rows = dict[str, list[float | None]]
+"""Data set -> a number for each column, or null."""
+
+
+class _Numbers(NamedTuple):
+    """Hold the numbers of one table, their spreads, and ``rows`` as they are written."""
+
+    rows: _Rows
+    spreads: _Rows
+    texts: dict[str, list[str]]
+
+
+class _TablePart(_FilePart):
+    """Hold the keys of one table. ``PublishedTable`` says what they mean."""
+
+    tolerance: float
+    number: int | None = None
+    source: str = ""
+    runs: int = 1
+    seed: int | None = None
+    splits: str | None = None
+    decimals: int = 3
+    rows: _Rows = {}
+    spreads: _Rows = {}
+    file: str | None = None
+    """CSV file that has the rows and spreads instead."""
+
+    @model_validator(mode="after")
+    def _check_source_of_numbers(self) -> _TablePart:
+        if bool(self.rows) == bool(self.file):
+            raise ValueError('a table takes either "rows" or "file", the name of a CSV file beside this one')
+        return self
+
+
+_EMPTY_IF_NONE = {"best": "table of best methods", "best_entries": "entry that stands for several", "claims": "claims"}
+"""Keys that no file may leave out, so that nobody forgets them -> what a paper may lack."""
+
+
+class _PaperFile(_FilePart):
+    """Hold the keys of a paper's file, which docs/own-components.md lists. ``PublishedPaper`` says what they mean."""
+
+    title: str
+    citation: str
+    short: str
+    columns: dict[str, _ColumnPart]
+    datasets: dict[str, str]
+    tables: dict[str, _TablePart]
+    best: dict[str, dict[str, str]] = {}
+    best_entries: dict[str, tuple[str, ...]] = {}
+    claims: Annotated[dict[str, Claim], BeforeValidator(_with_labels)] = {}
+    exact: tuple[str, ...] = ()
+    drawn: str | None = None
+    plain: str | None = None
 
 
 PAPERS = Path(__file__).parent
 """Folder of the papers. Each has a folder of its own there."""
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Reads every value as text, so that a printed ``0.460`` keeps its last digit."""
 
@@ -291,48 +358,77 @@ def folder_of(name: str) -> Path:
 
 
 def _read_paper(folder: Path, name: str) -> PublishedPaper:
-    path = folder / f"{name}.yaml"
-    text = path.read_text(encoding="utf-8")
-    refuse_cut_off(path, text)
-    raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)  # noqa: S506  # safe loaders
-    distributions = read_distributions(folder / raw["drawn"]) if "drawn" in raw else {}
-    for metric, table in raw["tables"].items():
-        if "file" in table:
-            _insert_numbers(raw, table, texts["tables"][metric], metric, folder / table["file"])
-    return _parse_paper(raw, texts, distributions)
-
-
-def _parse_paper(
-    raw: dict[str, Any], texts: dict[str, Any], distributions: dict[tuple[str, str, str, str], DrawDistribution]
-) -> PublishedPaper:
-    """Return the paper of a file's values. ``texts`` are the same values as written."""
-    columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
-    places = list(columns.values())
+    file = YamlFile.read(folder / f"{name}.yaml")
+    for key, what in _EMPTY_IF_NONE.items():
+        if key not in file.data:
+            file.report((), f'the key "{key}" is missing; write "{key}: {{}}" if the paper has no {what}')
+    content = validate_file(_PaperFile, file)
+    _refuse_unknown_names(file, content)
+    texts = yaml.load(file.text, Loader=_TEXT_LOADER)  # noqa: S506  # a safe loader
+    distributions = read_distributions(folder / content.drawn) if content.drawn else {}
+    columns = {title: (column.learner, column.method) for title, column in content.columns.items()}
     return PublishedPaper(
-        title=raw["title"],
-        citation=raw["citation"],
-        short=raw["short"],
-        titles=raw["datasets"],
+        title=content.title,
+        citation=content.citation,
+        short=content.short,
+        titles=content.datasets,
         columns=columns,
         tables={
-            metric: _parse_table(
+            metric: _published_table(
                 table,
-                texts["tables"][metric],
-                places,
+                _csv_numbers(content, metric, folder / table.file)
+                if table.file
+                else _Numbers(table.rows, table.spreads, texts["tables"][metric]["rows"]),
+                list(columns.values()),
                 {place[:3]: distribution for place, distribution in distributions.items() if place[3] == metric},
             )
-            for metric, table in raw["tables"].items()
+            for metric, table in content.tables.items()
         },
-        winners=raw["best"],
-        winner_columns={entry: tuple(titles) for entry, titles in raw["best_entries"].items()},
-        claims=parse_claims(raw["claims"]),
-        exact_columns=frozenset(columns[title] for title in raw.get("exact", ())),
-        plain_column=columns[raw["plain"]] if "plain" in raw else None,
+        winners=content.best,
+        winner_columns=content.best_entries,
+        claims=tuple(content.claims.values()),
+        exact_columns=frozenset(columns[title] for title in content.exact),
+        plain_column=columns[content.plain] if content.plain else None,
     )
 
 
-def _insert_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, Any], metric: str, path: Path) -> None:
-    """Put the rows and spreads of a ``metric`` from the CSV file at ``path`` where those of a YAML file stand.
+def _refuse_unknown_names(file: YamlFile, content: _PaperFile) -> None:
+    """Raise FileProblems for columns and data sets that the file does not list, and for rows of another length."""
+    titles: list[tuple[Place, str]] = [(("exact", title), title) for title in content.exact]
+    titles += [(("plain",), content.plain)] if content.plain else []
+    titles += [(("best_entries", entry), title) for entry, names in content.best_entries.items() for title in names]
+    titles += [
+        (("claims", label, "columns"), title) for label, claim in content.claims.items() for title in claim.columns
+    ]
+    rows: list[tuple[Place, str, list[float | None]]] = [
+        (("tables", metric, key, dataset), dataset, row)
+        for metric, table in content.tables.items()
+        for key, numbers in (("rows", table.rows), ("spreads", table.spreads))
+        for dataset, row in numbers.items()
+    ]
+    datasets: list[tuple[Place, str]] = [(place, dataset) for place, dataset, _ in rows]
+    datasets += [(("best", dataset), dataset) for dataset in content.best]
+    datasets += [
+        (("claims", label, key), dataset)
+        for label, claim in content.claims.items()
+        for key in ("datasets", "all_but")
+        for dataset in getattr(claim, key)
+    ]
+    for section, names, known in (("columns", titles, content.columns), ("datasets", datasets, content.datasets)):
+        for place, name in names:
+            if name not in known:
+                file.report(place, f'"{name}" is not under "{section}"{did_you_mean(name, known)}')
+    for place, dataset, row in rows:
+        if len(row) != len(content.columns):
+            file.report(
+                place, f"{dataset} has {len(row)} values; write one for each of the {len(content.columns)} columns"
+            )
+    if file.problems:
+        raise FileProblems(file.path, file.problems)
+
+
+def _csv_numbers(content: _PaperFile, metric: str, path: Path) -> _Numbers:
+    """Return the numbers of a ``metric`` from the CSV file at ``path``.
 
     The file has the columns dataset (a row title of the paper), learner, method, metric, mean and sd.
     """
@@ -341,11 +437,11 @@ def _insert_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str,
         for line in _csv_lines(path)
         if line["metric"] == metric
     }
-    places = [(column["learner"], column["method"]) for column in raw["columns"].values()]
-    rows = {name: [entries[title, *place] for place in places] for name, title in raw["datasets"].items()}
-    texts["rows"] = {name: [mean for mean, _ in row] for name, row in rows.items()}
-    table["rows"] = {name: [float(mean) for mean, _ in row] for name, row in rows.items()}
-    table["spreads"] = {name: [float(sd) for _, sd in row] for name, row in rows.items()}
+    places = [(column.learner, column.method) for column in content.columns.values()]
+    entries_by_row = {name: [entries[title, *place] for place in places] for name, title in content.datasets.items()}
+    rows: _Rows = {name: [float(mean) for mean, _ in row] for name, row in entries_by_row.items()}
+    spreads: _Rows = {name: [float(sd) for _, sd in row] for name, row in entries_by_row.items()}
+    return _Numbers(rows, spreads, {name: [mean for mean, _ in row] for name, row in entries_by_row.items()})
 
 
 @functools.cache
@@ -361,37 +457,36 @@ def _count_decimals(text: str) -> int:
     return max(len(digits.partition(".")[2]) - int(exponent or 0), 0)
 
 
-def _parse_table(
-    raw: dict[str, Any],
-    texts: dict[str, Any],
+def _published_table(
+    table: _TablePart,
+    numbers: _Numbers,
     columns: list[tuple[str, str]],
     distributions: dict[tuple[str, str, str], DrawDistribution],
 ) -> PublishedTable:
-    options = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
-    spreads = _column_numbers(raw.get("spreads", {}), columns)
     decimals = {
         (dataset, *column): _count_decimals(text) if math.isfinite(number) else 0
-        for dataset, row in raw["rows"].items()
-        for column, number, text in zip(columns, row, texts["rows"][dataset], strict=True)
+        for dataset, row in numbers.rows.items()
+        for column, number, text in zip(columns, row, numbers.texts[dataset], strict=True)
         if number is not None
     }
-    numbers = _column_numbers(raw["rows"], columns)
     return PublishedTable(
-        raw.get("number"),
-        raw["tolerance"],
-        numbers,
-        spreads,
+        table.number,
+        table.tolerance,
+        _column_numbers(numbers.rows, columns),
+        _column_numbers(numbers.spreads, columns),
         printed_decimals=decimals,
         distributions=distributions,
-        **options,
+        runs=table.runs,
+        source=table.source,
+        seed=table.seed,
+        splits=table.splits,
+        decimals=table.decimals,
     )
 
 
-def _column_numbers(
-    rows: dict[str, list[float | None]], columns: list[tuple[str, str]]
-) -> dict[tuple[str, str, str], float]:
+def _column_numbers(rows: _Rows, columns: list[tuple[str, str]]) -> dict[tuple[str, str, str], float]:
     return {
-        (dataset, learner, method): float(number)
+        (dataset, learner, method): number
         for dataset, row in rows.items()
         for (learner, method), number in zip(columns, row, strict=True)
         if number is not None

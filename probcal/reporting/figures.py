@@ -122,7 +122,7 @@ def _no_figure_error(stores: Sequence[Store], kinds: Sequence[str]) -> FigureErr
         )
     if curve_names := {name for store in stores for name in StoredExperiment.of(store).curves}:
         return FigureError(
-            f"no finished first repetition in {folders} has a curve that its experiment asks for: "
+            f"no done first repetition in {folders} has a curve that its experiment asks for: "
             + "; ".join(f"{name} needs {methods}" for name, methods in _CURVE_METHODS.items() if name in curve_names)
         )
     need, advice = "has a metric after every stage", ""

@@ -211,7 +211,7 @@ def footnotes(summaries: Sequence[Summary], cell_counts: CellCounts) -> list[str
     if n_partial := sum(summary.is_partial for summary in summaries):
         notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({n_partial} in this table).")
     if n_undefined := sum(summary.undefined for summary in summaries):
-        notes.append(f"{UNDEFINED}: the metric has no value ({n_undefined} finished cells).")
+        notes.append(f"{UNDEFINED}: the metric has no value ({n_undefined} done cells).")
     return notes + cell_notes(cell_counts)
 
 
@@ -235,7 +235,7 @@ def missing_cells(counts: CellCounts) -> list[str]:
     if counts.later_failure:
         first = counts.later_failure[0]
         notes.append(
-            f"failed when run again: {len(counts.later_failure)} of {counts.planned} cells. Their last finished "
+            f"failed when run again: {len(counts.later_failure)} of {counts.planned} cells. Their last done "
             f"results are shown; the first is {first.id}: {_failure_text(first)}"
         )
     if counts.not_run:

@@ -130,11 +130,8 @@ def _agreement_notes(all_results: Sequence[MetricResults]) -> list[str]:
     return [f"Agreement with the published numbers{remark}: {', '.join(counts)}."] if counts else []
 
 
-FORMATS = ("markdown", "latex", "html", "csv")
-
-
 def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = False) -> str:
-    """Return every table of the experiments in ``stores`` in one of ``FORMATS``.
+    """Return every table of the experiments in ``stores`` in one of ``probcal.reporting.FORMATS``.
 
     The experiments follow one another or stand ``side_by_side``. CSV is the same either way.
 

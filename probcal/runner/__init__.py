@@ -4,13 +4,14 @@ The main path of ``probcal run``::
 
     run.run_experiment             the whole run, in the process of the command
       data_step, identity, plan    which data sets are at hand, what decides each cell's numbers, and so which cells run
-      pool.outcomes                gives the cells to workers, with time limits; dask.outcomes does it on a cluster
+      pool.run_cells               gives the cells to workers, with time limits; dask.run_cells does it on a cluster
         worker_process.serve       a worker: one isolated cell after another
           execute.execute          rows (cell_rows), fit and prediction (fit_predict), metrics, one result
       store.Store.add              each result is on disk before the next is awaited
 
-A cell that fails takes the same path, and ``failed_cell`` tells where its result comes from. ``interruption`` ends a
-command on Ctrl-C. ``progress`` and ``heartbeat`` tell how far a run is, to its terminal and to others.
+A cell has ended when its result is stored, and it is done when it ended with success. A cell that fails takes the same
+path, and ``failed_cell`` tells where its result comes from. ``interruption`` ends a command on Ctrl-C. ``progress`` and
+``heartbeat`` tell how far a run is, to its terminal and to others.
 
 Other commands use ``status``, ``verify`` and ``recompute`` (are stored numbers right?), ``merge`` (join folders), and
 ``stale_data`` (were they made of the present data?). ``witness`` shows whether an edit of the code changed a number.

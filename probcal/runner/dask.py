@@ -26,10 +26,10 @@ from probcal.errors import ProbcalError
 from probcal.runner import identity
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
-from probcal.runner.failed_cell import exit_reason, failed_outcome
+from probcal.runner.failed_cell import failed_outcome
+from probcal.runner.instruction_set import instructions
 from probcal.runner.options import RunOptions
 from probcal.runner.pool import worker_outcome
-from probcal.runner.processor import instructions
 from probcal.runner.worker import Worker, WorkerDied
 from probcal.runner.worker_process import run_isolated_cell
 
@@ -61,7 +61,7 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
         except Exception as error:  # each protocol raises its own
             advice = "give an address such as tcp://host:8786, or tls:// with certificates in Dask's configuration"
             text = f"no Dask scheduler answers at {address}: {str(error) or f'no answer in {timeout:g} s'}; {advice}"
-            raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
+            raise ProbcalError(f"{text}; cells that ended are kept, the same command continues") from None
         try:
             yield client
         finally:
@@ -70,7 +70,7 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
 
 
 def find_fault(
-    code: dict[str, str], folders: dict[str, Path | None], modules: Path, entry: PlannedCell, run: str
+    code: dict[str, str], folders: dict[str, Path | None], modules: Path, entry: PlannedCell, run_id: str
 ) -> tuple[str, bool]:
     """Return why this process would give other numbers, or an empty text, and that it can be used again."""
     for name, folder in folders.items():  # the folders of the starting process, where this machine has them
@@ -94,7 +94,7 @@ def _end_process(process: Worker) -> None:
         process.end()
 
 
-def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limit: float) -> tuple[str, Any]:
+def run_in_process(check: Callable[..., Any], entry: PlannedCell, run_id: str, limit: float) -> tuple[str, Any]:
     """Run a cell in a process of this Dask worker, in at most ``limit`` seconds. Return the worker and the outcome.
 
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
@@ -103,28 +103,28 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
 
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
-    process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
+    process = next((worker for worker, owner in list(_pool.items()) if owner == run_id and _pool.pop(worker, "")), None)
     with instructions(entry.cell.processor):
-        process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
+        process = process or Worker(run_id, operator.call, multiprocessing.get_context("spawn"))
     steps, reusable = [partial(check, entry), partial(run_isolated_cell, entry)], False
     try:
         for step in steps if process.entry else [None, *steps]:  # a new process first reports its start
             if step:
                 process.give(entry, step)
-            while not (has_answer := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
+            while not (has_answer := process.has_news()) and (step is not steps[1] or process.seconds < limit):
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
                 if dask_worker.status.name in ("closing", "closed") or task is None or task.state != "executing":
                     return dask_worker.contact_address, None
                 wait(process.waitables(), max(0.01, min(limit - process.seconds, 0.5)))
             if step is not steps[1] and (fault := process.receive()[0]):
                 return dask_worker.contact_address, fault
-        outcome, reusable = worker_outcome(process, run, None if has_answer else limit, last_try=True)
+        outcome, reusable = worker_outcome(process, run_id, None if has_answer else limit, last_try=True)
         return dask_worker.contact_address, outcome
     except WorkerDied as death:
-        return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_output()}"
+        return dask_worker.contact_address, f"cannot run cells: {death}; {process.last_output()}"
     finally:
         if reusable:
-            _pool[process] = run
+            _pool[process] = run_id
             dask_worker.loop.add_callback(dask_worker.loop.call_later, IDLE_SECONDS, _end_process, process)
         else:
             process.end()
@@ -143,10 +143,10 @@ async def _version_faults(client: Client, names: list[str], versions: dict[str, 
     return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
 
 
-def outcomes(  # noqa: C901
-    plan: list[PlannedCell], run: str, client: Client, options: RunOptions, say: Callable[[str], None], notify: Any
+def run_cells(  # noqa: C901
+    plan: list[PlannedCell], run_id: str, client: Client, options: RunOptions, say: Callable[[str], None], notify: Any
 ) -> Iterator[Outcome]:
-    """Yield the outcome of each cell as it ends, like ``probcal.runner.pool.outcomes``.
+    """Yield the outcome of each cell as it ends, like ``probcal.runner.pool.run_cells``.
 
     Raises ProbcalError when no worker can run the cells, or the scheduler is gone and does not come back.
     """
@@ -172,7 +172,9 @@ def outcomes(  # noqa: C901
         if client.status != "running" or client.scheduler_comm is not connection:
             say(f"the scheduler at {options.scheduler} is gone; waiting for it to come back")
             with open_client(options, RECONNECT_SECONDS) as client:
-                yield from outcomes([*(item for item, _ in tasks.values()), *queue], run, client, options, say, notify)
+                yield from run_cells(
+                    [*(item for item, _ in tasks.values()), *queue], run_id, client, options, say, notify
+                )
             return
         if time.monotonic() - check_time >= CHECK_SECONDS:
             try:
@@ -188,7 +190,7 @@ def outcomes(  # noqa: C901
                 silent_since = silent_since or time.monotonic()
                 if time.monotonic() - silent_since >= RECONNECT_SECONDS:
                     text = f"the scheduler at {options.scheduler} has not answered for {RECONNECT_SECONDS:g} s"
-                    raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
+                    raise ProbcalError(f"{text}; cells that ended are kept, the same command continues") from None
                 continue
             for worker, fault in reports.items():
                 if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again
@@ -207,7 +209,7 @@ def outcomes(  # noqa: C901
         while queue and len(tasks) < sum(workers.values()):
             item, addresses = queue[0], list(workers)
             try:
-                future = client.submit(task, item, run, options.timeout or math.inf, workers=addresses, pure=False)
+                future = client.submit(task, item, run_id, options.timeout or math.inf, workers=addresses, pure=False)
             except ClosedClientError:  # the connection has just broken
                 break
             queue.popleft()
@@ -230,7 +232,7 @@ def outcomes(  # noqa: C901
                 yield answer
             elif is_lost and (error or losses[item.cell.id] > LOSSES):
                 text = f"Dask workers that died or left while they had the cell {item.cell.id}: {losses[item.cell.id]}"
-                yield failed_outcome(item, run, 0.0, "failed", "WorkerDied", text)
+                yield failed_outcome(item, run_id, 0.0, "failed", "WorkerDied", text)
             elif error:
                 raise ProbcalError(f"the Dask cluster cannot run cells: {error}")
             else:

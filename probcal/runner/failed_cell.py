@@ -1,14 +1,14 @@
 """Failed cells: the result of a cell without numbers, and the words that say why.
 
 A cell fails in one of three ways. Each gives a result of status ``failed`` or ``timeout``, and the run stores it like a
-finished one (``Store.add``):
+done one (``Store.add``):
 
 - It raises. ``probcal.runner.execute.execute`` makes the traceback a part of the result.
 - It raises something that cannot be caught or described there, or returns what cannot be stored.
   ``probcal.runner.worker_process.run_isolated_cell`` catches this.
 - Its worker dies, or it takes too long. ``probcal.runner.pool.worker_outcome`` says so, in the process of the run.
 
-A stored failure never replaces a finished result. The plan (``probcal.runner.plan``) shows it, and a run leaves it
+A stored failure never replaces a done result. The plan (``probcal.runner.plan``) shows it, and a run leaves it
 alone until ``--retry-failed``, or until something changes that decides its numbers.
 """
 
@@ -30,7 +30,7 @@ _LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
 
 def failed_outcome(
     entry: PlannedCell,
-    run: str,
+    run_id: str,
     seconds: float,
     status: Literal["failed", "timeout"],
     error_type: str,
@@ -40,7 +40,7 @@ def failed_outcome(
     """Return the outcome of a cell whose worker died or timed out."""
     error: dict[str, Any] = {"error_type": error_type, "message": message, "traceback": traceback}
     names, key = entry.cell.names, entry.key
-    return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
+    return Outcome(CellResult(**names, status=status, run=run_id, seconds=round(seconds, 6), key=key, **error))
 
 
 def exit_reason(exitcode: int | None) -> str:
@@ -73,7 +73,7 @@ def limit_texts(outcome: Outcome) -> Outcome:
 
 def append_output(outcome: Outcome, output: str) -> Outcome:
     """Return a failed outcome with the last output of its cell after the traceback."""
-    if outcome.result.status == "done" or not output.strip():
+    if not output.strip():
         return outcome
     traceback = f"{outcome.result.traceback or ''}\nThe last output:\n{output}".lstrip("\n")
     return replace(outcome, result=replace(outcome.result, traceback=traceback))

@@ -10,7 +10,7 @@ and each has its own remedy:
 the end of this process                      the kernel kills the workers (``probcal.runner.worker_process``)
 
 All of them first kill every process that this one started. Each result is on the disk before the next one is awaited,
-so no finished cell is lost. What a command keeps differs, so each declares its own message (``set_message``).
+so no cell that ended is lost. What a command keeps differs, so each declares its own message (``set_message``).
 
 This module also repairs standard streams that are closed or broken. It is imported before any other module of probcal,
 so it imports nothing heavy.

@@ -85,7 +85,7 @@ class MergeSource:
 
     @cached_property
     def columns(self) -> set[tuple[str, str]]:
-        """Return the pairs of learner and method that have a finished result."""
+        """Return the pairs of learner and method that have a done result."""
         return {(result.learner, result.method) for result in self.results.values() if result.status == "done"}
 
     @cached_property
@@ -314,8 +314,6 @@ def _add(store: Store, pairs: list[tuple[MergeSource, CellResult]]) -> bool:
             except StoreError:
                 continue
     store.add(result, labels, probabilities)
-    if result.later_failure is not None:
-        store.add(result.later_failure)
     return result.predictions is not None and labels is None
 
 

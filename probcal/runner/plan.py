@@ -27,7 +27,7 @@ from probcal.runner.identity import (
     other_versions,
     packages_of,
 )
-from probcal.runner.processor import lacking_flags, recorded_level
+from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -93,7 +93,7 @@ def make_plan(  # noqa: C901
                 weka = run.get("versions", {}).get("weka.jar", experiment.weka)
                 reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
             if result.later_failure and state == "done":
-                reason = "failed when run again; the last finished result is kept"
+                reason = "failed when run again; the last done result is kept"
         if refit and result is not None:
             reason = reason if state == "stale" and old_result is None else f"{state}, and run again as --refit asks"
             state, old_result = "stale", None
@@ -175,7 +175,7 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
 
 def _failure_text(result: CellResult) -> str:
     failure = result.later_failure or result
-    note = "; its last finished result, which is stale, is kept" if result.later_failure else ""
+    note = "; its last done result, which is stale, is kept" if result.later_failure else ""
     return f"{first_line(failure.error_type)}: {first_line(failure.message)}{note}"
 
 
@@ -271,14 +271,14 @@ def _reason_text(entry: PlannedCell) -> str:
     return f"  ({entry.reason})" if entry.reason and entry.state != "no data" else ""
 
 
-def summary(plan: list[PlannedCell], n_finished: int, n_failures: int, folder: Path) -> str:
+def summary(plan: list[PlannedCell], n_ended: int, n_failures: int, folder: Path) -> str:
     """Return what is left after a run, and what to do next.
 
-    ``n_finished`` counts cells that ran, ``n_failures`` those that failed.
+    ``n_ended`` counts cells that ran, ``n_failures`` those that failed.
     """
     states = count_states(plan)
     n_failed, n_missing = n_failures + states["failed"], states["no data"]
-    n_left = states["to run"] + states["stale"] - n_finished
+    n_left = states["to run"] + states["stale"] - n_ended
     parts = [
         f"{cells_text(n_failed)} failed (--retry-failed runs them again)" if n_failed else "",
         f"{cells_text(n_missing)} have no data" if n_missing else "",

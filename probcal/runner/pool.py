@@ -18,18 +18,18 @@ from multiprocessing.connection import wait
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
-from probcal.runner.failed_cell import append_output, exit_reason, failed_outcome
+from probcal.runner.failed_cell import append_output, failed_outcome
 from probcal.runner.identity import modules_of
-from probcal.runner.processor import instructions
+from probcal.runner.instruction_set import instructions
 from probcal.runner.worker import Worker, WorkerDied, preload_modules
 
 _MOST_STARTS = 3
 """Number of workers in a row that may end before they have a cell. After that, the fault is permanent."""
 
 
-def outcomes(
+def run_cells(
     plan: list[PlannedCell],
-    run: str,
+    run_id: str,
     jobs: int = 1,
     timeout: float | None = None,
     notify: Callable[[PlannedCell], None] = lambda entry: None,
@@ -48,7 +48,7 @@ def outcomes(
     level = level or next((entry.cell.processor for entry in plan), None)
     preload_modules(_shipped_modules(plan))
     try:
-        workers += _start_workers(run, level, min(jobs, len(plan)))
+        workers += _start_workers(run_id, level, min(jobs, len(plan)))
         while workers:
             wait(
                 [waitable for worker in workers for waitable in worker.waitables()],
@@ -56,11 +56,11 @@ def outcomes(
             )
             for worker in list(workers):
                 is_late = timeout is not None and worker.entry is not None and worker.seconds >= timeout
-                has_news = worker.has_messages()  # after ``is_late``, so that a cell that has just ended is not late
+                has_news = worker.has_news()  # after ``is_late``, so that a cell that has just ended is not late
                 if not has_news and not is_late:
                     continue
                 outcome, is_alive = worker_outcome(
-                    worker, run, None if has_news else timeout, last_try=lost_starts + 1 >= _MOST_STARTS
+                    worker, run_id, None if has_news else timeout, last_try=lost_starts + 1 >= _MOST_STARTS
                 )
                 lost_starts = 0 if is_alive or worker.entry else lost_starts + 1
                 if is_alive and queue:
@@ -70,7 +70,7 @@ def outcomes(
                 else:
                     workers.remove(worker)
                     worker.end()
-                    workers += _start_workers(run, level, int(not is_alive and bool(queue)))
+                    workers += _start_workers(run_id, level, int(not is_alive and bool(queue)))
                 if outcome is not None:
                     yield outcome
     finally:
@@ -84,7 +84,7 @@ _server_level: list[str | None] = []
 """The level of instructions of the server that forks workers. It is empty before the server starts."""
 
 
-def _start_workers(run: str, level: str | None, n: int) -> list[Worker]:
+def _start_workers(run_id: str, level: str | None, n: int) -> list[Worker]:
     """Start workers that compute with the instructions of ``level``.
 
     Libraries choose their code when they are loaded. The server has loaded them, so it can serve one level. Workers of
@@ -94,7 +94,7 @@ def _start_workers(run: str, level: str | None, n: int) -> list[Worker]:
         _server_level.append(level)
     context = None if level in _server_level else multiprocessing.get_context("spawn")
     with instructions(level):
-        return [Worker(run, context=context) for _ in range(n)]
+        return [Worker(run_id, context=context) for _ in range(n)]
 
 
 _LOOKAHEAD = 200
@@ -146,7 +146,7 @@ def _seconds_to_timeout(workers: list[Worker], timeout: float | None) -> float |
     return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.entry), default=None)
 
 
-def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
+def worker_outcome(worker: Worker, run_id: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
     """Return the outcome of the worker's cell, and whether the worker can take another.
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.
@@ -154,18 +154,18 @@ def worker_outcome(worker: Worker, run: str, overtime: float | None, last_try: b
     entry = worker.entry
     if overtime is not None and entry is not None:
         message = f"took longer than {overtime:g} s"
-        timeout_outcome = failed_outcome(entry, run, worker.seconds, "timeout", "TimeoutError", message)
+        timeout_outcome = failed_outcome(entry, run_id, worker.seconds, "timeout", "TimeoutError", message)
         return append_output(timeout_outcome, worker.last_output()), False
     try:
         outcome, is_alive = worker.receive()
     except WorkerDied as death:
-        reason = exit_reason(death.args[0])
+        reason = str(death)
         if entry is None and not last_try:
             return None, False
         if entry is None:
             output = worker.last_output().strip() or "its output is above"
             raise ProbcalError(f"a worker process cannot start: {reason}; {output}") from None
-        outcome, is_alive = failed_outcome(entry, run, worker.seconds, "failed", "WorkerDied", reason), False
+        outcome, is_alive = failed_outcome(entry, run_id, worker.seconds, "failed", "WorkerDied", reason), False
     if outcome is not None and outcome.result.status != "done":
         outcome = append_output(outcome, worker.last_output())
     return outcome, is_alive

@@ -22,7 +22,7 @@ from probcal.config.experiment import Experiment
 from probcal.data.load import known_fingerprint
 from probcal.runner.cell import PlannedCell
 from probcal.runner.identity import components_of, packages_of, user_code_of
-from probcal.runner.processor import processor_name
+from probcal.runner.instruction_set import processor_name
 from probcal.store.cell_result import CellResult
 
 

@@ -15,9 +15,9 @@ from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data
 from probcal.runner.description import experiment_of
+from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.plan import make_plan, mark_missing_data, refuse_unmet_requirements
-from probcal.runner.pool import outcomes
-from probcal.runner.processor import lacking_flags, recorded_level
+from probcal.runner.pool import run_cells
 from probcal.runner.witness.record import ROUNDING, metric_gap
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -131,7 +131,7 @@ def _refit(
             report.beyond[level] = len(entries)
             yield from [None] * len(entries)
             continue
-        for outcome in outcomes(entries, "recomputed", jobs, level=level):
+        for outcome in run_cells(entries, "recomputed", jobs, level=level):
             yield outcome.result
 
 

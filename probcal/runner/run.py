@@ -28,7 +28,7 @@ from probcal.runner.plan import (
     refuse_unmet_requirements,
     summary,
 )
-from probcal.runner.pool import outcomes
+from probcal.runner.pool import run_cells
 from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
 from probcal.store.folder import Store
@@ -63,7 +63,7 @@ def run_experiment(
     needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.needs_run)
     data.obtain((card for card in needed_cards if card.name not in data.missing), options.data_folder, say)
     experiment = data.bind_cards(experiment)
-    plan, n_finished, n_failures = mark_missing_data(plan, data.missing), 0, 0
+    plan, n_ended, n_failures = mark_missing_data(plan, data.missing), 0, 0
     if any(entry.needs_run for entry in plan):
         with store.writing(experiment.name):
             if store.state() != old_state:  # another run has ended meanwhile
@@ -71,14 +71,14 @@ def run_experiment(
                 plan = mark_missing_data(plan, data.missing)
             _print_plan(plan, say)
             sources = {card.name: data.sources[card.name] for card in needed_cards if card.name in data.sources}
-            n_finished, n_failures = _run(experiment, plan, store, sources, options, say)
+            n_ended, n_failures = _run(experiment, plan, store, sources, options, say)
     else:
         _print_plan(plan, say)
         if not any(entry.state == "no data" for entry in plan):
             _update_description(experiment, store, say)
             store.move_left_results(experiment.name)
-    say(summary(plan, n_finished, n_failures, options.folder))
-    for change in data_changes(needed_cards, options.data_folder) if n_finished else ():
+    say(summary(plan, n_ended, n_failures, options.folder))
+    for change in data_changes(needed_cards, options.data_folder) if n_ended else ():
         say(f"warning: {change}; to run the present content, type: {options.command}")
     states = count_states(plan)
     return 1 if n_failures or states["failed"] or states["no data"] else 0
@@ -118,7 +118,9 @@ def _run(
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
         progress, run_times = RunProgress(entries, runner.jobs, store.folder), RunTimes()
-        results = _outcomes(entries, store, record["run"], partial(runner.outcomes, notify=progress.record_start))
+        results = _remeasure_or_run(
+            entries, store, record["run"], partial(runner.run_cells, notify=progress.record_start)
+        )
         try:
             for outcome in results:
                 if not progress.n_ended:  # written late, so that a run that is interrupted before changes nothing
@@ -139,9 +141,9 @@ def _run(
 
 
 class _Runner(NamedTuple):
-    """Hold ``outcomes``, which runs ``jobs`` cells at a time, and its part of the run's record."""
+    """Hold ``run_cells``, which runs ``jobs`` cells at a time, and its part of the run's record."""
 
-    outcomes: Callable[..., Iterator[Outcome]]
+    run_cells: Callable[..., Iterator[Outcome]]
     jobs: int
     record: dict[str, Any]
 
@@ -150,23 +152,24 @@ class _Runner(NamedTuple):
 def _runner(entries: list[PlannedCell], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
     if options.scheduler is None and options.workers is None:
         jobs = useful_worker_count(entries, options.jobs)
-        yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
+        yield _Runner(partial(run_cells, jobs=jobs, timeout=options.timeout), jobs, {})
         return
     cluster = {"scheduler": options.scheduler} if options.scheduler else {"workers": options.workers}
     with dask.open_client(options) as client:
-        run_cells = partial(dask.outcomes, client=client, options=options, say=say)
-        yield _Runner(run_cells, max(1, sum(client.nthreads().values())), {"dask": cluster})
+        run_on_cluster = partial(dask.run_cells, client=client, options=options, say=say)
+        yield _Runner(run_on_cluster, max(1, sum(client.nthreads().values())), {"dask": cluster})
 
 
-def _outcomes(
-    entries: list[PlannedCell], store: Store, run: str, run_cells: Callable[[list[PlannedCell], str], Iterator[Outcome]]
+def _remeasure_or_run(
+    entries: list[PlannedCell], store: Store, run_id: str, run: Callable[[list[PlannedCell], str], Iterator[Outcome]]
 ) -> Generator[Outcome]:
+    """Yield the outcomes of ``entries``, first of those that need no fit, and then of those that ``run`` fits."""
     fits = []
     for entry in entries:
-        outcome = remeasure(entry, store, run)
+        outcome = remeasure(entry, store, run_id)
         if outcome is None:
             fits.append(entry)
         else:
             yield outcome
     if fits:
-        yield from run_cells(fits, run)
+        yield from run(fits, run_id)

@@ -67,7 +67,9 @@ class CurrentResults(Store):
         if self._outdated and isinstance(stale, dict):
             results = self.results()
             outdated = by_run(results[cell] for cell in sorted(self._outdated) if cell in results)
-            description["stale"] = {run: [*stale.get(run, []), *outdated.get(run, [])] for run in {**stale, **outdated}}
+            description["stale"] = {
+                run_id: [*stale.get(run_id, []), *outdated.get(run_id, [])] for run_id in {**stale, **outdated}
+            }
         return description
 
     def _find_outdated(self, originals: Path | None) -> Iterator[str]:

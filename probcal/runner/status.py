@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from probcal.errors import ProbcalError
@@ -12,6 +14,8 @@ from probcal.runner.description import experiment_of
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
 from probcal.runner.plan import cells_text, make_plan, mark_missing_data, plan_lines
 from probcal.store.folder import Store
+from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.summary import cell_counts
 from probcal.yaml_file import YamlFile
 
 
@@ -48,12 +52,37 @@ def status_lines(
         )
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
         yield f"{cells_text(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
+        yield from failure_advice(store)
         raise
     yield from plan_lines(plan, every_cell=every_cell)
+    yield from failure_advice(store)
     path = store.folder / description["config_path"]
     if _has_changed(path, description["config"]):
         name = _short_path(path)
         yield f"  {name} has changed since it was run: probcal run {name} --dry-run shows what that makes stale"
+
+
+def failure_advice(store: Store) -> Iterator[str]:
+    """Yield the command that runs failed cells of ``store`` again, and the one that shows their tracebacks.
+
+    Nothing is yielded where no cell failed.
+    """
+    stored = StoredExperiment.of(store)
+    counts = cell_counts(stored, store.results())
+    if not counts.failed and not counts.later_failure:
+        return
+    description = store.experiment()
+    path = description.get("config_path")
+    words = ["probcal", "run", _short_path(store.folder / path) if isinstance(path, str) else "CONFIG"]
+    if store.folder.resolve() != Path("results", stored.name).resolve():
+        words += ["-o", str(store.folder)]
+    if description.get("quick"):
+        words.append("--quick")
+    with suppress(ProbcalError):
+        if YamlFile(store.folder, stored.config).data.get("seed", 0) != stored.seed:
+            words += ["--seed", str(stored.seed)]
+    report = shlex.join(["probcal", "report", str(store.folder)])
+    yield f"  {shlex.join(words)} --retry-failed runs failed cells again; {report} shows their full tracebacks"
 
 
 def _has_changed(path: Path, text: str) -> bool:

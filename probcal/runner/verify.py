@@ -66,7 +66,7 @@ class FolderVerification:
     Everything else in these rows is verified.
     """
     summary_faults: list[str] = field(default_factory=list)
-    """Disagreements of summary files, such as compare.json, with what they summarise."""
+    """Summary files, such as compare.json, that disagree with what they summarise, and a table without its digest."""
     n_stale: int = 0
     """Number of rows made with other settings, data or numerics versions than the last run had."""
 
@@ -127,6 +127,8 @@ class _Verification:
                 self.report.n_agree += 1
             elif row.status == "done":
                 self.report.not_verified[NO_PREDICTIONS] += 1
+        if fault := self.store.table_fault():
+            self.report.summary_faults.append(fault)
         return self.report
 
     def _recompute(self, row: CellResult) -> bool:
@@ -279,9 +281,10 @@ def _difference(row: CellResult, metric: str, stored_value: Value, new_value: Va
 _HEADER = ["  data set", "split", "learner", "method", "metric", "stored", "recomputed"]
 
 
-def text(report: FolderVerification) -> str:
+def text(report: FolderVerification, discards: bool = False) -> str:
+    """Return what was found, in lines. ``discards`` says that the rows that differ are removed after that."""
     blocks = [[f"{report.title} ({report.store.folder})"], _differences(report.differences)]
-    blocks += [report.summary_faults, _counts(report)]
+    blocks += [report.summary_faults, _counts(report, discards)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -308,23 +311,25 @@ def _format_value(value: Value) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
-def _counts(report: FolderVerification) -> list[str]:
+def _counts(report: FolderVerification, discards: bool) -> list[str]:
     lines = [f"{_rows(count, 'has', 'have')} {part}" for part, count in sorted(report.not_recomputed.items())]
     if lines:
         lines.insert(0, "not recomputed, because the stored predictions do not contain it:")
         lines[1:] = [f"  {line}" for line in lines[1:]]
     if report.n_stale:
         lines.append(f"{_rows(report.n_stale, 'is', 'are')} stale: probcal status {report.store.folder} shows why")
-    return [*lines, _summary(report)]
+    return [*lines, _summary(report, discards)]
 
 
-def _summary(report: FolderVerification) -> str:
+def _summary(report: FolderVerification, discards: bool) -> str:
     parts = [f"{_rows(report.n_agree, 'agrees', 'agree')} with the stored predictions"]
     if report.n_differ:
-        parts.append(
-            f"{_rows(report.n_differ, 'differs', 'differ')}; the same command with --discard removes"
-            f" {'it' if report.n_differ == 1 else 'them'}, and then probcal run makes what is missing"
-        )
+        parts.append(_rows(report.n_differ, "differs", "differ"))
+        if not discards:
+            pronoun = "it" if report.n_differ == 1 else "them"
+            parts.append(
+                f"the same command with --discard removes {pronoun}, and then probcal run makes what is missing"
+            )
     parts += [f"{count} cannot be verified: {reason}" for reason, count in report.not_verified.items()]
     if not report.n_rows:
         parts = ["nothing was verified: no row is done"]

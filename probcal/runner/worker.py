@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing import util
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
+from probcal.runner.failed_cell import exit_reason
 from probcal.runner.interruption import block_signals
 from probcal.runner.worker_process import run_isolated_cell, serve
 
@@ -38,23 +40,23 @@ _GRACE_SECONDS = 10.0
 
 
 class WorkerDied(Exception):
-    """Report that a worker ended or closed its connection. The argument is its exit code, None if it still ran."""
+    """Report that a worker ended, closed its connection or gave an unreadable answer. The argument says which."""
 
 
 class Worker:
     """Run one cell after another in a process. ``entry`` is its present cell, None before the first.
 
-    ``work`` is called with each given item and with ``run``. It returns an answer, and whether the process can take
+    ``work`` is called with each given item and with ``run_id``. It returns an answer, and whether the process can take
     another item.
     """
 
     def __init__(
-        self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = run_isolated_cell, context: Any = None
+        self, run_id: str, work: Callable[[Any, str], tuple[Any, bool]] = run_isolated_cell, context: Any = None
     ) -> None:
         context = context or CONTEXT
         self._connection, child_end = context.Pipe()
         self._output = Output(context)
-        arguments = (child_end, self._output.write_end, run, work, dict(os.environ))
+        arguments = (child_end, self._output.write_end, run_id, work, dict(os.environ))
         self._process = context.Process(target=serve, args=arguments)
         _start(self._process, context)
         child_end.close()
@@ -71,7 +73,7 @@ class Worker:
         """Return what ``multiprocessing.connection.wait`` can wait for: a message, the process's end, its output."""
         return [self._connection, self._process.sentinel, *self._output.waitables()]
 
-    def has_messages(self) -> bool:
+    def has_news(self) -> bool:
         """Return whether ``receive`` has something to return. Also read what was printed meanwhile."""
         self._output.read()
         return bool(wait([self._connection, self._process.sentinel], 0))
@@ -81,12 +83,18 @@ class Worker:
 
         Raises WorkerDied.
         """
+        content = None
         with suppress(Exception):  # the process ended, or its learner wrote into this connection
             if self._connection.poll():
-                answer: tuple[Any, bool] = self._connection.recv()
-                return answer
-        self._process.join(_GRACE_SECONDS)  # a process can close its connection and still run
-        raise WorkerDied(self._process.exitcode)
+                content = self._connection.recv_bytes()
+        if content is None:
+            self._process.join(_GRACE_SECONDS)  # a process can close its connection and still run
+            raise WorkerDied(exit_reason(self._process.exitcode))
+        try:
+            answer: tuple[Any, bool] = ForkingPickler.loads(content)
+        except Exception as error:
+            raise WorkerDied(f"its answer cannot be read: {type(error).__name__}: {error}") from None
+        return answer
 
     def last_output(self) -> str:
         """Return the end of what its cell has printed so far."""

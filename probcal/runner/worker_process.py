@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ _F_SETSIG = 10  # from <fcntl.h> of Linux, because Python 3.11 and 3.12 do not n
 def serve(
     parent: Connection,
     output: Connection,
-    run: str,
+    run_id: str,
     work: Callable[[Any, str], tuple[Any, bool]],
     environment: dict[str, str],
 ) -> None:
@@ -66,14 +67,15 @@ def serve(
     redirect_output(output)
     faulthandler.enable(2)  # prints where a crash happened
     limit_blas_threads()
-    try:
-        parent.send((None, True))
-        while True:
-            answer = work(parent.recv(), run)
-            flush()
+    answer: tuple[Any, bool] = (None, True)
+    while True:
+        try:
             parent.send(answer)
-    except (EOFError, OSError):
-        pass  # the parent is gone
+            content = parent.recv_bytes()
+        except (EOFError, OSError):
+            return  # the parent is gone
+        answer = work(ForkingPickler.loads(content), run_id)  # outside, because it may raise an OSError of its own
+        flush()
 
 
 def _end_with_parent() -> None:
@@ -234,7 +236,7 @@ def _has_room() -> bool:
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 
-def run_isolated_cell(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
+def run_isolated_cell(entry: PlannedCell, run_id: str) -> tuple[Outcome, bool]:
     """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
 
     Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.
@@ -249,11 +251,11 @@ def run_isolated_cell(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
     limits, old_state, threads = _limits(), _initial_state(), threading.enumerate()
     try:
         seed_shared_generators(cell.as_seeded())
-        outcome = limit_texts(execute(cell, entry.key, run))
+        outcome = limit_texts(execute(cell, entry.key, run_id))
     except BaseException as error:
         seconds, message = time.perf_counter() - start, _describe_error(str, error)
         text = _describe_error(traceback.format_exc)
-        outcome = limit_texts(failed_outcome(entry, run, seconds, "failed", type(error).__name__, message, text))
+        outcome = limit_texts(failed_outcome(entry, run_id, seconds, "failed", type(error).__name__, message, text))
     if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
         os._exit(0)
     try:

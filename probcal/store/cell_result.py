@@ -174,7 +174,7 @@ class CellResult:
     predictions: _Location | None = None
     """Where the labels and probabilities are stored. None if they were not stored."""
     later_failure: CellResult | None = field(default=None, compare=False, repr=False)
-    """The last failed attempt to rerun a finished result. The store sets it, and no line holds it."""
+    """The last failed attempt to rerun a done result. The store sets it, and no line holds it."""
 
     @property
     def id(self) -> str:

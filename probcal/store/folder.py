@@ -4,7 +4,7 @@
 ``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts
 ``cells.parquet``    the results, a row for each cell
 ``cells.jsonl``      the results of a run that goes on or was killed, one line per cell that ended. The last line of a
-                     cell counts, but a failed result never replaces a finished one. A run that ends moves them to the
+                     cell counts, but a failed result never replaces a done one. A run that ends moves them to the
                      table.
 ``predictions.bin``  the labels and probabilities behind the cells, may be deleted
 ``running.json``     the state of the current run, removed when it ends
@@ -177,9 +177,9 @@ class Store:
         return experiment
 
     def results(self) -> Results:
-        """Return the last finished result of every cell, or its last failed one if the cell never finished.
+        """Return the last done result of every cell, or its last failed one if the cell was never done.
 
-        ``later_failure`` of a finished result holds a later failed attempt. A torn last line is ignored. Raises one
+        ``later_failure`` of a done result holds a later failed attempt. A torn last line is ignored. Raises one
         StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
         metric cannot have.
         """
@@ -201,6 +201,20 @@ class Store:
         """Return the results with a number that its metric cannot have."""
         cells = self._read()
         return {cell: cells.results[cell] for cell in cells.impossible_values}
+
+    def table_fault(self) -> str:
+        """Return the fault of a table whose digest is lost. The text is empty if the digest is there, or no table is.
+
+        Reading the results refuses a table that has another digest.
+        """
+        table = self.folder / TABLE
+        if not table.is_file() or self._read().log.tables:
+            return ""
+        return (
+            f"{self.folder / LOG} has lost the digest of {TABLE}, so nothing shows whether this is the table that the"
+            " last run wrote; get both files again from one place, or accept the table with: probcal convert"
+            f" {self.folder}"
+        )
 
     def _read(self) -> _Cells:
         self._refuse_other_kinds()
@@ -306,7 +320,7 @@ class Store:
             sync_file(file)
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
-        """Store one result and its predictions, so that a later kill loses nothing.
+        """Store one result with its later failure and its predictions, so that a later kill loses nothing.
 
         A power cut loses what was stored since the last sync, which is at most the time of 20 syncs. ``y`` has shape
         (n_test,) and holds labels. ``p`` has shape (n_test,), or (n_test, n_classes) for more than two classes. Raises
@@ -318,7 +332,8 @@ class Store:
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = open_log(self.folder / LOG, self.folder / TABLE)
             location = None if y is None or p is None else self._predictions.add(y, p)
-            self._cells.write(result.to_json(location) + "\n")
+            failure = f"{result.later_failure.to_json()}\n" if result.later_failure else ""
+            self._cells.write(f"{result.to_json(location)}\n{failure}")
             self._cells.flush()
             self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:
@@ -385,7 +400,7 @@ class Store:
             self._refuse_moved_file()
             raise StoreError(
                 f"cannot write to {self.folder} any more: {error.strerror or error};"
-                " what was finished before is kept, the same command goes on from there"
+                " what was stored before is kept, the same command goes on from there"
             ) from None
 
     def _refuse_moved_file(self) -> None:
@@ -453,9 +468,9 @@ def _held_text(folder: Path, error: HeldError) -> str:
 
 
 def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:
-    """Return the result of a cell that counts: only a finished result replaces a finished one.
+    """Return the result of a cell that counts: only a done result replaces a done one.
 
-    A failed attempt after a finished result is kept in its ``later_failure``.
+    A failed attempt after a done result is kept in its ``later_failure``.
     """
     if previous is None or result.status == "done" or previous.status != "done":
         return result

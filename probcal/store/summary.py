@@ -23,11 +23,11 @@ class Summary:
     """Summarise one metric over the repetitions of one data set and one column."""
 
     values: tuple[float, ...]
-    """One number for every finished repetition that has one. ``inf`` counts as a number, NaN does not."""
+    """One number for every done repetition that has one. ``inf`` counts as a number, NaN does not."""
     planned: int
     failed: int
     undefined: int
-    """Finished repetitions without a number: it is NaN, or the metric was not measured."""
+    """Done repetitions without a number: it is NaN, or the metric was not measured."""
     random_splits: bool = False
     """Whether every repetition is random, even where only one is planned."""
     split: str | None = None
@@ -82,7 +82,7 @@ class CellCounts:
     stale: Counter[str]
     """Column -> how many of its results the last run found stale."""
     later_failure: list[CellResult]
-    """The failed attempts to rerun finished results. The finished results are kept and shown."""
+    """The failed attempts to rerun done results. These results are kept and shown."""
 
 
 def planned_ids(stored: StoredExperiment, row: Row, column: ResultColumn, seed: int | None = None) -> Sequence[str]:

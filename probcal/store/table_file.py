@@ -1,6 +1,6 @@
 """The results of a folder as one table, ``cells.parquet``: a row for each cell, and a column for each metric.
 
-A finished cell that was run again and failed has a second row.
+A done cell that was run again and failed has a second row.
 
 pandas, polars, DuckDB and R read this file directly. Every value is a text or a number, so reading it runs no code.
 

@@ -26,7 +26,7 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class RankedMethod:
-    """Hold the results of a learner with a method. ``values`` holds the ranking measure of each finished split."""
+    """Hold the results of a learner with a method. ``values`` holds the ranking measure of each done split."""
 
     learner: str
     method: str
@@ -73,9 +73,9 @@ def interval_of(values: Sequence[float], test_share: float, measure: Measure) ->
 def split_values(
     store: Store, results: dict[str, CellResult], ids: Sequence[str], measures: Sequence[Measure], scale: MeasureScale
 ) -> tuple[dict[str, list[float]], int]:
-    """Return the measures of the finished splits by name, and on how many of them the log loss is infinite.
+    """Return the measures of the done splits by name, and on how many of them the log loss is infinite.
 
-    Raises StoreError where the predictions of a finished cell are gone.
+    Raises StoreError where the predictions of a done cell are gone.
     """
     splits = [
         measure_predictions(*store.predictions(results[cell]), scale, measures)
@@ -91,7 +91,7 @@ def ranking(
 ) -> list[RankedMethod]:
     """Return every column of an experiment on one data set, the best first, and those that failed last.
 
-    Raises StoreError where the predictions of a finished cell are gone.
+    Raises StoreError where the predictions of a done cell are gone.
     """
     results = store.results()
     methods = [_ranked_method(store, stored, results, column, scale, measure, test_share) for column in stored.columns]

@@ -26,7 +26,7 @@ methods: [direct, sigmoid]
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
-    """Make a folder with ``small.yaml`` and, in ``results``, its finished cells."""
+    """Make a folder with ``small.yaml`` and, in ``results``, its done cells."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.yaml").write_text(CONFIG)
     for words in (("run", folder / "small.yaml", "-o"), ("table",), ("status",)):

@@ -12,7 +12,7 @@ import pytest
 from probcal.cli.main import main
 from tests.commands import probcal
 
-KEPT_CELLS = "interrupted; finished cells are kept, the same command goes on from there"
+KEPT_CELLS = "interrupted; cells that ended are kept, the same command goes on from there"
 OTHERS = {
     "run": KEPT_CELLS,
     "try": KEPT_CELLS,

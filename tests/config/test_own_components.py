@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+
+import pytest
 
 from probcal.config.experiment import read_experiment
 from probcal.store.folder import Store
-from tests.commands import probcal
+from tests.commands import probcal, refused
 
 FOREST = "{type: sklearn.ensemble.RandomForestClassifier, params: {n_estimators: 3}}"
 CONFIG = """\
@@ -45,3 +48,20 @@ def test_a_learner_is_found_in_the_current_folder(tmp_path, monkeypatch):
     Path("learner_of_mine.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine\n")
     Path("small.yaml").write_text(CONFIG.replace("LEARNER", "{type: learner_of_mine.Mine}"))
     assert probcal("validate", "small.yaml").exit_code == 0
+
+
+@pytest.mark.parametrize("spelling", ["mine.py:Flaky", "./mine.Flaky", "./mine.py:Flaky", "/home/me/mine.py:Flaky"])
+def test_a_class_named_by_its_file_gets_the_import_path_that_works(tmp_path, monkeypatch, spelling):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PROBCAL_TRUSTED", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("mine.py").write_text(
+        "from sklearn.dummy import DummyClassifier\n\n\nclass Flaky(DummyClassifier):\n    pass\n"
+    )
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", f'{{type: "{spelling}"}}'))
+    advice = f'small.yaml:3: "{spelling}" is not an import path; write  mine.Flaky'
+    assert refused("validate", "small.yaml").endswith(f"{advice}  and if you trust mine, add  --trust mine")
+    assert advice in refused("validate", "small.yaml", "--trust", "mine")
+    assert "; write  mine.Flaky" in refused("test", spelling)
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", "{type: mine.Flaky}"))
+    assert probcal("validate", "small.yaml", "--trust", "mine").exit_code == 0

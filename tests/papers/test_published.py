@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from probcal.errors import ProbcalError
+from probcal.errors import FileProblems, ProbcalError
+from probcal.papers import published
 from probcal.papers.published import PublishedPaper
 
 METRICS = ("cxe", "rms", "auc")
@@ -117,6 +118,42 @@ def test_numbers_missing_from_the_paper_are_none(paper):
 
 def test_paper_is_read_only_once(paper):
     assert PublishedPaper.read("langford-zadrozny-2005") is paper
+
+
+MINE = """\
+title: Mine
+citation: A. Nobody, 2020.
+short: Nobody (2020)
+columns: {Near: {learner: near, method: direct}}
+datasets: {adult: Adult}
+tables: {rms: {tolerance: 0.1, rows: {adult: [0.9]}}}
+best: {}
+best_entries: {}
+claims: {a: {quote: q, kind: finite, columns: [Near]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("best: {}\n", "", '1: the key "best" is missing; write "best: {}" if the paper has no table of best methods'),
+        ("title: Mine\n", "", '1: the key "title" is missing'),
+        ("short", "shrt", '3: unknown key "shrt"; did you mean "short"?'),
+        ("tolerance", "tolerances", '6: unknown key "tolerances"; did you mean "tolerance"?'),
+        (", rows: {adult: [0.9]}", "", '6: a table takes either "rows" or "file"'),
+        ("[0.9]", "[0.9, 0.8]", "6: adult has 2 values; write one for each of the 1 columns"),
+        ("rows: {adult", "rows: {adlt", '6: "adlt" is not under "datasets"; did you mean "adult"?'),
+        ("[Near]", "[Neer]", '9: "Neer" is not under "columns"; did you mean "Near"?'),
+        ("quote: q, ", "", '9: the key "claims.a.quote" is missing'),
+    ],
+)
+def test_faults_of_a_papers_file_are_named_with_their_lines(tmp_path, monkeypatch, old, new, fault):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.yaml").write_text(MINE.replace(old, new))
+    monkeypatch.setattr(published, "PAPERS", tmp_path)
+    with pytest.raises(FileProblems) as refusal:
+        PublishedPaper.read("mine")
+    assert f"mine.yaml:{fault}" in str(refusal.value)
 
 
 def test_unknown_paper_is_rejected_with_a_suggestion():

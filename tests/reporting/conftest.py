@@ -89,5 +89,5 @@ def ten_columns():
 
 @pytest.fixture
 def cxe():
-    """Return a function: ``cxe(.5, .6)`` gives one finished repetition per number."""
+    """Return a function: ``cxe(.5, .6)`` gives one done repetition per number."""
     return lambda *numbers: [{"cxe": number} for number in numbers]

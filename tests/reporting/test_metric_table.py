@@ -107,7 +107,7 @@ def test_cell_that_succeeds_later_is_not_failed(small, cxe):
 def test_a_metric_without_a_value_is_not_a_failure(small):
     store = small(metrics=("cxe",)).write({("adult", "j48.direct"): [{"rms": 0.3}]})
     assert row_of(store, "Adult")[1] == "n/a"
-    assert "n/a: the metric has no value (1 finished cells)." in grid_of(store).notes
+    assert "n/a: the metric has no value (1 done cells)." in grid_of(store).notes
 
 
 def test_repetitions_beyond_the_plan_do_not_count(small, cxe):

@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from probcal.errors import ProbcalError, StoreError
-from probcal.reporting.tables import FORMATS, tables_text
+from probcal.reporting import FORMATS
+from probcal.reporting.tables import tables_text
 from probcal.store.folder import Store
 
 PAPER = "langford-zadrozny-2005"

@@ -208,7 +208,7 @@ class Bench:
         return [json.loads(line) for line in (self.results / "runs.jsonl").read_text().splitlines()]
 
     def numbers(self, folder: Path | None = None) -> dict[str, dict[str, float]]:
-        """Return the metrics of each finished cell, by cell."""
+        """Return the metrics of each done cell, by cell."""
         results = Store(folder or self.results).results()
         return {cell: result.metrics for cell, result in results.items() if result.status == "done"}
 

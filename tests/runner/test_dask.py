@@ -187,7 +187,7 @@ def test_interruption_ends_cells_on_dask_workers(bench, pair):
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=600)[1]
     assert process.returncode == 130
-    assert "interrupted; finished cells are kept" in said and "Traceback" not in said
+    assert "interrupted; cells that ended are kept" in said and "Traceback" not in said
     wait_for(lambda: not any(alive(int(path.stem)) for path in bench.folder.glob("*.pid")))
 
 
@@ -229,7 +229,7 @@ def test_scheduler_that_is_stopped_ends_the_run_and_keeps_finished_cells(slow, a
     assert process.returncode == 2
     assert "Traceback" not in said, said
     assert f"the scheduler at {alone.address} does not answer; waiting for it" in said
-    assert f"the scheduler at {alone.address} has not answered for 10 s; finished cells are kept" in said
+    assert f"the scheduler at {alone.address} has not answered for 10 s; cells that ended are kept" in said
     assert len(slow.rows()) == 3
 
 
@@ -314,7 +314,7 @@ def test_lost_scheduler_ends_the_run_and_keeps_finished_cells(slow, alone):
     said = process.communicate(timeout=600)[1]
     assert process.returncode == 2
     assert "Traceback" not in said, said
-    assert f"no Dask scheduler answers at {alone.address}" in said and "finished cells are kept" in said
+    assert f"no Dask scheduler answers at {alone.address}" in said and "cells that ended are kept" in said
     kept = len(slow.rows())
     assert kept == 3
     assert f"{kept} done, {12 - kept} to run" in slow.run("--dry-run").said

@@ -79,6 +79,12 @@ def test_failed_cell_is_recorded_and_the_run_continues(bad):
     assert row["seconds"] > 0
     assert "metrics" not in row and "predictions" not in row
     assert outcomes(bad)["dummy", 1] == ("done", None)
+    for command in ("status", "table"):
+        said = bad.probcal(command, "results/small").said
+        assert "probcal run small.yaml --retry-failed runs failed cells again; " in said
+        assert "; probcal report results/small shows their full tracebacks\n" in said
+    bad.run("-o", "a copy", "--seed", "3")
+    assert "probcal run small.yaml -o 'a copy' --seed 3 --retry-failed runs" in bad.probcal("status", "a copy").said
 
 
 def test_fail_fast_stops_at_the_first_failure(bad):
@@ -195,10 +201,14 @@ def test_a_failed_refit_keeps_the_finished_results_and_can_be_repeated(frail):
     failed = frail.run("--refit")
     assert failed.code == 1 and "2 cells failed (--retry-failed runs them again)" in failed.said
     assert frail.numbers() == before and len(frail.rows()) == 4
-    assert "failed when run again; the last finished result is kept" in status(frail)
+    assert "failed when run again; the last done result is kept" in status(frail)
+    frail.config(learners={"own": {"type": "frail.Frail"}}, methods=["direct"], metrics=["rms", "cost(0.5)"])
+    assert "2 cells need no fit" in frail.run().said
+    assert "failed when run again; the last done result is kept" in status(frail), "no cell was fitted since"
+    before = frail.numbers()
     frail.broken.unlink()
     assert "failed before and runs again" in frail.run("--retry-failed").said
-    assert frail.numbers() == before and frail.ran() == [2, 2, 2]
+    assert frail.numbers() == before and frail.ran() == [2, 2, 2, 2]
     assert "failed when" not in status(frail)
 
 
@@ -212,9 +222,9 @@ def test_failed_rerun_of_stale_results_is_told_everywhere(frail):
     assert frail.numbers() == before
     said = status(frail)
     assert "2 cells: 2 failed" in said
-    assert "ValueError: it is broken; its last finished result, which is stale, is kept" in said
+    assert "ValueError: it is broken; its last done result, which is stale, is kept" in said
     said = frail.probcal("table", str(frail.results)).said
-    assert "failed when run again: 2 of 2 cells. Their last finished results are shown" in said
+    assert "failed when run again: 2 of 2 cells. Their last done results are shown" in said
     assert "ValueError: it is broken" in said and "stale: 2 of 2 cells" in said
     checked = frail.probcal("check", str(frail.results))
     assert (checked.code, "failed when run again: 2 of 2 cells" in checked.said) == (1, True)
@@ -223,7 +233,7 @@ def test_failed_rerun_of_stale_results_is_told_everywhere(frail):
     assert "2 cells: 2 failed" in frail.run("--dry-run").said
     assert "2 cells: 2 stale" in frail.run("--dry-run", "--retry-failed").said
     frail.module("frail", FRAIL)
-    assert "2 cells: 2 done" in frail.run().said, "the code of the finished results is back"
+    assert "2 cells: 2 done" in frail.run().said, "the code of the done results is back"
     frail.module("frail", FRAIL.replace("exists()", "is_symlink()"))
     mended = frail.run()
     assert (mended.code, "2 cells: 2 stale" in mended.said) == (0, True)
@@ -237,7 +247,7 @@ def test_full_disk_loses_no_finished_result(bench):
     process = bench.start(before=small, stderr=-1, text=True)
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 2
-    assert "any more: File too large; what was finished before is kept" in said and "Traceback" not in said
+    assert "any more: File too large; what was stored before is kept" in said and "Traceback" not in said
     assert 0 < len(Store(bench.results).results()) < 80
     wait_until_gone(process.pid)
     assert bench.run().code == 0

@@ -214,4 +214,4 @@ def test_full_disk_leaves_no_half_merged_folder(parts, monkeypatch):
     monkeypatch.setattr("probcal.store.folder.open_log", fails)
     said = refusal(parts, "a", "b")
     assert "No space left on device; nothing was joined, and the given folders are unchanged" in said
-    assert "finished" not in said
+    assert "is kept" not in said

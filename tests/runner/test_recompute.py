@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 from probcal.config.experiment import read_experiment
 from probcal.runner import recompute as module
+from probcal.runner.instruction_set import LEVEL, WIDE_LEVEL, recorded_level
 from probcal.runner.plan import make_plan
-from probcal.runner.processor import LEVEL, WIDE_LEVEL, recorded_level
 from probcal.runner.recompute import Recomputation, draw
 from probcal.store.folder import Store
 from tests.stored_rows import write_rows

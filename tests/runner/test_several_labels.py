@@ -115,7 +115,7 @@ def test_metric_without_known_truth_has_no_value(letters):
     letters.config(metrics=["rms", "l1"], stages=["l1"], learners={"tree": {"params": {"max_depth": 2}}})
     assert letters.run().code == 0
     said = letters.probcal("table", "results/small").said
-    assert "n/a: the metric has no value (4 finished cells)." in said
+    assert "n/a: the metric has no value (4 done cells)." in said
 
 
 def test_a_metric_that_fails_in_remeasuring_leaves_the_cell_to_a_worker(monkeypatch, tmp_path):

@@ -13,7 +13,7 @@ from probcal.cli import main as cli
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
-CLEAN = "interrupted; finished cells are kept, the same command goes on from there"
+CLEAN = "interrupted; cells that ended are kept, the same command goes on from there"
 DEAF = """
     import itertools
     import pathlib
@@ -98,7 +98,7 @@ def send_until_it_ends(process, *numbers):
 
 
 def ended_cleanly(bench, process, cells=3):
-    """Check that an interrupted run said so once, left no process and has the results of ``cells`` finished cells."""
+    """Check that an interrupted run said so once, left no process and has the results of ``cells`` done cells."""
     said = process.communicate(timeout=300)[1]
     assert said.count(CLEAN) == 1 and "Traceback" not in said and "failed" not in said, said
     wait_until_gone(process.pid)

@@ -173,7 +173,7 @@ class TestMetricsThatChanged:
 
     @pytest.fixture
     def measured(self, bench):
-        """Return finished cells as an earlier version measured them. Their learner cannot fit any more."""
+        """Return done cells as an earlier version measured them. Their learner cannot fit any more."""
         once = """
             import pathlib
             from sklearn.tree import DecisionTreeClassifier

@@ -272,6 +272,15 @@ def test_folder_without_results_is_rejected(tmp_path):
     assert "holds no results" in refused("verify", tmp_path)
 
 
+@pytest.mark.parametrize("log", [None, ""])
+def test_a_table_without_its_digest_is_found(results, log):
+    path = results / "cells.jsonl"
+    path.unlink() if log is None else path.write_text(log)
+    result = probcal("verify", results)
+    assert result.exit_code == 1 and f"{path} has lost the digest of cells.parquet" in result.stdout
+    assert probcal("convert", results).exit_code == probcal("verify", results).exit_code == 0
+
+
 # --- results that are removed ----------------------------------------------------------------------
 
 
@@ -282,6 +291,7 @@ def test_discard_removes_only_the_rows_that_differ(results):
     result = probcal("verify", results, "--discard")
     assert result.exit_code == 1, "they differed"
     assert result.stderr == f"removed 2 results of {results}; repeat probcal run to make them again\n"
+    assert result.stdout.splitlines()[-1] == "6 rows agree with the stored predictions; 2 rows differ"
     removed = {"wine-first/0/nb/direct", "wine-first/1/tree/direct"}
     assert Store(results).results() == {name: one for name, one in kept.items() if name not in removed}
     after = probcal("verify", results)

@@ -1,6 +1,8 @@
 """Test workers: which cell each gets, what they are sent, how many there are, and their threads and environment."""
 
 import json
+import multiprocessing
+import operator
 import os
 import pickle
 from collections import deque
@@ -8,7 +10,7 @@ from collections import deque
 import numpy as np
 import pytest
 from planned import planned as timed_cells
-from run_bench import DUMMY
+from run_bench import DUMMY, wait_for
 
 from probcal.config.experiment import read_experiment
 from probcal.data.card import find_card, read_card
@@ -17,6 +19,7 @@ from probcal.runner.cell import PlannedCell, cells_of
 from probcal.runner.execute import Outcome
 from probcal.runner.identity import Identities
 from probcal.runner.pool import take_next
+from probcal.runner.worker import Worker, WorkerDied
 from probcal.store.cell_result import CellResult
 from tests.stored_rows import write_rows
 
@@ -111,6 +114,32 @@ def test_shared_identities_give_the_keys_of_single_cells():
     assert len({key["split"] for key in keys}) == len(cells)
 
 
+class Unreadable:
+    def __init__(self, run):
+        pass
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def test_an_error_of_a_task_is_not_taken_for_one_of_the_pipe():
+    worker = Worker("run", operator.call, multiprocessing.get_context("spawn"))
+    try:
+        wait_for(worker.has_news)
+        assert worker.receive() == (None, True)
+        for task, reason in (
+            (Unreadable, "its answer cannot be read: ValueError: invalid literal for int"),
+            (os.stat, "its process ended by itself with exit code 1"),
+        ):
+            worker.give(None, task)
+            wait_for(worker.has_news)
+            with pytest.raises(WorkerDied, match=reason):
+                worker.receive()
+        assert "FileNotFoundError" in worker.last_output()
+    finally:
+        worker.end()
+
+
 SEES = """
     import json, os, pathlib, time
     import numpy as np
@@ -188,13 +217,13 @@ def test_workers_see_the_current_environment_variables(bench, monkeypatch):
 @pytest.fixture
 def workers(monkeypatch):
     """Return a list that gets the number of workers of each run."""
-    seen, outcomes = [], module.outcomes
+    seen, run_cells = [], module.run_cells
 
-    def counting(planned, run, jobs, **more):
+    def counting(planned, run_id, jobs, **more):
         seen.append(jobs)
-        return outcomes(planned, run, jobs, **more)
+        return run_cells(planned, run_id, jobs, **more)
 
-    monkeypatch.setattr(module, "outcomes", counting)
+    monkeypatch.setattr(module, "run_cells", counting)
     return seen
 
 

@@ -103,7 +103,7 @@ def write(store, disk, numbers, *, failed=()):
 
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
-    """Return the states of a run of two parts. The second part adds a failed attempt to a finished result."""
+    """Return the states of a run of two parts. The second part adds a failed attempt to a done result."""
     disk = Disk(tmp_path / "results", monkeypatch)
     with disk:
         write(Store(disk.folder), disk, range(3))

@@ -18,7 +18,8 @@ from probcal._io import printable, refuse_links_out
 from probcal.data.sources.formats import read_arff, read_delimited
 from probcal.data.sources.specifications import FileSource
 from probcal.errors import ProbcalError, StoreError
-from probcal.reporting.tables import FORMATS, tables_text
+from probcal.reporting import FORMATS
+from probcal.reporting.tables import tables_text
 from probcal.runner.heartbeat import HeartbeatFile, RunState, read_heartbeat
 from probcal.store.cell_result import ImpossibleValueError
 from probcal.store.folder import CellResult, Store

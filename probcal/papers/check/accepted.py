@@ -46,7 +46,7 @@ def accept_numbers(experiment: CheckedResults) -> int:
     """
     numbers = current_numbers(experiment)
     if not numbers:
-        raise StoreError(f"{experiment.store.folder} has no finished cell with numbers to accept")
+        raise StoreError(f"{experiment.store.folder} has no done cell with numbers to accept")
     text = csv_text([_HEADER, *([*name, _values_text(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(experiment)
     refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
@@ -163,17 +163,17 @@ def find_drift(experiment: CheckedResults) -> AcceptedDrift | None:
     accepted = read_accepted_numbers(accepted_path(experiment))
     if accepted is None:
         return None
-    finished_splits = {
-        name: {cell.repetition for cell in experiment.finished_cells(row, column)}
+    done_splits = {
+        name: {cell.repetition for cell in experiment.done_cells(row, column)}
         for name, row, column in experiment.planned_numbers()
     }
-    return _compare_numbers(accepted, current_numbers(experiment), finished_splits)
+    return _compare_numbers(accepted, current_numbers(experiment), done_splits)
 
 
 def _compare_numbers(
-    accepted: AcceptedNumbers, current: AcceptedNumbers, finished_splits: dict[Name, set[int]]
+    accepted: AcceptedNumbers, current: AcceptedNumbers, done_splits: dict[Name, set[int]]
 ) -> AcceptedDrift:
-    """Compare accepted and current numbers. ``finished_splits`` are those of all planned numbers."""
+    """Compare accepted and current numbers. ``done_splits`` are those of all planned numbers."""
     common = {
         name: splits
         for name in accepted.keys() & current.keys()
@@ -189,12 +189,12 @@ def _compare_numbers(
             column, means = f"{learner}.{method}", (_mean(old_values), _mean(new_values))
             drifts.append(DriftedMean(dataset, column, metric, means[0], means[1], len(splits), infinite, distance))
     gaps = []
-    for name in (name for name in accepted if name in finished_splits):
-        n_lost = len((accepted[name].keys() & finished_splits[name]) - current.get(name, {}).keys())
+    for name in (name for name in accepted if name in done_splits):
+        n_lost = len((accepted[name].keys() & done_splits[name]) - current.get(name, {}).keys())
         if n_lost or name not in common:
             dataset, learner, method, metric = name
             gaps.append(MissingMean(dataset, f"{learner}.{method}", metric, n_lost))
-    n_unplanned = len(accepted.keys() - finished_splits.keys())
+    n_unplanned = len(accepted.keys() - done_splits.keys())
     return AcceptedDrift(len(common), drifts, gaps, n_unplanned, unknown=len(current.keys() - accepted.keys()))
 
 

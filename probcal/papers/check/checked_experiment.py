@@ -79,7 +79,7 @@ class Report:
     no_comparison_reason: str | None
     """Reason why nothing was compared, if so."""
     undefined_counts: Counter[str]
-    """Metric -> number of finished cells without a number of it."""
+    """Metric -> number of done cells without a number of it."""
 
     @property
     def ok(self) -> bool:
@@ -231,14 +231,14 @@ def no_comparison_reason(
 
     ``numbers`` is every published number that our results are compared with. ``verdicts`` are those on claims
     without a table in the paper, which are comparisons by themselves. ``drift`` is the comparison with our accepted
-    numbers, the only one of an experiment without a paper. ``is_stale`` says that no finished cell is current.
+    numbers, the only one of an experiment without a paper. ``is_stale`` says that no done cell is current.
     """
-    if not experiment.all_finished_cells():
+    if not experiment.all_done_cells():
         has_failures = any(cell.status != "done" for cell in experiment.results.values())
         hint = ", with --retry-failed for those that failed" if has_failures else ""
         return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{hint}"
     if is_stale:
-        return "nothing current was compared: all finished cells are stale; probcal run makes them again"
+        return "nothing current was compared: all done cells are stale; probcal run makes them again"
     is_decided = any(verdict.verdict != "undecided" for verdict in verdicts)
     if experiment.published is None:
         if drift is not None and (drift.compared or drift.gone):
@@ -256,7 +256,7 @@ def _missing_numbers_reason(experiment: CheckedResults, published: PublishedPape
     stored, paper = experiment.stored, experiment.stored.paper
     if numbers:
         return (
-            f"none of the {len(numbers)} published numbers can be judged by our finished splits "
+            f"none of the {len(numbers)} published numbers can be judged by our done splits "
             f"(random splits: at least {FEWEST_SPLITS}); probcal run with the experiment's config runs the rest"
         )
     if not any(column.paper_learner for column in stored.columns):

@@ -61,26 +61,26 @@ class CheckedResults:
     def splits(
         self, row: Row, column: ResultColumn, metric: str, stage: int | None = None, seed: int | None = None
     ) -> Splits:
-        """Return the numbers of the finished planned cells, or those after ``stage`` stages where these are stored.
+        """Return the numbers of the done planned cells, or those after ``stage`` stages where these are stored.
 
         With ``seed``, only the repetition with that seed is returned. Do not change what is returned: it is shared.
         """
 
         def find() -> Splits:
-            cells = self.finished_cells(row, column, seed)
+            cells = self.done_cells(row, column, seed)
             numbers = {cell.repetition: cell_number(cell, metric, stage) for cell in cells}
             return {split: number for split, number in numbers.items() if not math.isnan(number)}
 
         question = question_about("splits", self.stored, row, column, seed, metric, str(stage))
         return self.results.compute_once(question, find)
 
-    def finished_cells(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
+    def done_cells(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
         return done_cells(self.stored, self.results, row, column, seed)
 
-    def all_finished_cells(self) -> list[CellResult]:
+    def all_done_cells(self) -> list[CellResult]:
         rows = self.stored.datasets
-        return [cell for row in rows for column in self.stored.columns for cell in self.finished_cells(row, column)]
+        return [cell for row in rows for column in self.stored.columns for cell in self.done_cells(row, column)]
 
     def planned_columns(self, row: Row) -> list[ResultColumn]:
         """Return the columns that have cells of this data set."""
@@ -113,10 +113,10 @@ class CheckedResults:
 
 
 def undefined_counts(experiment: CheckedResults) -> Counter[str]:
-    """Return metric -> number of finished cells without a number of it."""
+    """Return metric -> number of done cells without a number of it."""
     return Counter(
         metric
-        for cell in experiment.all_finished_cells()
+        for cell in experiment.all_done_cells()
         for metric in experiment.stored.metrics
         if math.isnan(cell.metrics.get(metric, math.nan))
     )

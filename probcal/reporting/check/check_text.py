@@ -184,7 +184,7 @@ def _missing_lines(drift: AcceptedDrift | None) -> list[str]:
     means = drift.gone if drift else []
     lines = [
         f"  {mean.dataset} {mean.column} {mean.metric}: "
-        + (f"no number in {mean.lost} finished cells" if mean.lost else "no split")
+        + (f"no number in {mean.lost} done cells" if mean.lost else "no split")
         for mean in means
     ]
     return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_lines(lines)] if means else []
@@ -222,7 +222,7 @@ def _failure_text(result: CellResult) -> str:
 
 
 def summary_text(report: Report) -> str:
-    notes = [f"{n} finished without {metric}" for metric, n in report.undefined_counts.items()]
+    notes = [f"{n} done without {metric}" for metric, n in report.undefined_counts.items()]
     parts = [", ".join(notes)] if notes else []
     if report.experiment.published is not None:
         cells = ", ".join([_findings_summary("cells", report.numbers), *notes])

@@ -91,7 +91,7 @@ class Bootstrap:
             numbers = rows[column_id(column)]
             return Draws(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
         splits = self.experiment.splits(row, column, metric, stage)
-        cells = self.experiment.finished_cells(row, column)
+        cells = self.experiment.done_cells(row, column)
         return _resample_splits(row, splits, share_of_test_rows(row, cells)) if splits else None
 
     def has_draws(self, row: Row, column: ResultColumn, metric: str) -> bool:

@@ -331,7 +331,7 @@ def comparison_file_faults(store: Store) -> list[str]:
 
 
 def _single_cells(stored: StoredExperiment, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
-    """Return the finished cell of each column of a data set with one split."""
+    """Return the done cell of each column of a data set with one split."""
     return {column: cells[0] for column in stored.columns if (cells := done_cells(stored, results, row, column))}
 
 

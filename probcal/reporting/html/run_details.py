@@ -56,7 +56,7 @@ def _run_line(name: str, run: Mapping[str, Any], cells: int) -> Line:
         name,
         f"{cells:,}",
         _time_text(run.get("started")),
-        _time_text(run.get("ended")) or "not finished, or killed",
+        _time_text(run.get("ended")) or "not ended, or killed",
         shlex.join(_text(word) for word in command) if isinstance(command, list) else "",
         commit + (" and changes" if commit and has_changes else ""),
         _text(run.get("seed")),

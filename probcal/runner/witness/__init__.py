@@ -2,5 +2,5 @@
 
 A witness stands for one setting: a learner and a method with their parameters, on two classes or on several. Settings
 that differ in a number only share a witness. All run on data that come with the packages, so that everybody can compute
-them. All cells are computed in new processes with the instruction set of ``probcal.runner.processor``.
+them. All cells are computed in new processes with the instruction set of ``probcal.runner.instruction_set``.
 """

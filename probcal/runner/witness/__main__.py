@@ -24,7 +24,7 @@ from pathlib import Path
 
 from probcal.config.experiment import Experiment
 from probcal.runner.identity import components_of
-from probcal.runner.processor import lacking_flags
+from probcal.runner.instruction_set import lacking_flags
 from probcal.runner.witness.cells import (
     WitnessCell,
     compute,

@@ -25,8 +25,8 @@ from probcal.runner.cell import Cell, cells_of
 from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
+from probcal.runner.instruction_set import LEVEL, instructions
 from probcal.runner.plan import refuse_unmet_requirements
-from probcal.runner.processor import LEVEL, instructions
 from probcal.runner.witness.proof import PROOFS
 from probcal.runner.witness.record import Failure, Witness, short_digest, witness_name
 from probcal.store.folder import Store

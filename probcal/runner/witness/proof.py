@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import probcal
 from probcal._io import csv_text, write_atomic
-from probcal.runner.processor import LEVEL, processor_name
+from probcal.runner.instruction_set import LEVEL, processor_name
 from probcal.runner.user_code import Source
 
 if TYPE_CHECKING:

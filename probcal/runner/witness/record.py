@@ -20,7 +20,7 @@ from probcal._io import write_atomic
 from probcal.components.numerics import numerics
 from probcal.metrics.registry import NAMED
 from probcal.runner.execute import Outcome
-from probcal.runner.processor import LEVEL
+from probcal.runner.instruction_set import LEVEL
 from probcal.store.cell_result import CellResult, cell_id
 
 Floats = np.ndarray
@@ -69,7 +69,7 @@ class Witness:
 
     @classmethod
     def of(cls, experiment: str, setting: str, outcome: Outcome) -> Witness:
-        """Return the witness of a finished cell."""
+        """Return the witness of a done cell."""
         assert outcome.p is not None
         result, p = outcome.result, np.ascontiguousarray(outcome.p, dtype="<f8")
         table = p.reshape(len(p), -1)

@@ -184,7 +184,7 @@ def test_check_with_too_few_splits_gives_exit_code_1(small, cxe):
     store = small(paper=NAME, columns=COLUMNS, datasets={"diabetes": 10}).write({("diabetes", "nb.sigmoid"): cxe(0.7)})
     result = probcal("check", store.folder)
     assert result.exit_code == 1
-    assert "nothing was compared: none of the 6 published numbers can be judged by our finished splits" in result.stdout
+    assert "nothing was compared: none of the 6 published numbers can be judged by our done splits" in result.stdout
 
 
 IMPOSSIBLE = {
@@ -244,7 +244,7 @@ def test_numbers_at_their_bounds_are_accepted(as_printed):
 def test_finished_cells_without_a_number_are_counted(as_printed):
     store = as_printed(metrics=("cxe", "rms", "auc"))
     change(store, auc=math.nan)
-    assert "(of 12), 1 finished without auc; differences:" in summary(probcal("check", store.folder))
+    assert "(of 12), 1 done without auc; differences:" in summary(probcal("check", store.folder))
 
 
 # --- numbers that cannot be judged -------------------------------------------------------------------------
@@ -320,4 +320,4 @@ def test_only_stale_results_give_exit_code_1(as_printed, form):
     marked_stale(store, [*store.results()], form)
     result = probcal("check", store.folder)
     assert result.exit_code == 1
-    assert "nothing current was compared: all finished cells are stale" in result.stdout
+    assert "nothing current was compared: all done cells are stale" in result.stdout

@@ -73,7 +73,7 @@ def test_fewer_splits_are_compared_with_the_same_accepted_splits(accepted, small
 
 
 def test_accept_without_finished_cells_is_rejected(small):
-    assert "no finished cell" in refused("check", small().write({}).folder, "--accept")
+    assert "no done cell" in refused("check", small().write({}).folder, "--accept")
 
 
 def rewritten(store, name, value):
@@ -106,8 +106,8 @@ def test_missing_value_of_an_accepted_number_is_drift(accepted):
         accepted.add(replace(row, metrics={"cxe": row.metrics["cxe"]}))
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
-    assert "  breast j48.probing rms: no number in 1 finished cells" in result.stdout
-    assert "1 finished without rms" in summary(result)
+    assert "  breast j48.probing rms: no number in 1 done cells" in result.stdout
+    assert "1 done without rms" in summary(result)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from probcal._io import shipped
-from probcal.runner.processor import lacking_flags, level_environment
+from probcal.runner.instruction_set import lacking_flags, level_environment
 
 FOUND = "import numpy as np; print(np.show_config(mode='dicts')['SIMD Extensions'].get('found', []))"
 
