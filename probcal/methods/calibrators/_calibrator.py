@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
-from probcal._validation import fit_weights, row_weights
-from probcal.methods._base import CheckedParameters, Constraint, combine_classes, log_odds, scored_classes
+from probcal._validation import CheckedParameters, Constraint, fit_weights, row_weights
+from probcal.methods._base import combine_classes, log_odds, scored_classes
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
