@@ -6,8 +6,9 @@ scikit-learn is imported on first use, because commands that only read results d
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -188,31 +189,54 @@ def is_range(clip: Any) -> bool:
         return False
 
 
-def check_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
-    """Raise ValueError if a parameter of ``method`` is not one of its ``choices``."""
-    for name, allowed in choices.items():
-        value = getattr(method, name)
-        if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
-            raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
+@dataclass(frozen=True)
+class Rule:
+    """Say which values a parameter takes: those for which ``holds`` is true, and ``words`` for them in a message."""
+
+    holds: Callable[[Any], object]
+    words: str
 
 
-def check_clip(clip: Any, *, or_rows: bool = False) -> None:
-    """Raise ValueError unless ``clip`` is two rising numbers within [0, 1], or with ``or_rows`` the text "rows"."""
-    if not is_range(clip) and not (or_rows and isinstance(clip, str) and clip == "rows"):
-        raise ValueError(f"clip must be two rising numbers within [0, 1], not {clip!r}")
+COUNT = Rule(is_count, "a whole number from 1")
+FLAG = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
+CLIP = Rule(is_range, "two rising numbers within [0, 1]")
+CLIP_OR_ROWS = Rule(
+    lambda value: is_range(value) or (isinstance(value, str) and value == "rows"), f'{CLIP.words} or "rows"'
+)
+Constraint = Rule | tuple[Any, ...]
+"""A rule, or the allowed values."""
 
 
-def check_counts(method: Any, *names: str) -> None:
-    """Raise ValueError unless the parameters ``names`` of ``method`` are whole numbers from 1."""
-    for name in names:
-        if not is_count(value := getattr(method, name)):
-            raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
+class CheckedParameters:
+    """Check constructor parameters against ``constraints``, to which each class adds those of its own parameters.
+
+    Where a subclass names a parameter again, its own constraint counts.
+    """
+
+    constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def check_parameters(self) -> None:
+        """Check the constructor parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        constraints = dict[str, Constraint]()
+        for kind in reversed(type(self).__mro__):
+            constraints |= vars(kind).get("constraints", {})
+        for name, constraint in constraints.items():
+            rule = _one_of(constraint) if isinstance(constraint, tuple) else constraint
+            if not rule.holds(value := getattr(self, name)):
+                raise ValueError(f"{name} must be {rule.words}, not {value!r}")
 
 
-def check_flag(method: Any, name: str) -> None:
-    """Raise ValueError unless the parameter ``name`` of ``method`` is True or False."""
-    if not isinstance(value := getattr(method, name), bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
+def _one_of(choices: tuple[Any, ...]) -> Rule:
+    def holds(value: Any) -> bool:
+        return any(value is one or (isinstance(value, str) and value == one) for one in choices)
+
+    return Rule(holds, f"one of {choices}")
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:

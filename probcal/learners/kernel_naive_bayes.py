@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._classes import two_classes
-from probcal._validation import row_weights
+from probcal._validation import CheckedParameters, Constraint, row_weights
 from probcal.fast_paths.column_sums import ColumnSums, LogOdds
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.learners.kernel_density import KernelDensity, bins_of
@@ -24,7 +24,7 @@ _DEFAULT_PRECISION = 0.01
 """Weka's rounding step for a column with a single distinct value."""
 
 
-class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
+class KernelNaiveBayes(CheckedParameters, ClassifierMixin, BaseEstimator):
     """Classify by naive Bayes: a kernel density per numeric column and class, Laplace frequencies per nominal one.
 
     The method is that of John & Langley (1995), Estimating continuous distributions in Bayesian classifiers, as
@@ -70,6 +70,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
     KernelNaiveBayes 0.26
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {"weights": ("counts", "shares")}
+
     def __init__(self, *, weights: Literal["counts", "shares"] = "counts") -> None:
         self.weights = weights
 
@@ -96,8 +98,7 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
             If ``weights`` or a row weight is invalid, or ``y`` does not hold exactly two classes. Also if a numeric
             column holds infinite values or text.
         """
-        if self.weights not in ("counts", "shares"):
-            raise ValueError(f"weights must be 'counts' or 'shares', not {self.weights!r}")
+        self.check_parameters()
         labels, self.classes_ = two_classes(X, y)
         weights = row_weights(sample_weight, len(labels))
         weights = np.ones(len(labels)) if weights is None else weights

@@ -6,8 +6,7 @@ Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn import get_config
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._classes import class_labels, require_weight_of_each_class
 from probcal._learner_output import learner_probabilities, learner_scores, normalised_rows
-from probcal._validation import check_choices, check_clip, fit_weights, row_weights, take_rows
+from probcal._validation import CheckedParameters, fit_weights, row_weights, take_rows
 
 
 def renamed_attribute(old: str, new: str) -> property:
@@ -30,41 +29,6 @@ def renamed_attribute(old: str, new: str) -> property:
         return value
 
     return property(get, doc=f"Return ``{new}``, of which this is the earlier name.")
-
-
-Constraint = tuple[Any, ...] | Callable[[Any, str], None]
-"""The allowed values of a parameter, or a function of the estimator and the parameter's name that raises ValueError."""
-
-
-def is_clip(estimator: Any, name: str) -> None:
-    """Raise ValueError unless the parameter is two rising numbers within [0, 1]."""
-    check_clip(getattr(estimator, name))
-
-
-def is_clip_or_rows(estimator: Any, name: str) -> None:
-    """Raise ValueError unless the parameter is two rising numbers within [0, 1] or "rows"."""
-    check_clip(getattr(estimator, name), or_rows=True)
-
-
-class CheckedParameters:
-    """Check constructor parameters against ``constraints``, to which each class adds those of its own parameters."""
-
-    constraints: ClassVar[dict[str, Constraint]] = {}
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        for kind in reversed(type(self).__mro__):
-            for name, constraint in vars(kind).get("constraints", {}).items():
-                if callable(constraint):
-                    constraint(self, name)
-                else:
-                    check_choices(self, {name: constraint})
 
 
 class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

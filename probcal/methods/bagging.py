@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from probcal._learner_output import learner_probabilities, normalised_rows, predicted_classes
-from probcal._validation import check_counts
-from probcal.methods._base import Constraint, ProbabilityMethod, clipped_rows, is_clip_or_rows
+from probcal._validation import CLIP_OR_ROWS, COUNT, Constraint
+from probcal.methods._base import ProbabilityMethod, clipped_rows
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 from probcal.methods.calibrators._calibrator import smallest_probability
 
@@ -72,8 +72,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
     forwards_sample_weight = False
     constraints: ClassVar[dict[str, Constraint]] = {
         "voting": ("auto", "votes", "means"),
-        "n_estimators": check_counts,
-        "clip": is_clip_or_rows,
+        "n_estimators": COUNT,
+        "clip": CLIP_OR_ROWS,
     }
 
     def __init__(

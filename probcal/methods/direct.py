@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 from probcal._learner_output import every_class_place, learner_probabilities, predicted_classes
+from probcal._validation import CLIP, Constraint
 from probcal.components.classes import unmet_need
-from probcal.methods._base import Constraint, ProbabilityMethod, class_scores, clipped_rows, combine_classes, is_clip
+from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 
 Kept = Literal["both", "positive", "predicted"]
@@ -67,7 +68,7 @@ class DirectClassifier(ProbabilityMethod):
     """
 
     needs_one_of = ("predict_proba",)
-    constraints: ClassVar[dict[str, Constraint]] = {"clip": is_clip, "kept": ("both", "positive", "predicted")}
+    constraints: ClassVar[dict[str, Constraint]] = {"clip": CLIP, "kept": ("both", "positive", "predicted")}
     kept: Kept = "both"  # the default for subclasses without this parameter
 
     def __init__(

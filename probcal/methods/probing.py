@@ -17,9 +17,8 @@ from sklearn.base import clone
 from sklearn.linear_model._base import LinearClassifierMixin
 
 from probcal._learner_output import last_step, predicted_classes
-from probcal._validation import check_counts, check_flag
+from probcal._validation import CLIP, COUNT, FLAG, Constraint
 from probcal.fast_paths.fast_path import FastPath
-from probcal.methods._base import Constraint, is_clip
 from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
@@ -279,10 +278,10 @@ class ProbingClassifier(ThresholdMethod):
         "discretisation": ("train", "transductive", "uniform"),
         "total_weight": (None, "n"),
         "multiclass": ("difference", "normalised"),
-        "shortcuts": check_flag,
-        "n_probes": check_counts,
-        "n_samples": check_counts,
-        "clip": is_clip,
+        "shortcuts": FLAG,
+        "n_probes": COUNT,
+        "n_samples": COUNT,
+        "clip": CLIP,
     }
 
     def __init__(

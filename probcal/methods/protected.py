@@ -13,7 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from probcal._learner_output import learner_probabilities
 from probcal._validation import (
-    check_counts,
+    COUNT,
+    Constraint,
     count_rows,
     fit_weights,
     label_array,
@@ -21,7 +22,7 @@ from probcal._validation import (
     row_weights,
     take_rows,
 )
-from probcal.methods._base import Constraint, two_columns
+from probcal.methods._base import two_columns
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
@@ -349,7 +350,7 @@ class RetrainedClassifier(DirectClassifier):
     """
 
     online = True
-    constraints: ClassVar[dict[str, Constraint]] = {"every": check_counts}
+    constraints: ClassVar[dict[str, Constraint]] = {"every": COUNT}
 
     def __init__(
         self,

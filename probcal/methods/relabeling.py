@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from probcal._validation import check_counts
-from probcal.methods._base import Constraint, is_clip
+from probcal._validation import CLIP, COUNT, Constraint
 from probcal.methods._fitting import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
@@ -90,8 +89,8 @@ class RelabelingClassifier(ThresholdMethod):
         "loss": ("log_loss", "squared_error"),
         "discretisation": ("train", "uniform"),
         "multiclass": ("difference", "normalised"),
-        "n_probes": check_counts,
-        "clip": is_clip,
+        "n_probes": COUNT,
+        "clip": CLIP,
     }
 
     def __init__(

@@ -32,8 +32,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from probcal._learner_output import last_step
-from probcal._validation import check_flag, take_rows
-from probcal.methods._base import Constraint
+from probcal._validation import FLAG, Constraint, Rule, take_rows
 from probcal.methods._fitting import fit_weighted, fresh_copy
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
@@ -75,14 +74,13 @@ def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
 _PAPER_LEVELS = even_thresholds(19)
 
 
-def _check_levels(method: Any, name: str) -> None:
-    """Raise ValueError unless the levels are None or rising numbers within (0, 1)."""
-    if method.levels is None:
-        return
-    levels = np.asarray(method.levels)
-    sound = levels.ndim == 1 and len(levels) and levels.dtype.kind in "iuf"
-    if not (sound and (np.diff(levels) > 0).all() and levels[0] > 0 and levels[-1] < 1):
-        raise ValueError(f"levels must be rising numbers within (0, 1), not {method.levels!r}")
+def _are_levels(given: Any) -> bool:
+    """Return whether the levels are None or rising numbers within (0, 1)."""
+    if given is None:
+        return True
+    levels = np.asarray(given)
+    sound = levels.ndim == 1 and len(levels) > 0 and levels.dtype.kind in "iuf"
+    return bool(sound and (np.diff(levels) > 0).all() and levels[0] > 0 and levels[-1] < 1)
 
 
 class WeightSweepClassifier(ThresholdMethod):
@@ -172,8 +170,8 @@ class WeightSweepClassifier(ThresholdMethod):
         "rows": ("all", "support_vectors"),
         "weighting": ("auto", "weight", "rejection"),
         "multiclass": ("rest", "pairs"),
-        "shortcuts": check_flag,
-        "levels": _check_levels,
+        "shortcuts": FLAG,
+        "levels": Rule(_are_levels, "rising numbers within (0, 1)"),
     }
 
     def __init__(

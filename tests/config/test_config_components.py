@@ -43,6 +43,13 @@ def test_message_names_a_wrong_method_value_once(tmp_path):
     ]
 
 
+def test_message_names_a_wrong_value_of_a_learner_of_ours(tmp_path):
+    assert the_fault(tmp_path, ("type: kernel_nb", "type: kernel_nb, params: {weights: share}")) == (
+        5,
+        "weights must be one of ('counts', 'shares'), not 'share'",
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._classes import class_labels
-from probcal._validation import check_choices, check_counts, count_threads, row_weights
+from probcal._validation import COUNT, CheckedParameters, Constraint, Rule, count_threads, row_weights
 from probcal.distribution import install_line
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
@@ -99,7 +99,7 @@ class SharedInstances:
         return np.column_stack(_in_threads(signs, classifiers)), 0.0
 
 
-class C45Classifier(ClassifierMixin, BaseEstimator):
+class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     """Grow and prune the decision tree of Weka's J48, without Java.
 
     It takes frames with numeric and nominal columns, and arrays of numbers. Categories, text and truth values are
@@ -159,6 +159,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
     class_weight_shortcut = SharedInstances
     learns_in_threads = True
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "min_samples_leaf": COUNT,
+        **dict.fromkeys(("pruned", "subtree_raising", "binary_splits", "laplace"), (True, False)),
+        "confidence": Rule(lambda c: isinstance(c, Real) and 0 < float(c) <= 0.5, "a number above 0 and at most 0.5"),
+    }
 
     def __init__(
         self,
@@ -353,20 +359,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         except CompilerMissing as error:
             return str(error)
         return None
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_counts(self, "min_samples_leaf")
-        flags = ("pruned", "subtree_raising", "binary_splits", "laplace")
-        check_choices(self, dict.fromkeys(flags, (True, False)))
-        if not isinstance(self.confidence, Real) or not 0 < self.confidence <= 0.5:
-            raise ValueError(f"confidence must be a number above 0 and at most 0.5, not {self.confidence!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -13,17 +13,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._learner_output import every_class_place, learner_probabilities
-from probcal._validation import check_choices, group_array, take_rows
+from probcal._validation import Constraint, Rule, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
     FoldScores,
     Rows,
     check_folds,
-    check_holdout_size,
     fitted,
     folds,
     held_out_rows,
+    is_holdout_size,
     joined,
     label_text,
     prefers_fold_maps,
@@ -32,7 +32,6 @@ from probcal.methods.calibrators._calibrator import Calibrator, Input
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
 Ensemble = Literal["auto"] | bool
-CALIBRATIONS = ("cross_val", "holdout", "train", "prefit")
 
 
 def _has_own_probabilities(method: CalibratedMethod) -> bool:
@@ -54,7 +53,12 @@ class CalibratedMethod(ProbabilityMethod, ABC):
     """
 
     needs_one_of: tuple[str, ...] = ("decision_function", "predict_proba")
-    score_choices: tuple[str, ...] = SCORES
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "scores": SCORES,
+        "calibration": get_args(Calibration),
+        "ensemble": ("auto", True, False),
+        "holdout_size": Rule(is_holdout_size, "a share between 0 and 1 or a whole number of rows from 1"),
+    }
     prefers = "decision_function"
     """What ``scores="auto"`` takes if the learner has both."""
     before_and_after = True
@@ -250,9 +254,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         ValueError
             If a parameter of the method or of its calibrator is invalid.
         """
-        check_choices(self, {"scores": self.score_choices, "calibration": CALIBRATIONS})
-        check_choices(self, {"ensemble": ("auto", True, False)})
-        check_holdout_size(self.holdout_size)
+        super().check_parameters()
         check_folds(self.cv)
         self._calibrator("probability").check_parameters()
 

@@ -131,11 +131,9 @@ def _check_two_rows(classes: np.ndarray, counts: np.ndarray) -> None:
         )
 
 
-def check_holdout_size(size: Any) -> None:
-    """Raise ValueError unless ``size`` is a share between 0 and 1 or a number of rows."""
-    is_share = isinstance(size, float | np.floating) and 0 < size < 1
-    if not is_share and not is_count(size):
-        raise ValueError(f"holdout_size must be a share between 0 and 1 or a whole number of rows from 1, not {size!r}")
+def is_holdout_size(size: Any) -> bool:
+    """Return whether ``size`` is a share between 0 and 1 or a number of rows."""
+    return is_count(size) or bool(isinstance(size, float | np.floating) and 0 < size < 1)
 
 
 def check_folds(cv: Any) -> None:

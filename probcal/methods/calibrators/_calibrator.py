@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
-from probcal._validation import fit_weights, row_weights
-from probcal.methods._base import CheckedParameters, Constraint, combine_classes, log_odds, scored_classes
+from probcal._validation import CheckedParameters, Constraint, fit_weights, row_weights
+from probcal.methods._base import combine_classes, log_odds, scored_classes
 from probcal.methods.calibrators.formula import Formula, clip, column, log, log_probabilities, logistic
 from probcal.methods.calibrators.formula import log_odds as log_odds_formula
 

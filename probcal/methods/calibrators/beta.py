@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from probcal.methods._base import Constraint
+from probcal._validation import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets

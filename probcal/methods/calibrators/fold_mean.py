@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from probcal._validation import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 
@@ -70,7 +71,7 @@ class FoldMeanClassifier(CalibratedMethod):
     0.26
     """
 
-    score_choices = ("auto", "decision_function", "log_odds")
+    constraints: ClassVar[dict[str, Constraint]] = {"scores": ("auto", "decision_function", "log_odds")}
     prefers = "predict_proba"
     before_and_after = False
     calibration: Calibration = "cross_val"

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from probcal._validation import check_counts
-from probcal.methods._base import Constraint
+from probcal._validation import COUNT, Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.calibrators.formula import Formula, pieces
@@ -94,7 +93,7 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
 
     map_class = Histogram
     constraints: ClassVar[dict[str, Constraint]] = {
-        "n_bins": check_counts,
+        "n_bins": COUNT,
         "bins": ("balanced", "quantile", "uniform"),
         "smoothing": ("prediction", "laplace"),
     }

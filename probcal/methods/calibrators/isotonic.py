@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from probcal._validation import check_flag
-from probcal.methods._base import SCORES, Constraint, Scores, class_scores, is_clip_or_rows
+from probcal._validation import CLIP_OR_ROWS, FLAG, Constraint
+from probcal.methods._base import SCORES, Scores, class_scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.calibrators.formula import Formula, pieces
@@ -152,7 +152,7 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
     map_class = Isotonic
     is_scale_free = True
     is_rising = True
-    constraints: ClassVar[dict[str, Constraint]] = {"centered": check_flag, "clip": is_clip_or_rows}
+    constraints: ClassVar[dict[str, Constraint]] = {"centered": FLAG, "clip": CLIP_OR_ROWS}
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class IsotonicClassifier(CalibratedMethod):
     [1.105, 0.19]
     """
 
-    score_choices = (*SCORES, "rescaled")
+    constraints: ClassVar[dict[str, Constraint]] = {"scores": (*SCORES, "rescaled")}
 
     def __init__(
         self,

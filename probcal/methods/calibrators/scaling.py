@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probcal.methods._base import Constraint
+from probcal._validation import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 from probcal.methods.calibrators._softmax import (

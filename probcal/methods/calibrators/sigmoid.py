@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit
 
-from probcal.methods._base import Constraint, Scores, is_clip_or_rows
+from probcal._validation import CLIP_OR_ROWS, Constraint
+from probcal.methods._base import Scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
@@ -100,7 +101,7 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
     map_class = Sigmoid
     is_scale_free = True
     is_rising = True
-    constraints: ClassVar[dict[str, Constraint]] = {"clip": is_clip_or_rows}
+    constraints: ClassVar[dict[str, Constraint]] = {"clip": CLIP_OR_ROWS}
 
     def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
         self.input = input

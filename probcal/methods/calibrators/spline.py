@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from probcal.methods._base import Constraint
+from probcal._validation import Constraint, Rule
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, row_parts, smoothed_targets
@@ -85,13 +85,6 @@ class Spline(LogOddsMap):
         return logistic(pieces(scores, s, knots, origins, coefficients))
 
 
-def _check_penalty(calibrator: Any, name: str) -> None:
-    """Raise ValueError unless the penalty is a finite number from 0."""
-    penalty = calibrator.penalty
-    if not isinstance(penalty, int | float | np.number) or not 0 <= penalty < np.inf:
-        raise ValueError(f"penalty must be a number from 0, not {penalty!r}")
-
-
 class SplineCalibrator(OneAgainstRestCalibrator):
     """Map log-odds by a logistic regression on a natural cubic spline of five knots (Lucena 2018).
 
@@ -137,7 +130,11 @@ class SplineCalibrator(OneAgainstRestCalibrator):
 
     map_class = Spline
     is_scale_free = True
-    constraints: ClassVar[dict[str, Constraint]] = {"penalty": _check_penalty}
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "penalty": Rule(
+            lambda size: isinstance(size, int | float | np.number) and 0 <= size < np.inf, "a number from 0"
+        )
+    }
 
     def __init__(self, input: Input = "probability", *, penalty: float = 1.0) -> None:
         self.input = input

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from probcal._validation import check_choices
+from probcal._validation import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibration_rows import FoldScores
 from probcal.methods.calibrators._calibrator import Calibrator, Input
@@ -96,6 +96,8 @@ class MapOfMeanClassifier(CalibratedMethod):
     ensemble: Ensemble = "auto"
     holdout_size = 0.25
 
+    constraints: ClassVar[dict[str, Constraint]] = {"map": get_args(MapName)}
+
     def __init__(
         self,
         estimator: Any,
@@ -132,17 +134,6 @@ class MapOfMeanClassifier(CalibratedMethod):
         self._before_predicting(X)
         scores = np.mean([self._scores(learner, X)[0] for learner in self.estimators_], axis=0)
         return np.asarray(self.calibrator_.predict_proba(scores))
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``map`` is not one of its choices, or ``cv`` is invalid.
-        """
-        check_choices(self, {"map": get_args(MapName)})
-        super().check_parameters()
 
     def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         return False

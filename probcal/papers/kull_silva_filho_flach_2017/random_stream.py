@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from probcal._learner_output import learner_probabilities
-from probcal._validation import check_choices, check_flag
+from probcal._validation import FLAG, Constraint
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._multiclass import ZERO_ONE
 from probcal.methods._shared_fits import Repetition, fit_key, present_fold
@@ -199,6 +199,12 @@ class LegacyStreamClassifier(ProbabilityMethod):
         Names of the columns of X. Only set if all names are strings.
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "map": ORDERS["aistats"],
+        "order": tuple(ORDERS),
+        "constraint": FLAG,
+        "one_classifier": FLAG,
+    }
     needs_one_of = ("predict_proba",)
 
     def __init__(
@@ -271,15 +277,3 @@ class LegacyStreamClassifier(ProbabilityMethod):
         # the sum of the thirds, as they are added there: rounding decides how near to 1 it is
         mean = sum(one(p) / _INNER for one, p in zip(self._fold.maps[self.map], self._fold.scores(rows), strict=True))
         return two_columns(np.clip(mean, 0.0, 1.0))
-
-    def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        check_choices(self, {"map": ORDERS["aistats"], "order": tuple(ORDERS)})
-        check_flag(self, "constraint")
-        check_flag(self, "one_classifier")

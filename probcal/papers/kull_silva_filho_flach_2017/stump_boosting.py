@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import expit
@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._classes import two_classes
-from probcal._validation import check_choices, is_count, row_weights
+from probcal._validation import COUNT, CheckedParameters, Constraint, row_weights
 from probcal.papers.kull_silva_filho_flach_2017.stump_search import Stump, StumpSearch
 
 _LEAST = float(np.finfo(np.float64).eps)
@@ -22,7 +22,7 @@ _CERTAIN = 2.0
 """Twice the weight 1 of a stump without error, with which the discrete form stops."""
 
 
-class StumpBoosting(ClassifierMixin, BaseEstimator):
+class StumpBoosting(CheckedParameters, ClassifierMixin, BaseEstimator):
     """Boost decision stumps. The decision function is the log-odds of the predicted probability.
 
     ``"discrete"`` (Freund & Schapire 1997): stump t predicts -1 or 1 with weighted error e. The log-odds are the sum of
@@ -61,6 +61,8 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         Names of the columns of ``X``, if it has names.
     """
 
+    constraints: ClassVar[dict[str, Constraint]] = {"algorithm": ("discrete", "real"), "n_estimators": COUNT}
+
     def __init__(
         self,
         algorithm: Literal["discrete", "real"] = "real",
@@ -97,9 +99,7 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         TypeError
             If ``X`` is sparse.
         """
-        check_choices(self, {"algorithm": ("discrete", "real")})
-        if not is_count(self.n_estimators):
-            raise ValueError(f"n_estimators must be a whole number from 1, not {self.n_estimators!r}")
+        self.check_parameters()
         X = validate_data(self, X, dtype=np.float32, ensure_min_samples=2)  # in which trees compare
         labels, self.classes_ = two_classes(X, y)
         given = row_weights(sample_weight, len(labels))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from probcal._validation import check_choices
+from probcal._validation import Constraint
 from probcal.methods._base import class_scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibration_rows import FoldScores
@@ -75,6 +75,8 @@ class MeanMapClassifier(CalibratedMethod):
     ensemble: Ensemble = False  # one classifier of all rows
     holdout_size = 0.25
 
+    constraints: ClassVar[dict[str, Constraint]] = {"map": get_args(MapName)}
+
     def __init__(
         self,
         estimator: Any,
@@ -136,17 +138,6 @@ class MeanMapClassifier(CalibratedMethod):
         super().fit(X, y, sample_weight, groups, frequency_weights=frequency_weights)
         self.estimators_ = self.estimators_ * len(self.calibrators_)
         return self
-
-    def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If ``map`` is not one of its choices, or ``cv`` is invalid.
-        """
-        check_choices(self, {"map": get_args(MapName)})
-        super().check_parameters()
 
     def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         return True
