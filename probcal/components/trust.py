@@ -102,6 +102,7 @@ def trusting(*names: str) -> Iterator[None]:
         if _names_from_environment():
             with suppress(FileNotFoundError):  # the current folder was removed, so nothing can be imported from it
                 if os.getcwd() not in sys.path:
+                    # Last, so that a file there hides no module of an installed package.
                     sys.path.append(os.getcwd())
         yield
     finally:
@@ -177,6 +178,7 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield name, value
     elif isinstance(value, Mapping) and "type" not in value:  # a nested component is checked by itself
         for key, inner in value.items():
+            # A search names parameters of a step as ``step__parameter``.
             parameter = str(key).rpartition("__")[2]
             inner_values = inner if isinstance(inner, list) else [inner]
             for inner_value in inner_values:

@@ -80,6 +80,7 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     except Exception:  # a damaged file may make a reader raise anything
         return None
     with suppress(OSError):  # the cache may be read-only
+        # ``_remove_unused`` goes by this time.
         os.utime(folder)
     return dataset
 
@@ -88,6 +89,7 @@ def _write_columns(X: pd.DataFrame, path: Path) -> None:
     """Write the columns of a data set: all numbers, and the codes and levels of each categorical column."""
     nominal = {name: column.cat for name, column in X.items() if isinstance(column.dtype, pd.CategoricalDtype)}
     columns = [[name, nominal[name].categories.tolist() if name in nominal else None] for name in X]
+    # JSON as bytes, so that the file needs no pickle, which could run code when it is read.
     text = np.frombuffer(json.dumps(columns).encode(), dtype=np.uint8)
     numbers = X.drop(columns=list(nominal)).to_numpy(np.float64).T
     codes = {f"codes{number}": column.codes.to_numpy() for number, column in enumerate(nominal.values())}
@@ -189,6 +191,7 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
             if not target.exists():
                 raise
             if read_cached(dataset.card, target.name) is None:  # damaged, not written by a faster process
+                # Moved away first, because a folder cannot replace a folder that is not empty.
                 os.replace(target, temp_folder / "damaged")
                 os.replace(new_folder, target)
     finally:
@@ -198,6 +201,7 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
 def _write_note(card: Card, note: Note) -> None:
     folder = _note_folder(card)
     folder.mkdir(parents=True, exist_ok=True)
+    # A path may hold bytes that are no UTF-8, which Python keeps as half surrogates.
     name = hashlib.sha256(note.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     temp_path = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
     temp_path.write_text(json.dumps(asdict(note)), encoding="utf-8")

@@ -138,6 +138,7 @@ class Split(CardPart):
         if self.kind == "time_ordered":
             return n_rows - (self.folds or 0) * self.n_test_in_time(n_rows)
         if self.folds:
+            # Rounded up, because the largest fold leaves the fewest rows to train on.
             return n_rows - -(-n_rows // self.folds)
         return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
 
@@ -200,6 +201,7 @@ def read_row_numbers(path: Path) -> RowNumbers:
         if not isinstance(parts.get(part), list) or not parts[part]:
             raise DataError(f'{path}: needs the lists "train" and "test" of row numbers; "{part}" is none')
         for number in parts[part]:
+            # Not isinstance, because true is an int, too.
             if type(number) is not int or number < 0:
                 raise DataError(f'{path}: "{part}" holds {number!r}; rows are counted 0, 1, 2, ...')
             if number in part_by_number:

@@ -181,6 +181,7 @@ def load(card: Card) -> Dataset:
     Raises DataError when the cache no longer holds these values. For an unbound card, raises MissingDataError when
     ``obtain`` has not been called for it on this machine.
     """
+    # Splits are seeded under another name, and the data are stored under the card's own.
     card = card.original
     if card.generator:
         raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
@@ -218,6 +219,7 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
         return LocatedDataset(_BUNDLED)
     if card.generator:
         return LocatedDataset(_GENERATED)
+    # The files that are there count, even where the cache has a data set of this card: somebody may have edited them.
     if (folder or card.own_folder) and (paths := original_paths(card, folder)):
         return _find_by_contents(card, folder, paths)
     locations = {location.fingerprint or str(location.folder): location for location in _earlier_sources(card)}
@@ -236,6 +238,7 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
 
 def _find_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
     """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
+    # Hashing takes a small part of the time of reading.
     digest = digest_files(hash_files(paths))
     fingerprints = [note.fingerprint for note in card_notes(card) if note.contents == digest]
     if not fingerprints:

@@ -77,6 +77,7 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
         groups = _numbers(X, split.group, name)
         if (n_groups := len(np.unique(groups))) < folds:
             raise DataError(f"{name}: column {split.group!r} has {n_groups} groups, too few for {folds} folds")
+    # scikit-learn takes seeds below 2**32 only.
     random_state = stream_seed(seed, "folds", name, repetition) % 2**32
     splitter = splitters[split.kind](folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():

@@ -75,6 +75,7 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     table = None if delimiter is None else _read_fast(text, delimiter, len(header))
     columns = [] if table is None else [column.slice(1) for column in table.columns]
+    # pyarrow drops blank lines and tells no line numbers. Where both matter, the exact reader is used.
     lines = _simple_lines(text, lines_before, 0 if table is None else len(table))
     if table is None or lines is None:
         records = _records(text, delimiter or ",", path, lines_before)
@@ -106,6 +107,7 @@ def _has_plain_quotes(content: bytes, delimiter: str) -> bool:
     """Return whether every quotation mark encloses a whole field or is doubled, so that all readers agree."""
     if b'"' not in content:
         return True
+    # A doubled mark stands for one mark inside a field and opens or ends nothing.
     codes = np.frombuffer(content.replace(b'""', b""), dtype=np.uint8)
     positions = np.flatnonzero(codes == ord('"'))
     if len(positions) % 2 or not delimiter.isascii():

@@ -103,6 +103,7 @@ def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
     text, is_number = plain, pc.match_substring_regex(plain, _plain(form.mark))
     if form.group:
         is_grouped = pc.match_substring_regex(plain, _grouped(form.mark, form.group))
+        # Beside grouped numbers, a number of thousands without grouping is written in another way.
         is_long = pc.match_substring_regex(plain, _long(form.mark))
         is_number = pc.or_(is_grouped, pc.and_(is_number, pc.invert(is_long)))
         text = pc.replace_substring(plain, form.group, "")
@@ -112,12 +113,14 @@ def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
         text = pc.binary_join_element_wise(text, pa.scalar("e-2", TEXT), pa.scalar("", TEXT))
     values = pc.cast(pc.if_else(is_number, text, pa.scalar(None, TEXT)), pa.float64())
     numbers = np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    # A number beyond the largest float is no number that can be computed with.
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers
 
 
 def normalised(texts: pa.Array) -> pa.Array:
     """Return ``texts`` with one character for several that look alike: minus, blank, apostrophe. Long ones are null."""
+    # A character takes at most four bytes.
     short = pc.less_equal(pc.binary_length(texts), 4 * _LONGEST)
     texts = texts if pc.all(short).as_py() is not False else pc.if_else(short, texts, pa.scalar(None, TEXT))
     if pc.all(pc.string_is_ascii(texts)).as_py() is not False:
@@ -130,7 +133,6 @@ def _plain(mark: str) -> str:
 
 
 def _long(mark: str) -> str:
-    """Match a plain number of thousands without grouping. Beside grouped ones it is written in another way."""
     return rf"^[-+]?[0-9]{{4,}}(?:[{mark}].*)?$"
 
 

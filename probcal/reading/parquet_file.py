@@ -80,6 +80,7 @@ def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_ro
         for batch in file.iter_batches(n_rows, columns=flat, use_threads=False):
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 if pa.types.is_dictionary(column.type):
+                    # The batches of a row group share their levels, so these count once.
                     level_size = column.dictionary.nbytes
                     size += column.indices.nbytes + (level_size if level_size != dictionaries.get(name) else 0)
                     dictionaries[name] = level_size
@@ -90,6 +91,7 @@ def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_ro
                 chunks[name].append(column)
             if size > limit:
                 raise _too_large(path)
+            # Every batch brings its own levels, so many batches would hold the same texts many times.
             if sum(map(len, chunks.values())) > 64 * len(flat):
                 chunks = {name: [_joined(parts)] for name, parts in chunks.items()}
     return {name: pa.chunked_array([_joined(parts)]) for name, parts in chunks.items() if parts}

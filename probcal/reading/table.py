@@ -131,9 +131,11 @@ def read_table(source: str) -> UserTable:
     name = "stdin" if source == STANDARD_INPUT else stem.stem
     if not content.strip():
         raise DataError(f"{path}: is empty")
+    # By the content and not by the name, since standard input has none.
     if content.startswith(b"PAR1"):
         names, columns = read_parquet_columns(content, path)
         table = UserTable(name, origin, names, columns, ["a Parquet file"], digest=digest)
+    # UTF-16 has a null in every second byte.
     elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):
         table = _read_arff(content, path, name, origin, digest)
     else:

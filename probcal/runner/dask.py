@@ -54,7 +54,9 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
     setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
     with LocalCluster(options.workers, 1, **setup) if options.workers else nullcontext(options.scheduler) as address:
         try:
-            if options.scheduler:  # a Client that fails prints a traceback. A scheduler that ends drops connections
+            # A Client that fails prints a traceback, so a connection is tried first, and several times, because a
+            # scheduler that ends drops connections while another one takes its place.
+            if options.scheduler:
                 connect = partial(comm.connect, address, timeout, **Security().get_connection_args("client"))
                 asyncio.run(asyncio.wait_for(utils_comm.retry(connect, int(timeout), 0.1, 1), timeout))
             client = Client(address, timeout=timeout, set_as_default=False)
@@ -102,7 +104,9 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     from distributed import get_worker
 
     dask_worker = get_worker()
-    multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
+    # A nanny's worker is daemonic, and Python lets no daemonic process start another one.
+    multiprocessing.current_process().daemon = False
+    # Tasks are threads of one process. Whoever pops a worker has it, so no two tasks get the same one.
     process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
     with instructions(entry.cell.processor):
         process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
@@ -112,6 +116,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
             if step:
                 process.give(entry, step)
             while not (has_answer := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
+                # Dask cannot stop a thread. So the task itself looks whether it was cancelled or its worker closes.
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
                 if dask_worker.status.name in ("closing", "closed") or task is None or task.state != "executing":
                     return dask_worker.contact_address, None
@@ -123,6 +128,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     except WorkerDied as death:
         return dask_worker.contact_address, f"cannot run cells: {exit_reason(*death.args)}; {process.last_output()}"
     finally:
+        # A later cell of this run finds the libraries loaded. The process ends when none comes for a while.
         if reusable:
             _pool[process] = run
             dask_worker.loop.add_callback(dask_worker.loop.call_later, IDLE_SECONDS, _end_process, process)
@@ -134,6 +140,7 @@ async def _version_faults(client: Client, names: list[str], versions: dict[str, 
     """Ask each worker by itself, so that one that is stopped does not keep the answers of others."""
 
     async def ask(name: str) -> Any:
+        # The coroutine behind ``Client.run``, because this function runs in the loop of the client.
         answer = client._run(identity.version_differences, versions, workers=[name], on_error="return")
         try:
             return (await asyncio.wait_for(answer, CONNECT_SECONDS)).get(name, OSError())
@@ -154,6 +161,7 @@ def outcomes(  # noqa: C901
     from distributed.client import ClosedClientError
     from distributed.scheduler import KilledWorker
 
+    # One cell of each column is enough: cells of a column differ only by their rows.
     cells = list({id(item.cell.column): item.cell for item in plan}.values())
     packages = {name: text for cell in cells for name, text in identity.packages_of(cell).items()}
     versions = {"probcal": __version__, **packages}
@@ -202,8 +210,11 @@ def outcomes(  # noqa: C901
                 say("no worker is there yet; waiting for one to join (Ctrl-C ends the run)")
             check_time, reports, is_empty = time.monotonic(), {}, not workers
             for future, (_, addresses) in tasks.items():
-                if members.keys().isdisjoint(addresses):  # Dask would wait until one comes back
+                # A task may run only on the workers that were there when it was sent. Without any of them, Dask would
+                # wait until one comes back.
+                if members.keys().isdisjoint(addresses):
                     future.cancel()
+        # One task for each thread, because a task cannot move to a worker that joins after it was sent.
         while queue and len(tasks) < sum(workers.values()):
             item, addresses = queue[0], list(workers)
             try:
@@ -217,13 +228,16 @@ def outcomes(  # noqa: C901
         batch = futures.next_batch(block=False)
         time.sleep(0 if batch else POLL_SECONDS)
         for future in batch:
-            try:  # by itself, as_completed(with_results=True) never returns a future whose result fails to arrive
+            # Results are fetched one by one: as_completed(with_results=True) never returns a future whose result fails
+            # to arrive.
+            try:
                 worker, answer = future.result(CHECK_SECONDS) if future.status == "finished" else ("", None)
             except (OSError, CancelledError):  # the connection broke, or the worker that has the result is gone
                 futures.add(future)
                 continue
             (item, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
             is_lost = future.cancelled() or isinstance(error, KilledWorker)
+            # Dask gives up at the first loss that exceeds the allowed ones.
             losses[item.cell.id] += is_lost * (getattr(error, "allowed_failures", 0) + 1)
             if isinstance(answer, Outcome):
                 runners.add(worker)

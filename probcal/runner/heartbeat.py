@@ -48,6 +48,7 @@ class TimeEstimates:
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._spent = self._foreseen = 0.0
         for cell, seconds in self._recorded.items():
+            # Cells that are only measured again take next to no time, and would make all others look fast.
             if seconds is not None and self._planned[cell].old_result is None:
                 self._learn(self._planned[cell].cell, seconds)
 
@@ -188,9 +189,12 @@ class Heartbeat:
         """
         with suppress(OSError):
             holder = FileLock(lock).holder()
+            # A full disk keeps a holder from writing who it is. Then the lock alone decides.
             return holder is not None and (not holder.pid or holder[:2] == (self.pid, self.host))
+        # On Windows, os.kill(pid, 0) would interrupt the process instead of asking whether it lives.
         if self.host != socket.gethostname() or sys.platform == "win32":
             return abs(time.time() - self.at) < _SILENCE_SECONDS
+        # The system gives the number of an ended process to another one, which began at another time.
         return _start_time(self.pid) == self.born and _is_alive(self.pid)
 
     @property
@@ -244,6 +248,7 @@ def _heartbeat_adapter() -> TypeAdapter[Heartbeat]:
 def _start_time(pid: int) -> str:
     """Return when the process began, in the system's own format. Empty where the system does not tell."""
     with suppress(OSError):
+        # The name of a program may hold spaces and parentheses, so the fields are counted from the last parenthesis.
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     return ""
 

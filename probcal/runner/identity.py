@@ -69,6 +69,7 @@ def _modules(class_paths: tuple[str, ...], has_fast_paths: bool) -> tuple[str, .
     elif _may_have_any_learner(class_paths):
         from sklearn.pipeline import Pipeline  # commands that only read results need no scikit-learn
 
+        # Those of a pipeline are the fast paths of all learners, since any learner may be its last step.
         fast_paths = modules_for(Pipeline)
     else:
         fast_paths = modules_for(import_class(class_paths[0]))

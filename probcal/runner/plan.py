@@ -64,6 +64,7 @@ def make_plan(  # noqa: C901
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
         is_local = result is None or id(cell.card) in local_cards
+        # Data on this machine are compared by their values. Others are known only by what the run recorded.
         doubt = None if is_local or result is None else unverified_data_reason(cell.card, result, runs)
         if result is not None and state == "failed":
             reason = _failure_text(result)
@@ -87,6 +88,7 @@ def make_plan(  # noqa: C901
             if column_and_run not in texts_of_versions:
                 texts_of_versions[column_and_run] = _other_versions(cell, run)
             reason = texts_of_versions[column_and_run]
+            # A fit again is impossible without the jar file, so the result stays the best there is.
             if reason and strict and not is_readable_only:
                 state = "stale"
             if is_readable_only:

@@ -62,6 +62,7 @@ def outcomes(
                 outcome, is_alive = worker_outcome(
                     worker, run, None if has_news else timeout, last_try=lost_starts + 1 >= _MOST_STARTS
                 )
+                # A worker that dies with a cell is the fault of the cell, and one without is a fault of the machine.
                 lost_starts = 0 if is_alive or worker.entry else lost_starts + 1
                 if is_alive and queue:
                     entry = take_next(queue, worker.entry, [peer.entry for peer in workers if peer is not worker])

@@ -83,6 +83,7 @@ class RunProgress:
     def close(self) -> None:
         """Stop the display and remove ``running.json``."""
         self._over.set()
+        # Before the file is removed, because the thread would write it anew.
         self._clock.join()
         with self._lock:
             if self._bar is not None:
@@ -111,6 +112,7 @@ class RunProgress:
     def _run_state(self) -> RunState:
         times = [self._estimates.expected_seconds(cell) for cell in self._waiting]
         known_times = [seconds for seconds in times if seconds is not None]
+        # Taken anew each time, so that a clock that was set moves all times of the file alike.
         epoch = time.time() - time.monotonic()
         return RunState(
             since=epoch + self._since,
@@ -168,4 +170,5 @@ def _running_texts(cells: list[RunningCell]) -> list[str]:
 
 def _terminal_width(stream: TextIO) -> int:
     """Return the present width of the terminal, or 80 if it is unknown."""
+    # Asked each time, because a window can change its size. A serial line has the size 0.
     return os.get_terminal_size(stream.fileno()).columns or shutil.get_terminal_size().columns or 80

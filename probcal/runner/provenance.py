@@ -31,6 +31,7 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
 
     ``sources`` maps each data set of this run to where it came from.
     """
+    # One cell of each column is enough: packages and code depend on the column only.
     cells = list({id(entry.cell.column): entry.cell for entry in plan}.values())
     components = {name for entry in plan for name in components_of(entry.cell)}
     now = datetime.now(UTC)
@@ -110,6 +111,7 @@ def _git_state() -> dict[str, Any] | None:
     try:
         _git(folder, "ls-files", "--error-unmatch", __file__)  # an installed copy can lie in another checkout
         commit = _git(folder, "rev-parse", "HEAD")
+        # Only the package's own folder: a note or a result beside it changes no number.
         changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", str(folder))
     except (OSError, subprocess.SubprocessError):
         return None

@@ -48,6 +48,7 @@ def status_lines(
         )
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
         yield f"{cells_text(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
+        # The caller shows the reason, after what can be told without it.
         raise
     yield from plan_lines(plan, every_cell=every_cell)
     path = store.folder / description["config_path"]

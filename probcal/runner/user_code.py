@@ -56,6 +56,7 @@ def _reachable_sources(*roots: str) -> dict[str, Source]:
         source = _source(name)
         if source is not None:
             sources[name] = source
+            # Python runs the ``__init__.py`` of all parent packages first.
             parents = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
             queue += [*source.imports, *parents]
     return dict(sorted(sources.items()))
@@ -135,6 +136,7 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORT_FUNCTIONS:
             names += [_absolute_name(text, package) for text in map(_text, node.args[:1]) if text]
+        # ``import *`` reads ``__all__``, and Python then imports the submodules among these names.
         elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
             names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # for ``import *``
     names += [_dotted(node, aliases) for node in nodes if isinstance(node, ast.Attribute)]
@@ -233,6 +235,7 @@ def _sorted_imports(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
                 name, module = _bound_name(alias)
                 bindings[name].add(module)
             texts.append(f"Import({target} as {alias.asname})")
+    # The last of two imports of one name counts, so their order may change what runs.
     is_hidden = "*" in bindings or any(len(targets) > 1 for targets in bindings.values())
     return texts if is_hidden else sorted(set(texts))
 

@@ -134,6 +134,7 @@ class _Verification:
         if row.predictions is None or not self.store.has_predictions(row):
             return False
         differences = self.differences_of[row.id]
+        # Two rows of the same bytes would both agree, although one of them lost its own.
         first_row = self.row_at_offset.setdefault(row.predictions["at"], row)
         if first_row is not row and row.predictions["rows"]:
             differences.append(_difference(row, "predictions", "its own", f"those of {first_row.id}"))
@@ -187,6 +188,7 @@ class _Verification:
 
     def _metric_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
         """Yield metrics that differ, and metrics of the experiment that are missing."""
+        # A metric that somebody deleted from the row is found only by the experiment's own list.
         for name in dict.fromkeys([*row.metrics, *self.stored.metrics]):
             stored_value, new_value = row.metrics.get(name), metrics.get(name)
             if new_value is None:
@@ -218,6 +220,7 @@ class _Verification:
     def _label_differences(self) -> Iterator[tuple[str, Difference]]:
         """Yield rows whose labels differ from those of most rows of the same data and split."""
         for rows in self.labels.values():
+            # The file does not say which rows are right, so most rows decide.
             [(usual_digest, _)] = Counter(digest for _, digest in rows).most_common(1)
             for row, digest in rows:
                 if digest != usual_digest:

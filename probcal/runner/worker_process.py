@@ -67,6 +67,7 @@ def serve(
     faulthandler.enable(2)  # prints where a crash happened
     limit_blas_threads()
     try:
+        # The first message says that the worker has started. What it imports until then is not the time of a cell.
         parent.send((None, True))
         while True:
             answer = work(parent.recv(), run)
@@ -82,9 +83,11 @@ def _end_with_parent() -> None:
     if parent is None:
         return
     if sys.platform == "linux":  # the kernel does it, because native code can block every thread of this process
+        # A negative owner is a process group, so that programs that a learner started are killed, too.
         fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpid())
         fcntl.fcntl(parent.sentinel, _F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    # The thread serves other systems, and covers an end of the run that came before the lines above.
     threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
 
 
@@ -98,6 +101,7 @@ def _wait_for_end(parent: Any) -> None:
 
 def redirect_output(connection: Connection) -> None:
     """Send everything that this process and its programs print into ``connection``."""
+    # On Windows a connection is a handle and no file number, so its output is not read.
     if sys.platform != "win32":
         for stream in (1, 2):
             os.dup2(connection.fileno(), stream)
@@ -165,6 +169,7 @@ def _process_state() -> dict[str, Any]:
 
 
 _BUILTINS = dict(vars(builtins))
+# A list, because Python computes an expression of constants when it compiles it, whatever the arithmetic is later.
 _FLOATS = [1.0, 2.0**-53, sys.float_info.min, 5e-324]
 
 
@@ -174,11 +179,14 @@ def _has_default_arithmetic() -> bool:
     This is compared with the defaults of a processor and not with the state before the cell, because a module can
     change it when it is imported. Libraries built with ``-ffast-math`` do.
     """
+    # Rounding up fails the first comparison, rounding down the second, and rounding towards zero the third.
     one, half_step, normal, denormal = _FLOATS
     rounds_to_nearest = one + half_step == one and -one - half_step == -one
     rounds_ties_to_even = (one + 2 * half_step) + half_step == one + 4 * half_step
+    # A processor can take denormal operands for zero, or give zero for denormal results.
     keeps_denormals = denormal != 0 and normal / 4 * 4 == normal
     names = vars(builtins)
+    # An interactive Python stores its last value in the built-in name "_".
     has_own_names = all(names.get(name) is value for name, value in _BUILTINS.items() if name != "_")
     return has_own_names and rounds_to_nearest and rounds_ties_to_even and keeps_denormals
 
@@ -260,6 +268,7 @@ def run_isolated_cell(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
         _reset(limits)  # first, because the other steps may need memory
         _last_state[:] = [(len(sys.modules), _process_state())]
         is_unchanged = _last_state[0][1] == old_state and not _remaining_threads(threads) and _has_default_arithmetic()
+        # Without n_train the rows could not be loaded, and asking for them would fail again.
         is_reusable = is_unchanged and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
     except Exception:
         is_reusable = False

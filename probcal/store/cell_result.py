@@ -84,6 +84,7 @@ def _parse_number(value: Any) -> float:
 
     Raises ValueError for anything but a number. true and false are not numbers.
     """
+    # In Python, true and false are numbers of the type int.
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NON_FINITE_TEXTS):
         raise PydanticCustomError("number", "is no number")
     number = float(value)
@@ -93,6 +94,7 @@ def _parse_number(value: Any) -> float:
 def checked_location(location: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return ``location``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
     numbers = [location.get("at"), location.get("rows"), location.get("columns", 1), location.get("labels", 1)]
+    # Not isinstance, because true is an int, too.
     is_valid = all(type(n) is int and 0 <= n <= LARGEST_COUNT for n in numbers)
     if not is_valid or not isinstance(location.get("digest"), str):
         raise PydanticCustomError("place", "does not name a place in predictions.bin")
@@ -228,8 +230,8 @@ class CellResult:
 
 
 def _parse_json(line: str) -> Any:
-    """Return the value of a line. Equal short texts of several lines become one object, which saves half the memory."""
     try:
+        # It makes equal short texts of several lines one object, which saves half the memory.
         return from_json(line)
     except ValueError:
         return json.loads(line)  # reads what the faster parser refuses, such as half of a surrogate pair
@@ -345,6 +347,7 @@ def is_newer(version: str) -> bool:
 
 
 def _version_numbers(version: str) -> list[int]:
+    # Few digits, because the line may come from anywhere, and Python reads no number of thousands of digits.
     match = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
     return [int(number) for number in match[0].split(".")] if match else []
 

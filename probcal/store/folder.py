@@ -118,6 +118,7 @@ def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
     cells = _Cells(log)
     for result, fault in rows:
         cells.add(result, str(table), fault)
+    # After the table, because the last result of a cell counts.
     for result, origin, fault in cells.log.rows:
         cells.add(result, origin, fault)
     return cells
@@ -228,6 +229,7 @@ class Store:
         for name in (LOG, TABLE):
             with suppress(OSError):
                 stat = (self.folder / name).stat()
+                # An edit can keep the size and the time of the content, but not all four of these.
                 state += stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
         return tuple(state)
 
@@ -295,6 +297,7 @@ class Store:
         new_path = path.with_suffix(".json.new")
         with self._store_errors():
             with new_path.open("w", encoding="utf-8") as file:
+                # Synced before the rename: after a power cut the name could otherwise stand for an empty file.
                 file.write(text)
                 sync_file(file)
             os.replace(new_path, path)
@@ -320,6 +323,7 @@ class Store:
             location = None if y is None or p is None else self._predictions.add(y, p)
             self._cells.write(result.to_json(location) + "\n")
             self._cells.flush()
+            # A write into a file that was removed or moved succeeds, and its results would be lost.
             self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:
                 self._sync()
@@ -339,7 +343,8 @@ class Store:
         experiment, stored = self.experiment(), self._read()
         stored.log.refuse_faults()
         with self._store_errors():
-            self.write_experiment(experiment)  # first, because its old marks only fit the old identities
+            # The old marks only fit the old identities, so they are written in the present form before the table is.
+            self.write_experiment(experiment)
             self._write_table(stored.results.values())
         return len(stored.results)
 
@@ -368,12 +373,14 @@ class Store:
         try:
             write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
             digest = table_digest(new)
+            # The log then knows both tables, so that it fits the folder after a kill before or after the rename.
             announce_table(log, table, digest)
             os.replace(new, table)
         except OSError:
             with suppress(OSError):
                 new.unlink()  # on a full disk, so that the next run has its room
             raise
+        # The new name must be on the disk before the log, which has the only other copy, is emptied.
         sync_folder(self.folder)
         empty_log(log, digest)
 
@@ -420,8 +427,8 @@ class Store:
         self._is_writing = True
 
     def _sync(self) -> None:
-        """Sync predictions first: every line on the disk must find what it refers to."""
         start = time.monotonic()
+        # Predictions first, because every line on the disk must find what it refers to.
         self._predictions.sync()
         if self._cells is not None:
             sync_file(self._cells)
@@ -439,7 +446,8 @@ class Store:
             if cells is not None:
                 sync_file(cells)
         if cells is not None:
-            with suppress(OSError, StoreError):  # the results are in the log, and the next run tries again
+            # Every command reads results in the log, too, and the next run tries again to move them.
+            with suppress(OSError, StoreError):
                 self._move_to_table()
 
 
@@ -453,10 +461,7 @@ def _held_text(folder: Path, error: HeldError) -> str:
 
 
 def _latest_valid_result(previous: CellResult | None, result: CellResult) -> CellResult:
-    """Return the result of a cell that counts: only a finished result replaces a finished one.
-
-    A failed attempt after a finished result is kept in its ``later_failure``.
-    """
+    # Only a finished result replaces a finished one. A later failed attempt is kept beside it.
     if previous is None or result.status == "done" or previous.status != "done":
         return result
     return replace(previous, later_failure=result)

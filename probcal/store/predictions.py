@@ -63,9 +63,11 @@ class Predictions:
                 content = file.read(location["rows"] * row.itemsize)
         except (OSError, ValueError):  # ValueError: the row is too wide for any array
             return None
+        # A later run may have written other rows here, after somebody removed the file.
         if _digest(content) != location["digest"]:
             return None
         rows = np.frombuffer(content, row)
+        # Copies, because a view of bytes is read-only and its numbers are not aligned.
         return rows["y"].copy(), rows["p"].copy()
 
     def sync(self) -> None:

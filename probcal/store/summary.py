@@ -215,5 +215,6 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
     if not finite_means or resolve_metric(metric).no_end:
         return set()
+    # Compared as printed, since a reader sees equal numbers and would ask why only one is marked.
     best = format_number(resolve_metric(metric).best(list(finite_means.values())))
     return {name for name, mean in finite_means.items() if format_number(mean) == best}

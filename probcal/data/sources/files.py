@@ -114,6 +114,7 @@ def set_folder(card: Card, data_dir: Path | str | None) -> Path:
 def _complete_source(card: Card, folder: Path) -> FileSource | None:
     """Return the first source whose files are all in ``folder``. Raise DataError where one lies elsewhere by a link."""
     source = next((source for source in card.files if not _missing_names(source, folder)), None)
+    # Files may lead to other data sets by links, but not out of the folder of all data sets.
     depth = len(PurePath(card.folder or card.name).parts)
     root = folder.parents[depth - 1] if depth else folder
     for path in [path for name in _names(source) if (path := _find(folder, name))] if source else []:

@@ -47,6 +47,7 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
     rename = card.openml.rename
     rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
     rows = rows.iloc[: card.openml.first_rows]
+    # A standard split takes its training rows from the top.
     test_rows = card.openml.test_rows_first or 0
     return pd.concat([rows.iloc[test_rows:], rows.iloc[:test_rows]], ignore_index=True)
 

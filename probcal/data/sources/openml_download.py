@@ -37,6 +37,7 @@ def main(folder: Path, order: dict[str, Any]) -> int:
     ``order`` holds id, name and version of the data set (None accepts any), and the server (a URL, or None for the
     client's own). It also holds ``stall`` (seconds that one answer may take), ``attempts``, and the most bytes of data.
     """
+    # Before the client is imported, because it writes to the home folder.
     os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
     try:
@@ -46,6 +47,7 @@ def main(folder: Path, order: dict[str, Any]) -> int:
         return 1
     content = pickle.dumps(table)
     (folder / FRAME).write_bytes(content)
+    # The parent compares it, so that no file that was written by half counts as the table.
     print(hashlib.sha256(content).hexdigest())
     return 0
 
@@ -105,6 +107,7 @@ def _data(dataset: Any) -> Any:
     from minio.error import MinioException
     from urllib3.exceptions import HTTPError
 
+    # All columns, because a card may name columns that OpenML does not count as data.
     options = {"include_row_id": True, "include_ignore_attribute": True}
     try:
         return dataset.get_data(**options)[0]
@@ -224,6 +227,7 @@ def _fault(error: Exception) -> dict[str, Any]:  # noqa: C901
     from requests.exceptions import ChunkedEncodingError, Timeout
     from urllib3.exceptions import TimeoutError as Silence
 
+    # str(error) fails where the file holds a percent sign.
     text = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
     first_line = (text.strip().splitlines() or [""])[0].rstrip(".")
     status = re.search(r"Status code: (\d+)", text)

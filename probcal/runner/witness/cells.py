@@ -214,8 +214,10 @@ def compute(
     results: dict[str, Witness | str] = {}
     with (
         instructions(LEVEL),
+        # Not forked: libraries that are loaded already have chosen the code of this processor.
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=limit_blas_threads) as pool,
     ):
+        # The longest first, so that no process works alone at the end.
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
         futures = [pool.submit(partial(compute_group, data_folder=data_folder), group) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):
