@@ -60,6 +60,7 @@ def tell_of_namesake() -> None:
 
     Ends the program with exit code 2 where its installation, or its removal, took our files away.
     """
+    # The other project may have overwritten our ``__init__.py``, and this module is ours all the same.
     is_ours, found = hasattr(sys.modules["probcal"], "_public_names"), namesake()
     if not is_ours:
         what = f"{found}, another project, replaced" if found else "another project of the same name took away"

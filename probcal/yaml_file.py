@@ -168,6 +168,7 @@ class YamlFile:
         path = Path(path)
         try:
             with path.open("rb") as stream:
+                # One byte more tells a file that is too large, and no more of it takes memory.
                 content = stream.read(_LARGEST_FILE + 1)
         except FileNotFoundError:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None

@@ -52,6 +52,7 @@ class _Commands(click.Group):
         try:
             if not set(context.args) & {*_HELP}:  # help needs no folder
                 _refuse_removed_folder()
+            # Names of PROBCAL_TRUSTED may lie in the current folder, which must be on the path from here on.
             context.with_resource(trusting())
             with end_once():
                 return super().invoke(context)
@@ -59,6 +60,7 @@ class _Commands(click.Group):
             click.echo(f"error: {printable(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
+            # An error of the system without a file is a bug, unless the system has run out of something.
             if error.filename is None and error.errno not in _SYSTEM_FAULTS:
                 _refuse_removed_folder()
                 _refuse_missing_temporary_folder()

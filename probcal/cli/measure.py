@@ -141,8 +141,10 @@ def _map_on_dask(
     from probcal.runner.dask import open_client
     from probcal.runner.options import RunOptions
 
+    # Workers have another current folder.
     absolute = [path.resolve() for path in files]
     with open_client(RunOptions(Path(), scheduler=scheduler, workers=workers)) as client:
+        # Not pure: a file may have changed since the cluster read a file of this name.
         futures = client.map(function, absolute, pure=False)
         for future in progress_bar("files")(futures):
             try:

@@ -152,6 +152,7 @@ def _config_content(context: click.Context) -> dict[str, object]:
 
     from probcal.yaml_file import Loader
 
+    # A person who completes a word must never see a traceback.
     with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
         config = yaml.load(_config_text(context), Loader)  # noqa: S506  # its base is the safe loader
         return config if isinstance(config, dict) else {}

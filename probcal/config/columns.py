@@ -150,6 +150,7 @@ class Resolution:
         base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
         if faults or base is None or wrapper is None:
             return
+        # A published column is a learner with a method, so a method around a learner that the paper lacks has none.
         wrapper = replace(
             wrapper, params={**wrapper.params, **resolve_names(params)}, paper=wrapper.paper if base.paper else None
         )

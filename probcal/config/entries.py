@@ -199,6 +199,7 @@ class Section:
         for parameter, value in params.items():
             companion_params = {name: params[name] for name in companions.get(parameter, ()) if name in params}
             message = self.fault(component, {**builtin.params, **companion_params, parameter: value}, True)
+            # Several parameters can have one fault, such as that two of them do not go together.
             if message is not None and message not in messages:
                 messages.add(message)
                 self._file.report((*places[parameter], parameter), message)

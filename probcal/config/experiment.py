@@ -153,6 +153,7 @@ def parse_experiment(file: YamlFile) -> Experiment:
     validation = Validation(ExperimentFile, file, card_of)
     resolution = Resolution(file, validation.faulty_places, card_of)
     check_splits(file, validation.faulty_places, card_of)
+    # Raises last, so that the faults of columns and splits are reported together with those of the model.
     content = validation.finish()
     return Experiment(
         name=content.name,

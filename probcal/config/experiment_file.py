@@ -123,6 +123,7 @@ def _card_faults(name: str, info: ValidationInfo) -> Faults:
 def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
     first_names: dict[str, str] = {}
     for index, name in enumerate(names):
+        # A path and a shipped name can be called alike, and a cell is named after its data set.
         first_name = first_names.setdefault(card_name(name), name)
         if first_name != name:
             yield (index,), f'"{name}" and "{first_name}" are both called "{card_name(name)}"; rename one'

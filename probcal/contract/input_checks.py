@@ -254,6 +254,7 @@ def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> No
         model, labels = subject.fitted_copy(data), _labels(data)
         p = _stream_predictions(model, data.X_test, labels)
         for row in range(len(labels)):
+            # The next class, so that every label from the row on is another one.
             other_labels = np.where(np.arange(len(labels)) < row, labels, (labels + 1) % len(np.unique(data.y)))
             p_known, p_other = p[: row + 1], _stream_predictions(model, data.X_test, other_labels)[: row + 1]
             expectation = f"the same predictions of the rows up to {row} for any labels from {row} on"

@@ -145,4 +145,5 @@ def difference_in_units(number: float, published: float, decimals: int) -> float
     if math.isinf(number) or math.isinf(published):
         return 0.0 if number == published else number - published
     scale = 10**decimals
+    # Both rounded, because a number such as .460 times 1000 is no whole number in binary.
     return float(round(number * scale) - round(published * scale))

@@ -171,5 +171,6 @@ def tables(store: Store) -> list[Grid]:
         else None,
     )
     skip_notes = set(override_notes(stored, only_skips=True))
+    # Once is enough: the same cells are skipped in every table.
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, stored, results, published)

@@ -134,6 +134,7 @@ def _build_block(
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
             units[i, j] = abs(difference_in_units(values[j], published[i], table.printed_decimals[places[i]]))
+            # The difference of two infinite numbers would be NaN.
             differences[i, j] = 0.0 if values[j] == published[i] else abs(values[j] - published[i])
             verdict = verdict_of(summaries[j], published[i], table, places[i], bands[j])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
@@ -178,6 +179,7 @@ def identity_order(block: Block) -> Orders:
 
 def shuffled_orders(block: Block) -> Orders:
     """Return ``SHUFFLES`` random orders. All metrics of a data set share them, and no other data set changes them."""
+    # The name of the data set is a part of the seed, so that one data set more changes no other order.
     random = np.random.default_rng([SEED, *block.row.name.encode()])
     return random.permuted(np.tile(np.arange(block.size), (SHUFFLES, 1)), axis=1)
 
@@ -281,6 +283,7 @@ def _count_other_datasets(block: Block, blocks: Sequence[Block]) -> PairCounts:
     ]
     ranks: dict[Names, list[float]] = {}
     for other in others:
+        # Divided by their number, because data sets may have different numbers of columns.
         for column, rank in zip(other.columns, rankdata(other.measured) / other.size, strict=True):
             ranks.setdefault(paper_column(column), []).append(float(rank))
     mean_ranks = np.array([np.mean(ranks.get(paper_column(column), math.nan)) for column in block.columns])
@@ -294,6 +297,7 @@ def _count_single_splits(block: Block) -> Iterable[PairCounts]:
     """
     values, n_splits = block.split_values, block.split_values.shape[1]
     if np.isfinite(values).all():
+        # The mean of the others from the sum of all, which is quicker than leaving out each split.
         rest = (values.sum(axis=1, keepdims=True) - values) / (n_splits - 1)
     else:
         rest = np.array(

@@ -215,6 +215,7 @@ def _outdated_deviations(
                     name = f"{finding.dataset} {titles[column]} {finding.metric}"
                     states.setdefault(name, set()).add(finding.state)
         outdated_deviations += [
+            # One difference out of band is enough for the deviation to be needed.
             OutdatedDeviation(name, deviation.reason) for name, values in states.items() if values == {"in band"}
         ]
     return outdated_deviations

@@ -273,6 +273,7 @@ def _difference_findings(
     if base is None or number is None or math.isinf(base) or math.isinf(number):
         return
     table = paper.tables[metric]
+    # Printed numbers have few decimals, and the binary difference of two has many.
     published, seed = round(number - base, 6), table.seed
     base_splits, splits = (experiment.splits(row, column, metric, seed=seed) for column in (earlier, later))
     common = sorted(base_splits.keys() & splits.keys())
@@ -293,6 +294,8 @@ def _difference_findings(
     places = [place_of(row, column) for column in (earlier, later)]
     summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
     draws = distribution_of(summary, table, places[1])
+    # The later column draws and the earlier does not, so the draws of the difference are those of the later less a number.
+    # Only the later column draws, so its draws less one number are the draws of the difference.
     if verdict and draws and places[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)

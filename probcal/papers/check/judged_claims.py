@@ -183,6 +183,7 @@ def _beats_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: st
     if not a:
         return None
     mean_a, mean_b = _mean(a), _mean(b)
+    # Equality is asked first, because the difference of two infinite means is NaN.
     if mean_a == mean_b or abs(mean_a - mean_b) < ROUNDING:
         return "tie"
     return "win" if metric_named(metric).best([mean_a, mean_b]) == mean_a else "loss"
@@ -286,6 +287,7 @@ def _tally_verdict(claim: Claim, tally: Tally) -> Verdict:
     return _verdict_of_flags(
         _p_of_sign_test(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANCE_LEVEL
         for wins in range(n_unknown + 1)
+        # Each data set without a result may be a win, a loss or a tie.
         for losses in range(n_unknown + 1 - wins)
     )
 

@@ -64,6 +64,7 @@ class _Stream:
         self._start()
 
     def _start(self) -> None:
+        # numpy's old generator, since their program seeds it with the number of the repetition.
         self._random = np.random.RandomState(self._repetition.number)
         self._outer = self._repetition.draw_folds(self._repetition.labels, self._repetition.folds, self._random)
         self._next = 0
@@ -82,6 +83,7 @@ class _Stream:
         rows = np.flatnonzero(self._outer != self._next)
         X, y = self._repetition.X[rows], self._repetition.y[rows]
         inner = self._repetition.draw_folds(y, _INNER, self._random)
+        # Fitted here and not when it is needed, because its draws come before those of the inner folds.
         one = self._fitted(X, y) if self._protocol.one_classifier else None
         learners: list[Any] = []
         maps: dict[str, list[Map]] = {name: [] for name in ORDERS[self._protocol.order]}
@@ -106,6 +108,7 @@ class _Stream:
         features = _FEATURES[name]
         kept = [0] if name in ("sigmoid", "beta_am") else [0, 1]
         fitted = self._regression(features(p), y, intercept=name != "beta_ab")
+        # As in their program: a negative slope would make the map fall.
         if name == "beta" and self._protocol.constraint and fitted.coef_.min() < 0:
             kept = [1] if fitted.coef_[0, 0] < 0 else [0]
             fitted = self._regression(features(p)[:, kept], y)

@@ -85,6 +85,7 @@ class StumpSearch:
             The split. None if no column can be cut, or one class has all weight.
         """
         listed = np.count_nonzero(weights)
+        # scikit-learn's trees leave out rows without weight, whose values give no limits then.
         if listed < self._order.shape[1]:
             kept = weights[self._order] > 0
             self._order = self._order[kept].reshape(len(kept), listed)
@@ -101,6 +102,7 @@ class StumpSearch:
         columns = np.flatnonzero(purest >= purest.max() - _EQUALLY_GOOD)
         column = int(columns[0])
         if len(columns) > 1:
+            # Drawn only for a tie, because one column after the other in Python takes longer than the search.
             column = next(one for one in self._drawn_columns(seed) if one in columns)
         cuts = self._cuts[self._begins[column] : self._begins[column + 1]]
         purities = _purities(pairs[self._order[column]], cuts, total)
@@ -120,6 +122,7 @@ class StumpSearch:
 
         It draws with a xorshift generator of 32 bits (Marsaglia 2003) and moves constant columns to the front.
         """
+        # As scikit-learn's trees make the seed of their generator. A seed of 0 would stay 0 for ever.
         state = int(np.random.RandomState(seed).randint(0, _LARGEST)) or 1
         columns = list(range(len(self._constant)))
         drawn: list[int] = []
@@ -141,6 +144,7 @@ class StumpSearch:
 
 def _middle(below: float, above: float) -> float:
     middle = below / 2 + above / 2
+    # In single precision the middle of two neighbours can be the upper one, which must not go left.
     return below if middle == above or np.isinf(middle) else middle
 
 

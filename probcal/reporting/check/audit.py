@@ -178,6 +178,7 @@ def _rank_variants(title: str, numbers: list[NumberPair]) -> Ranking:
     reading_groups = group_by(numbers, lambda pair: (pair.dataset, pair.reading))
     variants = {pair.variant for pair in numbers}
     readings: dict[str, str] = {}
+    # The data set's own reading first.
     for (dataset, reading), group in sorted(reading_groups.items(), key=lambda item: item[0][0] != item[0][1]):
         if {pair.variant for pair in group} == variants:
             readings.setdefault(dataset, reading)
@@ -245,6 +246,7 @@ def _common_numbers(
 def rank_settings(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
     """Rank by most numbers in band, then by the smallest median distance, then by the given order."""
     counts = {
+        # Rounded as it is printed, so that a tie on the page is a tie in the ranking.
         name: (sum(pair.verdict.in_band for pair in group), f"{statistics.median(pair.distance for pair in group):.2f}")
         for name, group in rivals.items()
     }

@@ -105,6 +105,7 @@ def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
     n, infinite = len(values), np.isinf(values)
     weights = _weights(row.name, n)
     finite_weights = weights[:, ~infinite]
+    # A draw may have no finite split. Its mean is NaN.
     with np.errstate(invalid="ignore", divide="ignore"):
         means = finite_weights @ values[~infinite] / finite_weights.sum(axis=1)
     middle = values[~infinite].mean() if (~infinite).any() else math.nan
@@ -114,6 +115,7 @@ def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
 @functools.cache
 def _weights(name: str, n: int) -> Floats:
     """Return (SAMPLES, n): how often each split is drawn. They are the same for all columns of the data set."""
+    # Not Python's hash of the name, which differs in every process.
     random = np.random.default_rng(zlib.crc32(name.encode()))
     return np.array([np.bincount(random.integers(n, size=n), minlength=n) for _ in range(SAMPLES)], dtype=np.float64)
 
@@ -126,6 +128,7 @@ def _stretch_factor(n: int, share: float) -> float:
     """
     if n == 1:
         return 1.0
+    # Imported late, because it is slow to import and one split needs no factor.
     from scipy import stats
 
     scale = math.sqrt(variance_inflation(n, share) * n**2 / (n - 1))

@@ -155,6 +155,7 @@ def measure_scores(stored: StoredExperiment, results: Results, metric: str) -> S
                 if column.learner == learner
                 and any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in column_cells)
             ]
+            # On common splits only, because a method that failed on hard splits would look better.
             means = SplitNumbers.of(stored, results, row, columns, metric).common_means if len(columns) > 1 else None
             for column, mean in zip(columns, () if means is None else means, strict=means is not None):
                 place = methods.index(column.method)
@@ -246,8 +247,10 @@ def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
     complete_ranks = ranks[~np.isnan(ranks).any(axis=1)]
     has_test = len(complete_ranks) > 1 and k > 1
     critical = critical_difference(k, len(complete_ranks), LEVEL) if has_test else math.nan
+    # Rounded, because equal shares of rivals may differ in their last digit and must be ties.
     p = p_of_friedman(rank_table(np.round(complete_ranks, 9)))[0] if has_test else math.nan
     best = np.nanmin(value["rank"])
+    # A cell may take 0 s, by the digits that are stored.
     with np.errstate(divide="ignore"):
         times = np.exp(mean_of_known(mean_of_known(np.log(scores.seconds[tables][:, :, methods]), axis=1), axis=0))
     rating = value["elo"][0]
@@ -287,6 +290,7 @@ def _ranks(rates: Floats, k: int) -> Floats:
 
 
 def _weights(n: int) -> Floats:
+    # The same draws for all methods and metrics, so that their intervals can be compared.
     return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(np.float64)
 
 

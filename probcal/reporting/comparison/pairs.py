@@ -128,6 +128,7 @@ class _RowNumbers(SplitNumbers):
     def test_pairs(self, places: npt.NDArray[np.int64]) -> _RowTests:
         """Test each pair on the splits that both columns have."""
         tests = _RowTests.empty(len(places))
+        # Pairs with the same splits are tested in one step: hundreds of columns have a hundred thousand pairs.
         patterns, pattern_of = np.unique(~np.isnan(self.values), axis=0, return_inverse=True)
         pattern_pairs, members = np.unique(pattern_of.ravel()[places], axis=0, return_inverse=True)
         for number, (first, second) in enumerate(pattern_pairs):
@@ -168,8 +169,10 @@ class _RowNumbers(SplitNumbers):
         if not sampled.size:
             return
         differences = _differences(self.samples[places[sampled, 1]], self.samples[places[sampled, 0]])
+        # The bounds are samples, because a bound between a finite and an infinite one has no value.
         low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1, method="inverted_cdf")
         n_tail = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
+        # One more in both counts, so that no p of a finite number of samples is 0.
         tests.set(sampled, "rows", low, high, np.minimum(1.0, 2 * (n_tail + 1) / (differences.shape[1] + 1)))
 
 
