@@ -134,7 +134,6 @@ def _map_here(function: Callable[[Path], Any], files: list[Path]) -> Iterator[An
 def _map_on_dask(
     scheduler: str | None, workers: int | None, function: Callable[[Path], Any], files: list[Path]
 ) -> Iterator[Any]:
-    """Yield the value of each file in their order, so that sums are the same wherever they are computed."""
     from distributed import CancelledError, KilledWorker
 
     from probcal.errors import ProbcalError
@@ -146,6 +145,7 @@ def _map_on_dask(
     with open_client(RunOptions(Path(), scheduler=scheduler, workers=workers)) as client:
         # Not pure: a file may have changed since the cluster read a file of this name.
         futures = client.map(function, absolute, pure=False)
+        # In the order of the files, so that sums are the same wherever they are computed.
         for future in progress_bar("files")(futures):
             try:
                 yield future.result()
@@ -154,8 +154,8 @@ def _map_on_dask(
 
 
 def _print_early(line: str) -> None:
-    """Print a line of the values before their intervals are drawn, which an interruption leaves as they are."""
     click.echo(line, err=True)
+    # The intervals are drawn next, and an interruption leaves these values as they are.
     set_message(
         "interrupted; the values above are final, their bootstrap intervals are missing, and no file was written"
     )

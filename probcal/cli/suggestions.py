@@ -131,7 +131,7 @@ def _matching_paths(word: str) -> list[Path]:
 
 
 def _card_name(dataset: object) -> str:
-    """Return the name of a data set, which an experiment may also give as the path of its card."""
+    # An experiment may also name a data set by the path of its card.
     return Path(str(dataset)).stem if str(dataset).endswith((".yaml", ".yml")) else str(dataset)
 
 

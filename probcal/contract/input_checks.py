@@ -20,7 +20,6 @@ from probcal.contract.subject import (
     DoesNotApply,
     Failed,
     FrameSpy,
-    Sample,
     Subject,
     contradictory_sample,
     fit,
@@ -251,7 +250,8 @@ def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> No
         raise DoesNotApply("it does not learn from a stream")
     subject.require_repeatable()
     for data in subject.samples():
-        model, labels = subject.fitted_copy(data), _labels(data)
+        labels = np.random.default_rng(3).choice(np.unique(data.y), len(data.X_test))
+        model = subject.fitted_copy(data)
         p = _stream_predictions(model, data.X_test, labels)
         for row in range(len(labels)):
             # The next class, so that every label from the row on is another one.
@@ -261,11 +261,6 @@ def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> No
             require_equal(p_known, p_other, expectation, "predict a row before you read its label or any later one")
 
 
-def _labels(data: Sample) -> np.ndarray:
-    """Return random labels, (n_test,)."""
-    return np.random.default_rng(3).choice(np.unique(data.y), len(data.X_test))
-
-
 def _stream_predictions(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Predict a stream with a copy, so that the state after one stream cannot affect another."""
+    # A copy, so that the state after one stream cannot affect another.
     return np.asarray(copy.deepcopy(model).predict_proba_online(X, y))

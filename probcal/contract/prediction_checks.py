@@ -196,7 +196,7 @@ def _check_unchanged(old_hashes: dict[str, str], new_hashes: dict[str, str], ste
 
 
 def _parameter_hashes(estimator: Any) -> dict[str, str]:
-    """Return the hash of each parameter. An estimator is hashed unfitted, because a pipeline fits those it is given."""
+    # Estimators are hashed unfitted, because a pipeline fits those it is given.
     return {name: joblib.hash(clone(value, safe=False)) for name, value in estimator.get_params(deep=True).items()}
 
 

@@ -137,7 +137,7 @@ class Check:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return the libraries with threads. To find them takes longer than many a check."""
+    # Cached, because finding them takes longer than many a check.
     return ThreadpoolController()
 
 

@@ -112,8 +112,8 @@ def _read_columns(folder: Path) -> pd.DataFrame:
 
 
 def _read_earlier(path: Path) -> pd.DataFrame:
-    """Read a Parquet file, which needs pyarrow. It forgets that a column without any value was nominal."""
     X = pd.read_parquet(path)
+    # A Parquet file forgets that a column without any value was nominal.
     empty_columns = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
     return X.astype(dict.fromkeys(empty_columns, pd.CategoricalDtype([])))
 
@@ -171,12 +171,12 @@ def _read_notes(folder: Path) -> Iterator[Note]:
 
 
 def _is_fingerprint(text: str) -> bool:
-    """Return whether the text is a fingerprint, so that it cannot be a path that leads out of the cache."""
+    # Anything else could be a path that leads out of the cache.
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def _write_dataset(dataset: Dataset, target: Path) -> None:
-    """Write the data set to a temporary folder and move it into place, so that a kill never leaves a part of it."""
+    # Written there and moved into place, so that a kill never leaves a part of it.
     temp_folder = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     try:
         new_folder = temp_folder / "new"

@@ -42,7 +42,6 @@ OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
 NESTED_KINDS: tuple[Kind, ...] = ("group_k_fold", "time_ordered", "chronological")
 """The kinds that can also decide on which training rows a method calibrates."""
 _NEWER_KEYS = ("file", "rows", "folds", "group", "order", "nested")
-"""Keys that are newer than many caches and results, which must stay valid."""
 EXPERIMENT_KINDS: tuple[Kind, ...] = (
     "holdout",
     "k_fold",
@@ -113,7 +112,7 @@ class Split(CardPart):
 
     @model_serializer(mode="wrap")
     def _drop_unused_keys(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of another kind of split that are newer than many caches and results."""
+        # Many caches and results are older than these keys and must stay valid.
         return {key: value for key, value in dump(self).items() if key not in _NEWER_KEYS or value not in (None, False)}
 
     @property

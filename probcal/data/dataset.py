@@ -194,10 +194,7 @@ def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
 
 
 def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray | pd.Categorical:
-    """Return one finished column.
-
-    Each distinct value is converted only once, since KDD Cup 98 has 90 million values.
-    """
+    # Each distinct value is converted only once: KDD Cup 98 has 90 million values.
     codes, distinct = pd.factorize(values)  # -1 for missing, which selects the last element below
     if kind != "nominal":
         numbers = pd.to_numeric(pd.Series(list(distinct), dtype=object), errors="coerce")

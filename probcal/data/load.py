@@ -107,9 +107,9 @@ def obtain_once(card: Card) -> None:
 
 @contextmanager
 def _one_at_a_time(path: Path) -> Iterator[None]:
-    """Wait until no other process is inside. The wait only saves downloads, so without a lock this goes on."""
     lock = FileLock(path)
-    with suppress(OSError, HeldError):  # a cache that is read-only or has no locks, or a holder that hangs
+    # The wait only saves downloads. It is left out where the cache is read-only or has no locks, or a holder hangs.
+    with suppress(OSError, HeldError):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(_MOST_WAITING_SECONDS, markers=False)
     try:
@@ -278,8 +278,8 @@ def _missing_files_advice(card: Card, folder: Path | None) -> str:
 
 
 def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
-    """Return the data set of the original files, and a note with the digest of the very bytes that were read."""
     digests: dict[Path, str] = {}
+    # The digests are of the very bytes that are read, whatever becomes of the files meanwhile.
     rows = read_original_files(card, folder, digests)
     try:
         dataset = assemble(card, rows)

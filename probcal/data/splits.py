@@ -116,7 +116,6 @@ def _of_fold(folds: np.ndarray, fold: int) -> Rows:
 
 
 def _in_time(split: Split, name: str, X: pd.DataFrame, part: int) -> Rows:
-    """Return the rows before a part in order of time, and those of the part. Equal times keep the rows' order."""
     n_rows, n_test = len(X), split.n_test_in_time(len(X))
     order = np.arange(n_rows) if split.order is None else np.argsort(_numbers(X, split.order, name), kind="stable")
     start = n_rows - ((split.folds or 1) - part) * n_test

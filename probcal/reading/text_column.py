@@ -180,5 +180,5 @@ def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _has_blanks(values: pa.Array) -> bool:
-    """Return whether a text begins or ends with what may be a blank. Most files have none, and trimming is slow."""
+    # Most files have none, and trimming is slow.
     return bool(pc.any(pc.match_substring_regex(values, r"^[^!-~]|[^!-~]$")).as_py())

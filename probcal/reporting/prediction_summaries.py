@@ -517,7 +517,6 @@ def _find_entry(
 
 
 def _is_possible(entry: Entry, cells: list[CellResult]) -> bool:
-    """Return whether bins, histogram and ROC curve of ``entry`` have the numbers of rows of the stored ``cells``."""
     n_rows, n_positive = sum((cell.predictions or {})["rows"] for cell in cells), sum(entry.positive)
     counts = (n_rows - n_positive, n_positive)
     parts = [entry.scores, *([entry.roc] if entry.roc else [])]

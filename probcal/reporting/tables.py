@@ -115,12 +115,10 @@ def _header(name: Metric) -> str:
 
 
 def _agreement_notes(all_results: Sequence[MetricResults]) -> list[str]:
-    """Return the agreement of all metrics in one line, judged as ``probcal check`` does.
-
-    A table with a seed is compared with the repetition of that seed only.
-    """
+    """Return the agreement of all metrics in one line, judged as ``probcal check`` does."""
     counts, restrictions = [], dict[str, None]()
     for one in all_results:
+        # A table with a seed is compared with the repetition of that seed only.
         verdicts = [one.verdict(row, column) for row in one.stored.datasets for column in one.stored.columns]
         if hits := [verdict.in_band for verdict in verdicts if verdict is not None]:
             counts.append(f"{resolve_metric(one.metric).short} {sum(hits)} of {len(hits)}")

@@ -118,7 +118,7 @@ def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple
 
 
 def _import_metrics(names: tuple[str, ...]) -> None:
-    """Import the metrics of plugins among ``names``, which a new process does not know yet."""
+    # A new process does not know the metrics of plugins yet.
     for name in names:
         find_metric(name)
 

@@ -81,7 +81,7 @@ def append_output(outcome: Outcome, output: str) -> Outcome:
 
 
 def _exact_text(text: str) -> str:
-    """Return an exact str. A pipe would rebuild a subclass from the code of its module."""
+    # A pipe would rebuild a subclass of str from the code of its module.
     return "".join(str.__iter__(text))
 
 

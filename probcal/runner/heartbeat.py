@@ -44,7 +44,10 @@ class TimeEstimates:
 
     def __init__(self, plan: Iterable[PlannedCell]) -> None:
         self._planned = {entry.cell.id: entry for entry in plan}
-        self._recorded = {cell: _recorded_seconds(entry) for cell, entry in self._planned.items()}
+        self._recorded = {
+            cell: 0.0 if entry.old_result is not None else entry.expected_seconds
+            for cell, entry in self._planned.items()
+        }
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._spent = self._foreseen = 0.0
         for cell, seconds in self._recorded.items():
@@ -115,10 +118,6 @@ def useful_worker_count(plan: list[PlannedCell], jobs: int) -> int:
     times = [entry.expected_seconds for entry in plan if entry.old_result is None]
     limit = max(1, min(jobs, len(times)))
     return limit if None in times else max(1, min(limit, ceil(sum(filter(None, times)) / _SECONDS_PER_WORKER)))
-
-
-def _recorded_seconds(entry: PlannedCell) -> float | None:
-    return 0.0 if entry.old_result is not None else entry.expected_seconds
 
 
 def _kinds(cell: Cell) -> list[Hashable]:

@@ -146,7 +146,7 @@ def _named_weka() -> str | None:
 
 @cache
 def _distributions_of(module: str) -> list[str]:
-    """Return the installed packages that have this module. All of them are only read if none has its name."""
+    # Finding a package by its modules reads all that are installed, so its name is tried first.
     with suppress(PackageNotFoundError):
         package = distribution(module)
         if any(file.parts[0] == module for file in package.files or ()):

@@ -213,10 +213,7 @@ def _children() -> tuple[int, ...]:
 
 
 def _start_watchdog() -> None:
-    """Fork the watchdog, the process that kills this process if nothing else does.
-
-    The kernel sends signals to the watchdog, whatever this process does.
-    """
+    """Fork the watchdog, the process that kills this process if nothing else does."""
     if not hasattr(os, "fork"):
         return
     with suppress(OSError):  # go without a watchdog if no process can be started

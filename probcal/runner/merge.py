@@ -156,8 +156,8 @@ def _refuse_other_experiment(first: MergeSource, second: MergeSource) -> None:
 
 
 def _agree(first: Any, second: Any) -> bool:
-    """Return whether two parts agree. An entry that only one of them has was added by a newer version."""
     if isinstance(first, dict) and isinstance(second, dict):
+        # An entry that only one of them has was added by a newer version.
         return all(_agree(first[name], second[name]) for name in first.keys() & second.keys())
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(_agree, first, second))

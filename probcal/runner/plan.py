@@ -182,7 +182,6 @@ def _failure_text(result: CellResult) -> str:
 
 
 def _timing_key(item: Cell | CellResult) -> tuple[str, str, str]:
-    """Return what decides the run time of a cell: data set, learner and method."""
     if isinstance(item, CellResult):
         return item.dataset, item.learner, item.method
     return item.dataset, item.column.learner.name, item.column.method.name
@@ -269,7 +268,7 @@ def _duration_text(seconds: float) -> str:
 
 
 def _reason_text(entry: PlannedCell) -> str:
-    """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
+    # A line below explains missing data once.
     return f"  ({entry.reason})" if entry.reason and entry.state != "no data" else ""
 
 

@@ -43,7 +43,10 @@ class RunProgress:
         self._last_line = self._last_write = time.monotonic()
         self._file = HeartbeatFile(folder) if folder else None
         self._lock, self._over = threading.RLock(), threading.Event()
-        self._bar = self._new_bar() if self._stream.isatty() else None
+        self._bar: Any = None
+        if self._stream.isatty():
+            width = _terminal_width(self._stream)
+            self._bar = tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=width)
         self._news = True
         self._update()
         self._clock = threading.Thread(target=self._tick, daemon=True)
@@ -127,9 +130,6 @@ class RunProgress:
             longest_waiting=max(known_times, default=0.0),
             last_error=self._last_error,
         )
-
-    def _new_bar(self) -> Any:
-        return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_terminal_width(self._stream))
 
     def _draw(self, state: RunState) -> None:
         """Draw the bar and the words. The bar takes the remaining width, and the last words are dropped first."""

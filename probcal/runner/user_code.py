@@ -120,10 +120,7 @@ class Source:
 
 
 def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
-    """Return the imports.
-
-    ``from a import b`` gives a and a.b, because b may be a module. Names in quotes count, too.
-    """
+    """Return the imported names, also those in quotes."""
     names: list[str] = []
     aliases: dict[str, str] = {}
     nodes = list(_executed_nodes(tree))
@@ -133,6 +130,7 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
             aliases |= dict(_bound_name(alias) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute_name("." * node.level + (node.module or ""), package)
+            # ``from a import b`` gives a and a.b, because b may be a module.
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORT_FUNCTIONS:
             names += [_absolute_name(text, package) for text in map(_text, node.args[:1]) if text]
@@ -177,7 +175,6 @@ def _absolute_name(name: str, package: str) -> str:
 
 
 def _name_of(node: ast.AST) -> str:
-    """Return ``f`` for ``f`` and for ``module.f``."""
     return getattr(node, "id", "") or getattr(node, "attr", "")
 
 
@@ -186,7 +183,6 @@ def _text(node: ast.AST) -> str:
 
 
 def _essence(node: Any, in_function: bool = False) -> str:
-    """Return a syntax tree as text. Empty fields are left out, because each version of Python adds some."""
     if isinstance(node, list):
         return f"[{', '.join(_statements(node, in_function))}]"
     if not isinstance(node, ast.AST):
@@ -197,6 +193,7 @@ def _essence(node: Any, in_function: bool = False) -> str:
         in_function = True
     elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):  # a class, or a decorator, may read annotations
         in_function = False
+    # Empty fields are left out, because each version of Python adds some.
     fields = [
         f"{name}={_essence(value, in_function)}"
         for name, value in ast.iter_fields(node)

@@ -148,8 +148,10 @@ class _Verification:
         if {"data", "split"} <= row.key.keys():
             same_rows = (row.dataset, row.repetition, row.key["data"], row.key["split"])
             self.labels.setdefault(same_rows, []).append((row, hashlib.sha256(y.tobytes()).hexdigest()))
+        names = dict.fromkeys([*row.metrics, *row.stages, *self.stored.metrics])
+        extra_metrics = tuple(name for name in names if name not in METRICS)
         try:
-            metrics = measure(y, p, self._truth(row), self._extra_metrics(row))
+            metrics = measure(y, p, self._truth(row), extra_metrics)
         except (ValueError, IndexError) as error:  # labels or probabilities that no run stores
             differences.append(_difference(row, "predictions", "probabilities", str(error)))
             return True
@@ -159,13 +161,11 @@ class _Verification:
         return True
 
     def _split_faults(self, row: CellResult) -> Iterator[Difference]:
-        """Yield a difference for a row of an unplanned split with the identity of a planned one.
-
-        A row of an unplanned split with another identity may belong to an earlier plan.
-        """
+        """Yield a difference for a row of an unplanned split with the identity of a planned one."""
         n_splits = self.stored.repetitions.get(row.dataset)
         if n_splits is None or row.repetition < n_splits:
             return
+        # A row with another identity may belong to an earlier plan.
         split = self._splits.get((row.dataset, row.key.get("split", "")))
         if split is not None:
             reason = f"{split}, by its key; the experiment plans no split {row.repetition}"
@@ -181,10 +181,6 @@ class _Verification:
             for row in self.store.results_with_any_values().values()
             if "split" in row.key and row.repetition < repetitions.get(row.dataset, 0)
         }
-
-    def _extra_metrics(self, row: CellResult) -> tuple[str, ...]:
-        names = dict.fromkeys([*row.metrics, *row.stages, *self.stored.metrics])
-        return tuple(name for name in names if name not in METRICS)
 
     def _metric_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
         """Yield metrics that differ, and metrics of the experiment that are missing."""
@@ -346,7 +342,11 @@ def _as_json(report: FolderVerification) -> dict[str, Any]:
         "agree": report.n_agree,
         "differ": report.n_differ,
         "differences": [
-            {name: _json_value(value) for name, value in asdict(difference).items()}
+            # JSON has no infinity and no NaN.
+            {
+                name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in asdict(difference).items()
+            }
             for difference in report.differences
         ],
         "not_verified": dict(report.not_verified),
@@ -354,7 +354,3 @@ def _as_json(report: FolderVerification) -> dict[str, Any]:
         "summary_faults": report.summary_faults,
         "stale": report.n_stale,
     }
-
-
-def _json_value(value: Value) -> Value:
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

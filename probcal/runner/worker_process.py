@@ -78,7 +78,6 @@ def serve(
 
 
 def _end_with_parent() -> None:
-    """Have this process and everything it starts killed when the run ends, in whatever way."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -131,7 +130,7 @@ def restore_signals_in_forks() -> None:
 
 
 def _block_signals() -> None:
-    """Block signals until the new process has its own handlers, so that no signal is lost."""
+    # Until the new process has its own handlers, so that no signal is lost.
     _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
 
 
@@ -174,12 +173,10 @@ _FLOATS = [1.0, 2.0**-53, sys.float_info.min, 5e-324]
 
 
 def _has_default_arithmetic() -> bool:
-    """Return whether Python's built-in names are its own, floats round to nearest, and denormal floats are no zeros.
-
-    This is compared with the defaults of a processor and not with the state before the cell, because a module can
-    change it when it is imported. Libraries built with ``-ffast-math`` do.
-    """
-    # Rounding up fails the first comparison, rounding down the second, and rounding towards zero the third.
+    """Return whether Python's built-in names are its own, floats round to nearest, and denormal floats are no zeros."""
+    # Compared with the defaults and not with the state before the cell, because a library that was built with
+    # -ffast-math changes the arithmetic when it is imported. Rounding up fails the first comparison, rounding down the
+    # second, and rounding towards zero the third.
     one, half_step, normal, denormal = _FLOATS
     rounds_to_nearest = one + half_step == one and -one - half_step == -one
     rounds_ties_to_even = (one + 2 * half_step) + half_step == one + 4 * half_step
@@ -205,7 +202,7 @@ def _limits() -> dict[int, tuple[int, int]]:
 
 
 def _reset(limits: dict[int, tuple[int, int]]) -> None:
-    """Reset what native code also changes, as Java does at its start: limits, timers and blocked signals."""
+    # Native code also changes these, as Java does at its start.
     for kind, limit in limits.items():
         if resource.getrlimit(kind) != limit:
             resource.setrlimit(kind, limit)
@@ -231,14 +228,12 @@ _OPEN_FILES = "/proc/self/fd"
 
 
 def _has_room() -> bool:
-    """Return whether the process has enough free file numbers.
-
-    Open files of a cell look like those that a later cell of its learner needs, so none are closed.
-    """
+    """Return whether the process has enough free file numbers."""
     try:
         files = os.stat(_OPEN_FILES).st_size or len(os.listdir(_OPEN_FILES))  # Linux before 6.2 gives size 0
     except OSError:
         files = 0
+    # Open files of a cell look like those that a later cell of its learner needs, so none are closed.
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 

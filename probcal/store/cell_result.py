@@ -80,14 +80,12 @@ LARGEST_FLOAT = 1e100
 
 
 def _parse_number(value: Any) -> float:
-    """Return ``value`` as a float. Beyond 1e100 it becomes infinite, so that sums of squares cannot overflow.
-
-    Raises ValueError for anything but a number. true and false are not numbers.
-    """
+    """Return ``value`` as a float, infinite beyond 1e100. Raise ValueError for anything but a number."""
     # In Python, true and false are numbers of the type int.
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NON_FINITE_TEXTS):
         raise PydanticCustomError("number", "is no number")
     number = float(value)
+    # Infinite, so that sums of squares cannot overflow.
     return math.copysign(math.inf, number) if abs(number) > LARGEST_FLOAT else number
 
 
@@ -310,7 +308,7 @@ def _digest(key: Mapping[str, str]) -> str:
 
 
 def _json_number(value: float) -> float | str:
-    """Return ``value`` for JSON, which has no infinity: ``inf`` and ``nan`` become text that ``float`` reads."""
+    # JSON has no infinity and no NaN. ``float`` reads the texts.
     return value if math.isfinite(value) else str(value)
 
 

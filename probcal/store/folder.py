@@ -96,12 +96,10 @@ class _Cells:
 
 @lru_cache(maxsize=1)
 def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
-    """Read the table and the log in ``folder``. A command that reads the same ``state`` of a folder again reads once.
-
-    ``path`` is absolute, so that two working folders are never mixed up.
-    """
+    """Read the table and the log in ``folder``. The same ``state`` of a folder is read only once by a command."""
     from probcal.store.table_file import read_table  # imports pyarrow, which a folder without a table does not need
 
+    # ``path`` is absolute, so that two working folders are never mixed up by the cache.
     table, rows = folder / TABLE, []
     for _ in range(_ATTEMPTS):
         # first the log, because a run that ends writes the table before it empties the log
@@ -264,7 +262,7 @@ class Store:
             self._refuse_other_kinds()
 
     def _refuse_other_kinds(self) -> None:
-        """Raise StoreError for a pipe or the like in place of one of our files: reading it could wait for ever."""
+        # Reading a pipe in place of one of our files could wait for ever.
         refuse_other_kinds(self.folder, _FILES, _FOLDERS)
 
     # --- writing -------------------------------------------------------------------------------

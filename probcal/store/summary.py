@@ -181,11 +181,9 @@ def cell_counts(stored: StoredExperiment, results: Results) -> CellCounts:
 
 
 def _missing_repetitions(stored: StoredExperiment, results: Results, row: Row) -> list[str]:
-    """Return the cells without a result, of the columns that have a result of another repetition.
-
-    Columns without any result may be left out on purpose: ``probcal run -l`` and ``-m`` select columns.
-    """
+    """Return the cells without a result, of the columns that have a result of another repetition."""
     ids_by_column = (planned_ids(stored, row, column) for column in stored.columns)
+    # Columns without any result may be left out on purpose: ``probcal run -l`` and ``-m`` select columns.
     begun = (ids for ids in ids_by_column if any(name in results for name in ids))
     return [name for ids in begun for name in ids if name not in results]
 

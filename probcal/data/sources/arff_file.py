@@ -86,10 +86,7 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
 
 
 def _header_line(line: str, kinds: list[AttributeKind]) -> str:
-    """Return a line of the header for the parser, without a comment. Add the kind of an attribute to ``kinds``.
-
-    Numbers and dates are read as text, so that none is rounded.
-    """
+    """Return a line of the header for the parser, without a comment. Add the kind of an attribute to ``kinds``."""
     line = _without_comment(line).strip() or "%"  # a blank first line would shift the parser's numbers of lines
     match = _ATTRIBUTE.match(line)
     if match is None:
@@ -99,6 +96,7 @@ def _header_line(line: str, kinds: list[AttributeKind]) -> str:
     if word and word not in _KINDS:
         return line  # which the parser refuses
     kinds.append(_KINDS.get(word, "text"))
+    # Numbers and dates are read as text, so that none is rounded.
     return f"@attribute {match[1]} {declared if not word else 'STRING'}"
 
 

@@ -37,10 +37,7 @@ def gaussians(source: GaussiansSource, rng: np.random.Generator) -> tuple[np.nda
 
 
 def _coloured(white: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return ``white`` times the transposed ``root``, column by column.
-
-    The rounding of a matrix product would depend on the machine.
-    """
+    # Column by column, because the rounding of a matrix product depends on the machine.
     return np.column_stack([sum(white[:, k] * row[k] for k in range(white.shape[1])) for row in root])
 
 

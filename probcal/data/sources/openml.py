@@ -122,7 +122,6 @@ def _run_download(folder: Path, order: dict[str, Any], timeout: float) -> dict[s
 
 
 def _is_intact(folder: Path, output: bytes) -> bool:
-    """Return whether the frame is, to the last bit, the one that the program wrote."""
     content = (folder / openml_download.FRAME).read_bytes()
     return output.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
 
@@ -179,8 +178,8 @@ def _column_list(frame: pd.DataFrame) -> str:
 
 
 def _values(column: pd.Series, rename: dict[str, str]) -> pd.Series:
-    """Return numbers as float64 (the client also delivers uint8), and all else as renamed text."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and not rename:
+        # The client also delivers uint8.
         return column.astype("float64")
     text = column.astype(object).map(as_text, na_action="ignore")
     return text.map(lambda value: rename.get(value, value), na_action="ignore")

@@ -123,7 +123,7 @@ def _data(dataset: Any) -> Any:
 
 
 def _names(value: str | list[str] | None) -> list[str]:
-    """Return column names. OpenML keeps several of them as a list or as one text with commas."""
+    # OpenML keeps several names as a list or as one text with commas.
     texts = [value] if isinstance(value, str) else value or []
     return [name.strip() for text in texts for name in text.split(",")]
 
@@ -276,8 +276,8 @@ def _fault(error: Exception) -> dict[str, Any]:  # noqa: C901
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield ``error`` and all its causes. requests and urllib3 keep some of them in attributes of their own."""
     yield error
+    # requests and urllib3 keep some causes in attributes of their own.
     for cause in (getattr(error, "reason", None), *error.args, error.__cause__ or error.__context__):
         if isinstance(cause, BaseException):
             yield from _causes(cause)

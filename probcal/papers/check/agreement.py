@@ -291,10 +291,7 @@ def _count_other_datasets(block: Block, blocks: Sequence[Block]) -> PairCounts:
 
 
 def _count_single_splits(block: Block) -> Iterable[PairCounts]:
-    """Count, for each split, the pairs in the order of the mean of the other splits.
-
-    One split stands for the paper, so it is rounded to three decimals as most printed numbers are.
-    """
+    """Count, for each split, the pairs in the order of the mean of the other splits."""
     values, n_splits = block.split_values, block.split_values.shape[1]
     if np.isfinite(values).all():
         # The mean of the others from the sum of all, which is quicker than leaving out each split.
@@ -303,6 +300,7 @@ def _count_single_splits(block: Block) -> Iterable[PairCounts]:
         rest = np.array(
             [[measured_number(np.delete(row, split).tolist()) for split in range(n_splits)] for row in values]
         )
+    # One split stands for the paper, so it has three decimals as most printed numbers have.
     yield from (_compare_order(values[:, split].round(3), rest[:, split]) for split in range(n_splits))
 
 
@@ -319,7 +317,7 @@ def agreement_figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orde
         )
         for metric in metrics
     }
-    pair_counts = zip(*(_count_pairs(*item) for item in items), strict=True)
+    pair_counts = zip(*(_compare_order(block.published, block.measured[order]) for block, order in items), strict=True)
     n_kept, n_reversed, n_pairs = (np.array(counts) for counts in pair_counts)
     has_pairs = n_pairs > 0
     tau = ((n_kept - n_reversed)[has_pairs] / n_pairs[has_pairs][:, None]).mean(axis=0) if has_pairs.any() else None
@@ -342,11 +340,6 @@ def hit_shares(hits: NDArray[np.bool_], values: Floats) -> Floats | None:
     totals = (~np.isnan(values)).sum(axis=1)
     mask = totals > 0
     return hits.sum(axis=1)[mask] / totals[mask] if mask.any() else None
-
-
-def _count_pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.int_], int]:
-    """Return, per order, how many pairs that the paper tells apart ours keeps and reverses, and how many there are."""
-    return _compare_order(block.published, block.measured[orders])
 
 
 def _compare_order(published: Floats, ours: Floats) -> tuple[Any, Any, int]:

@@ -294,7 +294,6 @@ def _difference_findings(
     places = [place_of(row, column) for column in (earlier, later)]
     summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
     draws = distribution_of(summary, table, places[1])
-    # The later column draws and the earlier does not, so the draws of the difference are those of the later less a number.
     # Only the later column draws, so its draws less one number are the draws of the difference.
     if verdict and draws and places[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)

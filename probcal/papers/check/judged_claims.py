@@ -265,9 +265,9 @@ def _common_values(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: st
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Return the mean as the tables print it: infinite as soon as one split is, NaN without splits."""
     if not values:
         return math.nan
+    # As the tables print it: infinite as soon as one split is.
     return math.inf if any(map(math.isinf, values)) else statistics.fmean(values)
 
 
@@ -400,6 +400,5 @@ def _combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _p_of_sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of the sign test."""
     n, n_fewer = wins + losses, min(wins, losses)
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(n_fewer + 1)) / (1 << n))

@@ -237,9 +237,9 @@ def _missing_datasets(
 def _common_numbers(
     numbers: list[NumberPair], rival: Callable[[NumberPair], str], key: Callable[[NumberPair], tuple[str, str]]
 ) -> list[NumberPair]:
-    """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
     rival_sets = {name: {rival(pair) for pair in group} for name, group in group_by(numbers, key).items()}
+    # A ranking is fair only by numbers that all rivals have.
     return [pair for pair in numbers if rival_sets[key(pair)] == rivals]
 
 
@@ -266,8 +266,8 @@ def rank_settings(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
 
 
 def _metric_counts(numbers: list[NumberPair]) -> dict[str, tuple[int, int]]:
-    """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
     groups = group_by(numbers, lambda pair: pair.metric)
+    # In the paper's order, so that all rivals have the same.
     tables = [metric for metric in numbers[0].paper.tables if metric in groups]
     return {metric: (sum(pair.verdict.in_band for pair in groups[metric]), len(groups[metric])) for metric in tables}
 

@@ -122,15 +122,13 @@ def _weights(name: str, n: int) -> Floats:
 
 @functools.cache
 def _stretch_factor(n: int, share: float) -> float:
-    """Return the factor that makes the middle 95 % of resampled means as wide as the corrected t-interval.
-
-    The means of n resampled values have variance (n - 1)/n^2 s^2.
-    """
+    """Return the factor that makes the middle 95 % of resampled means as wide as the corrected t-interval."""
     if n == 1:
         return 1.0
     # Imported late, because it is slow to import and one split needs no factor.
     from scipy import stats
 
+    # The means of n resampled values have the variance (n - 1)/n^2 s^2.
     scale = math.sqrt(variance_inflation(n, share) * n**2 / (n - 1))
     return scale * float(stats.t.ppf(0.975, n - 1)) / _NORMAL_QUANTILE
 

@@ -242,7 +242,9 @@ def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
     baseline = int(np.flatnonzero(methods == scores.baseline)[0]) if scores.baseline in methods else None
     n, k = len(tables), len(methods)
     value = _statistics(table_wins, np.ones((1, n)), baseline)
-    draws = _statistics(table_wins, _weights(n), baseline)
+    # The same draws for all methods and metrics, so that their intervals can be compared.
+    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(np.float64)
+    draws = _statistics(table_wins, weights, baseline)
     ranks = _ranks(mean_of_known(table_wins, axis=2), k)
     complete_ranks = ranks[~np.isnan(ranks).any(axis=1)]
     has_test = len(complete_ranks) > 1 and k > 1
@@ -287,11 +289,6 @@ def _statistics(table_wins: Floats, weights: Floats, baseline: int | None) -> di
 def _ranks(rates: Floats, k: int) -> Floats:
     """Return the ranks among k methods from the shares of rivals beaten. Without gaps they are the usual ranks."""
     return 1 + (k - 1) * (1 - rates)
-
-
-def _weights(n: int) -> Floats:
-    # The same draws for all methods and metrics, so that their intervals can be compared.
-    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(np.float64)
 
 
 def _estimate(value: float, draws: Floats) -> Estimate:

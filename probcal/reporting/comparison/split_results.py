@@ -267,11 +267,9 @@ _MOST_ERRORS = 8
 
 
 def _refuse_impossible_loss(store: Store, cell: CellResult, clipped: float) -> None:
-    """Raise StoreError for a clipped log loss that no predictions with the stored metrics of ``cell`` have.
-
-    Each row has -log2(p) >= (1 - p)^2 / ln 2, and clipping adds at most ``_CLIPPING_GAIN``.
-    """
+    """Raise StoreError for a clipped log loss that no predictions with the stored metrics of ``cell`` have."""
     rms, log_loss = cell.metrics.get("rms", 0.0), cell.metrics.get("cxe", math.inf)
+    # Each row has -log2(p) >= (1 - p)^2 / ln 2, and clipping adds at most ``_CLIPPING_GAIN``.
     least = rms**2 / math.log(2) - _CLIPPING_GAIN if math.isfinite(rms) else 0.0
     if not least <= clipped <= log_loss + _CLIPPING_GAIN:
         raise _disagreement(store, cell, f"a clipped cross entropy of {clipped:g}")

@@ -237,9 +237,9 @@ def compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dic
 
 @contextmanager
 def _empty_cache() -> Iterator[None]:
-    """Let the data beside the witnesses be read anew, since an edit may have changed how they are read."""
     name = "PROBCAL_CACHE_DIR"
     before = os.environ.get(name)
+    # An edit may have changed how the data beside the witnesses are read.
     with TemporaryDirectory(prefix="probcal-witness-") as folder:
         os.environ[name] = folder
         try:
