@@ -147,7 +147,6 @@ def refuse_clusters(options: dict[str, object]) -> None:
     names = [option for option, value in options.items() if value is not None]
     if len(names) > 1:
         raise ProbcalError(f"{' and '.join(names)} are different ways to compute; give one of them")
-    # Not asked by ``find_spec``, because a part that Dask needs may be missing.
     if names not in ([], ["-j"]):
         try:
             import distributed  # noqa: F401

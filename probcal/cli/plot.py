@@ -90,8 +90,8 @@ def plot(
     try:
         for path in draw(stores, _print_note, chart_kinds, selection, folder_of):
             click.echo(path)
-    # Without curves to draw, the diagrams of ranks are still a result.
     except FigureError:
+        # Without curves to draw, the diagrams of ranks are still a result.
         if not diagrams:
             raise
 

@@ -160,7 +160,6 @@ class Resolution:
         self.columns.append(ExperimentColumn(base, wrapper, label))
 
     def _misfit(self, learner: type, params: Mapping[str, Any], method: Component) -> str | None:
-        """Return why the learner cannot be combined with this method, or None."""
         base, wrapper = build(learner, **params), self._methods.classes[method.name]
         if need := unmet_need(wrapper, base):
             message = f"{method.name} needs {need}, which {learner.__name__} does not have"

@@ -238,7 +238,6 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
 
 def _find_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> LocatedDataset:
     """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
-    # Hashing takes a small part of the time of reading.
     digest = digest_files(hash_files(paths))
     fingerprints = [note.fingerprint for note in card_notes(card) if note.contents == digest]
     if not fingerprints:

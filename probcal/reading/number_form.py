@@ -212,7 +212,6 @@ def _holds(texts: pa.Array, part: str) -> bool:
 
 
 def _sign_of(text: str, mark: Mark) -> NumberForm | None:
-    """Return the currency or per-cent sign of a text, or None."""
     text = text[:_LONGEST]
     if text.endswith("%"):
         return NumberForm(mark, percent=True)

@@ -61,7 +61,6 @@ def _is_flat(kind: pa.DataType) -> bool:
 
 
 def _is_period(kind: pa.DataType) -> bool:
-    """Return whether the values are periods of pandas, such as months."""
     return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "pandas.period"
 
 

@@ -135,8 +135,7 @@ def read_table(source: str) -> UserTable:
     if content.startswith(b"PAR1"):
         names, columns = read_parquet_columns(content, path)
         table = UserTable(name, origin, names, columns, ["a Parquet file"], digest=digest)
-    # UTF-16 has a null in every second byte.
-    elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):
+    elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):  # UTF-16 has nulls
         table = _read_arff(content, path, name, origin, digest)
     else:
         names, columns, notes, separator, lines = read_delimited_text(content, path)

@@ -145,7 +145,6 @@ def text_of(column: pa.ChunkedArray) -> TextColumn:
 def _values(array: pa.Array) -> list[Any]:
     if pa.types.is_timestamp(array.type) or pa.types.is_date(array.type):
         unit = "us" if pa.types.is_timestamp(array.type) else "D"
-        # Nanoseconds become microseconds, since files of other programs write the same time without them.
         whole = array.cast(pa.timestamp(unit, array.type.tz), safe=False) if unit == "us" else array.cast(pa.date32())
         days = whole.cast(pa.int64() if unit == "us" else pa.int32())
         return list(np.array(days.to_pylist(), dtype=f"datetime64[{unit}]"))

@@ -38,7 +38,7 @@ _STYLE = {
     "axes.titlesize": 9,
     "figure.titlesize": 9,
     "text.parse_math": False,  # a title may hold two dollar signs
-    # Text stays text, which can be searched and is small.
+    # Text stays text, which can be searched.
     "svg.fonttype": "none",
     # Without it, ids in an SVG file are random.
     "svg.hashsalt": "probcal",

@@ -167,7 +167,7 @@ def _score_figure(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
     for axes in all_axes[len(pictures) :]:
         axes.set_visible(False)
     for axes in all_axes[len(pictures) - n_columns : len(pictures)]:
-        # Below the last row of panels, shared axes have no numbers where panels are missing.
+        # Shared axes have numbers in the last row only, which may not be full. So the lowest panels get them.
         axes.tick_params(labelbottom=True)
     top = any(picture.entry.top_label for picture in pictures)
     figure.supylabel("Share of right, of wrong" if top else "Share of each class", fontsize="medium")

@@ -115,7 +115,12 @@ def _packages(class_paths: tuple[str, ...]) -> dict[str, str]:
 
 def version_differences(versions: Mapping[str, str]) -> str:
     """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
-    local_versions = _local_versions(versions) | {"probcal": __version__}
+    local_versions = {name: _version(name) for name in versions} | {
+        "python": _python_version(),
+        "probcal": __version__,
+    }
+    if _JAR in versions:
+        local_versions[_JAR] = _named_weka() or "not named by PROBCAL_WEKA_JAR"
     return "; ".join(
         f"{name} is {local_versions[name]} there and {value} here"
         for name, value in versions.items()
@@ -131,11 +136,6 @@ def other_versions(versions: Mapping[str, str], recorded: Mapping[str, str]) -> 
         if name in recorded and recorded[name] != value
     ]
     return "; ".join(changes)
-
-
-def _local_versions(names: Mapping[str, str]) -> dict[str, str]:
-    versions = {name: _version(name) for name in names} | {"python": _python_version()}
-    return versions | ({_JAR: _named_weka() or "not named by PROBCAL_WEKA_JAR"} if _JAR in names else {})
 
 
 def _named_weka() -> str | None:

@@ -101,7 +101,6 @@ class RunProgress:
                 self._update()
 
     def _update(self) -> None:
-        """Draw, print and write what is due."""
         now, state = time.monotonic(), None
         if self._bar is not None:
             state = self._run_state()
@@ -169,6 +168,5 @@ def _running_texts(cells: list[RunningCell]) -> list[str]:
 
 
 def _terminal_width(stream: TextIO) -> int:
-    """Return the present width of the terminal, or 80 if it is unknown."""
-    # Asked each time, because a window can change its size. A serial line has the size 0.
+    # Asked each time, because a window can change its size. Some terminals tell the size 0.
     return os.get_terminal_size(stream.fileno()).columns or shutil.get_terminal_size().columns or 80

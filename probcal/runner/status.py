@@ -53,7 +53,8 @@ def status_lines(
     yield from plan_lines(plan, every_cell=every_cell)
     path = store.folder / description["config_path"]
     if _has_changed(path, description["config"]):
-        name = _short_path(path)
+        path = path.resolve()
+        name = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
         yield f"  {name} has changed since it was run: probcal run {name} --dry-run shows what that makes stale"
 
 
@@ -67,8 +68,3 @@ def _has_changed(path: Path, text: str) -> bool:
         return False
     except ProbcalError:  # it is no YAML any more
         return True
-
-
-def _short_path(path: Path) -> str:
-    path = path.resolve()
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -134,9 +134,9 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORT_FUNCTIONS:
             names += [_absolute_name(text, package) for text in map(_text, node.args[:1]) if text]
-        # ``import *`` reads ``__all__``, and Python then imports the submodules among these names.
         elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
-            names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # for ``import *``
+            # ``import *`` reads ``__all__``, and Python then imports the submodules among these names.
+            names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]
     names += [_dotted(node, aliases) for node in nodes if isinstance(node, ast.Attribute)]
     return [name for name in names if name]
 

@@ -122,7 +122,6 @@ def open_log(path: Path, table: Path) -> IO[str]:
 def announce_table(path: Path, table: Path, new_digest: str) -> None:
     """Add the digests of ``table`` and of the new one, which will replace it, and sync."""
     with appending(path) as log:
-        # Both digests in one write, so that a kill leaves no log that knows the new table only.
         log.write(_line_about(table_digest(table)) + _line_about(new_digest))
         sync_file(log)
 

@@ -155,7 +155,7 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
 
 @contextmanager
 def _paused_collection() -> Iterator[None]:
-    # It would search a hundred thousand new objects again and again.
+    # The garbage collector would search a hundred thousand new objects again and again.
     was_enabled = gc.isenabled()
     gc.disable()
     try:

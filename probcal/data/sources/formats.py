@@ -248,5 +248,4 @@ def _mat_column(values: np.ndarray, missing: Collection[str]) -> pd.Series:
 
 
 def _mat_text(cell: object) -> str:
-    """Return the text of a cell, which may be empty."""
     return "".join(map(str, np.asarray(cell).ravel())).strip()

@@ -122,12 +122,12 @@ def _run_download(folder: Path, order: dict[str, Any], timeout: float) -> dict[s
 
 
 def _is_intact(folder: Path, output: bytes) -> bool:
+    """Return whether the frame is, to the last bit, the one that the program wrote."""
     content = (folder / openml_download.FRAME).read_bytes()
     return output.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
 
 
 def _files_advice(card: Card, joint: str = ", or ") -> str:
-    """Return the advice to use the original files, where the card names some."""
     if not card.files:
         return ""
     parts = [part for file in card.files[0].files for part in (file, file.labels) if part]

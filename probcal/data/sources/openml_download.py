@@ -47,7 +47,7 @@ def main(folder: Path, order: dict[str, Any]) -> int:
         return 1
     content = pickle.dumps(table)
     (folder / FRAME).write_bytes(content)
-    # The parent compares it, so that no file that was written by half counts as the table.
+    # The parent checks that the file is, to the last bit, the one that was written here.
     print(hashlib.sha256(content).hexdigest())
     return 0
 

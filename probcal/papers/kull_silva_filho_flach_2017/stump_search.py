@@ -102,7 +102,6 @@ class StumpSearch:
         columns = np.flatnonzero(purest >= purest.max() - _EQUALLY_GOOD)
         column = int(columns[0])
         if len(columns) > 1:
-            # Drawn only for a tie, because one column after the other in Python takes longer than the search.
             column = next(one for one in self._drawn_columns(seed) if one in columns)
         cuts = self._cuts[self._begins[column] : self._begins[column + 1]]
         purities = _purities(pairs[self._order[column]], cuts, total)
@@ -143,8 +142,9 @@ class StumpSearch:
 
 
 def _middle(below: float, above: float) -> float:
+    # The sum of halves, as in scikit-learn's trees, because the sum of two large values can be infinite.
     middle = below / 2 + above / 2
-    # In single precision the middle of two neighbours can be the upper one, which must not go left.
+    # A limit at the upper value would send it left.
     return below if middle == above or np.isinf(middle) else middle
 
 

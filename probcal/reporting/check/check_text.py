@@ -304,7 +304,6 @@ def _json_report(report: Report) -> dict[str, Any]:
 
 
 def _json_findings(findings: Findings) -> list[dict[str, Any]]:
-    # By identity, because two findings may be equal.
     reasons = {id(finding): deviation.reason for finding, deviation in findings.known}
     return [
         {

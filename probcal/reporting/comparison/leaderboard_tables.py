@@ -144,7 +144,6 @@ def board_grid(board: Leaderboard) -> Grid:
 
 
 def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
-    """Return a table with a column for each group."""
     groups = [{entry.method: entry for entry in board.standings} for board in boards]
     methods = list(dict.fromkeys(method for entries in groups for method in entries))
     order = {

@@ -94,19 +94,14 @@ def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) 
     ]
     if resolve_metric(metric).no_end or not rows:
         return []
-    places = _pair_places(stored)
+    groups = [column.group for column in stored.columns]
+    all_pairs = list(itertools.combinations(range(len(groups)), 2))
+    same_group = [(a, b) for a, b in all_pairs if groups[a] == groups[b]]
+    places = np.array(same_group or all_pairs, dtype=np.int64).reshape(-1, 2)
     batches = [places[start : start + _BATCH_SIZE] for start in range(0, len(places), _BATCH_SIZE)]
     pairs = [pair for batch in progress(batches) for pair in _compare_batch(stored, rows, metric, batch)]
     p_values = holm([pair.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, p_values, strict=True)]
-
-
-def _pair_places(stored: StoredExperiment) -> npt.NDArray[np.int64]:
-    """Return (n_pairs, 2): the places of the earlier and of the later column."""
-    groups = [column.group for column in stored.columns]
-    places = list(itertools.combinations(range(len(groups)), 2))
-    same_group = [(a, b) for a, b in places if groups[a] == groups[b]]
-    return np.array(same_group or places, dtype=np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,6 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
     axes.set_axis_off()
     span = max(k - 1, 1)
     axes.set_xlim(1 - _SIDE_SHARE * span, k + _SIDE_SHARE * span)
-    # Downwards, as a text is read.
     axes.set_ylim(lines + 0.5, -2.5)
     axes.plot([1, k], [0, 0], color="black", linewidth=1)
     for tick in range(1, k + 1):

@@ -125,8 +125,8 @@ def reliability_chart(store: Store, stored: StoredExperiment, results: Results) 
     """Return the diagrams from the predictions, or from ``estimates.json``, which is written if possible."""
     try:
         pictures = pictures_of(store, stored, results, keep=True)
-    # A file that cannot be written is no reason to draw nothing.
     except StoreError:
+        # A file that cannot be written is no reason to draw nothing.
         pictures = pictures_of(store, stored, results)
     rows = {row.name: place for place, row in enumerate(stored.datasets)}
     columns = {column: place for place, column in enumerate(stored.columns)}
