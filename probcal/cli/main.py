@@ -138,11 +138,7 @@ def main() -> None:
     """
 
 
-@options.command(
-    "Show the help of a command.",
-    "probcal help\nprobcal help run",
-    name="help",
-)
+@options.command("Show the help of a command.", "probcal help\nprobcal help run", name="help")
 @click.argument("command", required=False, shell_complete=complete.commands)
 @click.pass_context
 def help_(context: click.Context, command: str | None) -> None:

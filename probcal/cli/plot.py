@@ -38,13 +38,7 @@ KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", "decision-curve
 )
 @options.selection
 @options.data_dir_option
-def plot(
-    folder: Path,
-    kinds: tuple[str, ...],
-    output: Path | None,
-    selection: Selection,
-    data_dir: str | None,
-) -> None:
+def plot(folder: Path, kinds: tuple[str, ...], output: Path | None, selection: Selection, data_dir: str | None) -> None:
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
 
     \b

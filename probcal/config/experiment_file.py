@@ -193,15 +193,12 @@ Names = Annotated[_Several, BeforeValidator(as_list, json_schema_input_type=str 
 MethodEntries = Annotated[
     dict[str, _Parameters],
     BeforeValidator(
-        _method_with_parameters,
-        json_schema_input_type=Annotated[str, Field(examples=[*METHODS])] | _Settings,
+        _method_with_parameters, json_schema_input_type=Annotated[str, Field(examples=[*METHODS])] | _Settings
     ),
 ]
 """Method -> parameters that apply to one learner only."""
 Variants = Annotated[
-    dict[str, _Parameters],
-    Field(min_length=1),
-    BeforeValidator(_fill_empty, json_schema_input_type=_Settings),
+    dict[str, _Parameters], Field(min_length=1), BeforeValidator(_fill_empty, json_schema_input_type=_Settings)
 ]
 """Variant -> parameters that are merged over the entry's parameters."""
 

@@ -75,7 +75,7 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     table = None if delimiter is None else _read_fast(text, delimiter, len(header))
     columns = [] if table is None else [column.slice(1) for column in table.columns]
-    # pyarrow tells no line numbers. They are known where every line is a row, and elsewhere the exact reader finds them.
+    # pyarrow tells no line numbers. They are known where every line is a row, or else the exact reader finds them.
     lines = _simple_lines(text, lines_before, 0 if table is None else len(table))
     if table is None or lines is None:
         records = _records(text, delimiter or ",", path, lines_before)

@@ -102,9 +102,10 @@ def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
     plain = _without_sign(normalised(texts), form)
     text, is_number = plain, pc.match_substring_regex(plain, _plain(form.mark))
     if form.group:
-        is_grouped = pc.match_substring_regex(plain, _grouped(form.mark, form.group))
+        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{form.group}][0-9]{{3}})+(?:[{form.mark}][0-9]+)?$"
+        is_grouped = pc.match_substring_regex(plain, grouped)
         # Beside grouped numbers, a number of thousands without grouping is written in another way.
-        is_long = pc.match_substring_regex(plain, _long(form.mark))
+        is_long = pc.match_substring_regex(plain, rf"^[-+]?[0-9]{{4,}}(?:[{form.mark}].*)?$")
         is_number = pc.or_(is_grouped, pc.and_(is_number, pc.invert(is_long)))
         text = pc.replace_substring(plain, form.group, "")
     text = pc.replace_substring(text, ",", ".") if form.mark == "," else text
@@ -130,14 +131,6 @@ def normalised(texts: pa.Array) -> pa.Array:
 
 def _plain(mark: str) -> str:
     return rf"^[-+]?(?:[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][-+]?[0-9]+)?$"
-
-
-def _long(mark: str) -> str:
-    return rf"^[-+]?[0-9]{{4,}}(?:[{mark}].*)?$"
-
-
-def _grouped(mark: str, group: str) -> str:
-    return rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{group}][0-9]{{3}})+(?:[{mark}][0-9]+)?$"
 
 
 def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:

@@ -115,10 +115,7 @@ def _packages(class_paths: tuple[str, ...]) -> dict[str, str]:
 
 def version_differences(versions: Mapping[str, str]) -> str:
     """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
-    local_versions = {name: _version(name) for name in versions} | {
-        "python": _python_version(),
-        "probcal": __version__,
-    }
+    local_versions = {name: _version(name) for name in versions} | {"python": _python_version(), "probcal": __version__}
     if _JAR in versions:
         local_versions[_JAR] = _named_weka() or "not named by PROBCAL_WEKA_JAR"
     return "; ".join(

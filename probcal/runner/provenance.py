@@ -44,11 +44,7 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
         "seed": experiment.seed,
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "data": {
-            card.name: {
-                "source": sources[card.name],
-                "fingerprint": known_fingerprint(card),
-                "card": card.reading,
-            }
+            card.name: {"source": sources[card.name], "fingerprint": known_fingerprint(card), "card": card.reading}
             for card in experiment.used_cards()
             if card.name in sources
         },

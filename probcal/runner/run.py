@@ -46,12 +46,7 @@ def run_experiment(
     store, cards = Store(options.folder), selection.used_cards()
     store.refuse_other_results(experiment.name)
     planned = partial(
-        make_plan,
-        selection,
-        store,
-        retry_failed=options.retry_failed,
-        strict=options.strict,
-        refit=options.refit,
+        make_plan, selection, store, retry_failed=options.retry_failed, strict=options.strict, refit=options.refit
     )
     data = current_data(cards, options.data_folder, say)
     if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible

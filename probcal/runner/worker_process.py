@@ -192,15 +192,6 @@ _last_state: list[tuple[int, dict[str, Any]]] = []
 """The number of imported modules and the state at the end of the last cell."""
 
 
-def _initial_state() -> dict[str, Any]:
-    """Return the state before a cell: that at the end of the last one, unless a module was imported meanwhile."""
-    return _last_state[0][1] if _last_state and _last_state[0][0] == len(sys.modules) else _process_state()
-
-
-def _limits() -> dict[int, tuple[int, int]]:
-    return {kind: resource.getrlimit(kind) for kind in _LIMITS}
-
-
 def _reset(limits: dict[int, tuple[int, int]]) -> None:
     # Native code also changes these, as Java does at its start.
     for kind, limit in limits.items():
@@ -249,7 +240,10 @@ def run_isolated_cell(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
-    limits, old_state, threads = _limits(), _initial_state(), threading.enumerate()
+    limits, threads = {kind: resource.getrlimit(kind) for kind in _LIMITS}, threading.enumerate()
+    # The state is that at the end of the last cell, unless a module was imported meanwhile.
+    is_known = bool(_last_state) and _last_state[0][0] == len(sys.modules)
+    old_state = _last_state[0][1] if is_known else _process_state()
     try:
         seed_shared_generators(cell.as_seeded())
         outcome = limit_texts(execute(cell, entry.key, run))

@@ -19,13 +19,7 @@ from probcal.analysis.hypothesis_tests import variance_inflation
 from probcal.metrics.number_text import DECIMALS
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.comparison.ranks import labels_of
-from probcal.reporting.comparison.split_results import (
-    SAMPLES,
-    ComparisonData,
-    Progress,
-    column_id,
-    share_of_test_rows,
-)
+from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, column_id, share_of_test_rows
 from probcal.reporting.metric_table import rankable_metrics
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row

@@ -201,10 +201,7 @@ _GROUPS: dict[str, tuple[str, Sequence[tuple[float, str]]]] = {
             (math.inf, "3/5 of its equal share or more"),
         ),
     ),
-    "classes": (
-        "n_classes",
-        ((3, "2 classes"), (6, "3 to 5 classes"), (math.inf, "6 classes or more")),
-    ),
+    "classes": ("n_classes", ((3, "2 classes"), (6, "3 to 5 classes"), (math.inf, "6 classes or more"))),
 }
 """Kind -> attribute of a table, and the groups of tables with their upper bounds."""
 _UNKNOWN = "unknown"
