@@ -70,7 +70,8 @@ def tell_of_namesake() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    if found and "_PROBCAL_COMPLETE" not in os.environ:  # a shell that completes a word prints stderr, too
+    # A shell that completes a word would print stderr, too.
+    if found and "_PROBCAL_COMPLETE" not in os.environ:
         print(
             f"warning: {found}, another project with the same import name, is installed in this environment, too; "
             "each breaks the other, so install one of them in a new environment",

@@ -40,13 +40,15 @@ class _Commands(click.Group):
     interrupted = INTERRUPTED
 
     def main(self, *args: Any, **options: Any) -> Any:
-        if not args and "args" not in options:  # this is the program itself, not a caller with arguments
+        # Only the program itself comes here without arguments, and no caller.
+        if not args and "args" not in options:
             prepare_streams()
             handle_signals()
         return super().main(*args, **options)
 
     def invoke(self, context: click.Context) -> Any:
-        for stream in (sys.stdout, sys.stderr):  # print a character that the terminal lacks as its number
+        # A character that the terminal lacks is printed as its number.
+        for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:

@@ -97,7 +97,8 @@ def trusting(*names: str) -> Iterator[None]:
         os.environ[_VARIABLE] = ":".join((*_names_from_environment(), *names))
     try:
         if _names_from_environment():
-            with suppress(FileNotFoundError):  # the current folder was removed, so nothing can be imported from it
+            # The current folder may have been removed. Then nothing can be imported from it.
+            with suppress(FileNotFoundError):
                 if os.getcwd() not in sys.path:
                     # Last, so that a file there hides no module of an installed package.
                     sys.path.append(os.getcwd())

@@ -190,7 +190,8 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
         except OSError:
             if not target.exists():
                 raise
-            if read_cached(dataset.card, target.name) is None:  # damaged, not written by a faster process
+            # It is damaged, and was not written by a faster process.
+            if read_cached(dataset.card, target.name) is None:
                 # Moved away first, because a folder cannot replace a folder that is not empty.
                 os.replace(target, temp_folder / "damaged")
                 os.replace(new_folder, target)
@@ -203,7 +204,8 @@ def _write_note(card: Card, note: Note) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # A path may hold bytes that are no UTF-8, which Python keeps as half surrogates.
     name = hashlib.sha256(note.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    temp_path = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
+    # Other processes may write the same note now.
+    temp_path = folder / f".{name}.{secrets.token_hex(4)}"
     temp_path.write_text(json.dumps(asdict(note)), encoding="utf-8")
     os.replace(temp_path, folder / f"{name}.json")
 

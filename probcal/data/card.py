@@ -401,7 +401,8 @@ def read_card(path: Path) -> Card:
     """
     file = YamlFile.read(path)
     if problems := list(_unknown_card_faults(file, "like")):
-        raise FileProblems(file.path, [*file.problems, *problems])  # the card is not valid without the inherited keys
+        # Without the inherited keys the card is not valid, so nothing else can be checked.
+        raise FileProblems(file.path, [*file.problems, *problems])
     if like := file.data.get("like"):
         inherited_keys = _inherited_keys(str(like))
         if file.data.get("task", "binary") != "binary":

@@ -128,7 +128,8 @@ class Band:
 
 @functools.cache
 def _t_quantile(degrees: int) -> float:
-    from scipy.special import stdtrit  # imported late, because most tables do not need it and it takes .2 s
+    # Imported late, because most tables do not need it and it takes .2 s.
+    from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 1 - LEVEL / 2))
 

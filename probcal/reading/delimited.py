@@ -99,7 +99,8 @@ def _read_fast(text: str, delimiter: str, width: int) -> pa.Table | None:
             pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
             pa.csv.ConvertOptions(column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False),
         )
-    except (pa.ArrowException, ValueError):  # lines of different lengths: the exact reader names the line
+    except (pa.ArrowException, ValueError):
+        # Lines have different lengths. The exact reader names the first of them.
         return None
 
 

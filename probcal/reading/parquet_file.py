@@ -41,7 +41,8 @@ def read_parquet_columns(content: bytes, path: Path) -> tuple[list[str], list[pa
             raise _too_large(path)
         delta = {chunk.path_in_schema for chunk in chunks if any("DELTA" in name for name in chunk.encodings)}
         texts = [name for name in flat if is_text(schema.field(name).type)]
-        levels = [name for name in texts if name not in delta]  # pyarrow cannot give the others as levels
+        # pyarrow cannot give texts of this encoding as levels.
+        levels = [name for name in texts if name not in delta]
         columns = _decode(content, flat, levels, path, _BATCH if levels == texts else _SMALL_BATCH)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
@@ -64,12 +65,6 @@ def _is_period(kind: pa.DataType) -> bool:
     return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "pandas.period"
 
 
-def _period_texts(column: pa.Array) -> pa.Array:
-    """Return periods as pandas writes them to CSV: ``2026-01``."""
-    periods = column.to_pandas()
-    return pa.array(periods.astype(str).where(periods.notna(), None), pa.string(), from_pandas=True)
-
-
 def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_rows: int) -> dict[str, pa.ChunkedArray]:
     chunks: dict[str, list[pa.Array]] = {name: [] for name in flat}
     limit, size, dictionaries = largest_data(), 0, dict[str, int]()
@@ -84,7 +79,11 @@ def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_ro
                     size += column.indices.nbytes + (level_size if level_size != dictionaries.get(name) else 0)
                     dictionaries[name] = level_size
                 else:
-                    column = _period_texts(column) if _is_period(column.type) else column
+                    if _is_period(column.type):
+                        # As pandas writes them to CSV: ``2026-01``.
+                        periods = column.to_pandas()
+                        texts = periods.astype(str).where(periods.notna(), None)
+                        column = pa.array(texts, pa.string(), from_pandas=True)
                     size += column.nbytes
                     column = column.dictionary_encode() if is_text(column.type) else column
                 chunks[name].append(column)

@@ -64,7 +64,8 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, is_whole:
 def contains_points(path: Path, points: np.ndarray) -> np.ndarray:
     """Return (n,) bool: which of ``points``, (n, 2), lie in a region."""
     is_inside = np.zeros(len(points), dtype=bool)
-    for outline in path.to_polygons():  # an outline within another is a hole, and one within a hole an island
+    # An outline within another is a hole, and one within a hole is an island.
+    for outline in path.to_polygons():
         is_inside ^= Path(outline).contains_points(points)
     return is_inside
 

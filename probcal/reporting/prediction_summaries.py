@@ -143,7 +143,8 @@ def roc_curve(predictions: StoredPredictions, points: int = MOST_POINTS) -> RocC
     if not rows.has_both_classes():
         return None
     totals = (np.rint(rows.up_to(labels)).astype(np.int64) for labels in (1 - rows.y, rows.y))
-    negative, positive = (counts[-1] - counts[::-1] for counts in totals)  # from the largest prediction down
+    # From the largest prediction down.
+    negative, positive = (counts[-1] - counts[::-1] for counts in totals)
     places = _select_points(negative, positive, points)
     return RocCurve(negative[places], positive[places])
 

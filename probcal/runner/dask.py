@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
-ANSWER_SECONDS = 15.0  # a scheduler that is stopped keeps its connections, and a slow import can take this long
+# A scheduler that is stopped keeps its connections, and a slow import can take this long.
+ANSWER_SECONDS = 15.0
 LOSSES = 3  # times that a cell may lose all workers that it could run on
 _identities, _obtain_once = cache(identity.Identities), cache(obtain_once)
 _pool: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
-Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)  # multiprocessing would wait for them
+# Before multiprocessing waits for these processes, as it does at the end of an interpreter.
+Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)
 
 
 @contextmanager
@@ -51,7 +53,8 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
 
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
-    setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
+    # Threads are enough, because each cell has a process anyway.
+    setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}
     with LocalCluster(options.workers, 1, **setup) if options.workers else nullcontext(options.scheduler) as address:
         try:
             # A Client that fails prints a traceback, so a connection is tried first, and several times, because a
@@ -75,7 +78,8 @@ def find_fault(
     code: dict[str, str], folders: dict[str, Path | None], modules: Path, entry: PlannedCell, run: str
 ) -> tuple[str, bool]:
     """Return why this process would give other numbers, or an empty text, and that it can be used again."""
-    for name, folder in folders.items():  # the folders of the starting process, where this machine has them
+    # The folders of the process that started the run, where this machine has them.
+    for name, folder in folders.items():
         if folder and name not in os.environ and (modules / folder).is_dir():
             os.environ[name] = str(modules / folder)
     sys.path.extend({str(modules)} - {*sys.path})  # last, to hide no module
@@ -85,7 +89,8 @@ def find_fault(
         _obtain_once(entry.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
-    names = sorted({*digests, *(code.keys() & {*identity.modules_of(entry.cell)})})  # also one that is missing here
+    # Also a module that is missing here.
+    names = sorted({*digests, *(code.keys() & {*identity.modules_of(entry.cell)})})
     differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
     differences = differences or [part for part, digest in entry.key.items() if key.get(part) != digest]
     return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True
@@ -112,7 +117,8 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
         process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
     steps, reusable = [partial(check, entry), partial(run_isolated_cell, entry)], False
     try:
-        for step in steps if process.entry else [None, *steps]:  # a new process first reports its start
+        # A new process first reports its start.
+        for step in steps if process.entry else [None, *steps]:
             if step:
                 process.give(entry, step)
             while not (has_answer := process.has_messages()) and (step is not steps[1] or process.seconds < limit):
@@ -188,7 +194,8 @@ def outcomes(  # noqa: C901
                 names = [worker for worker in members if worker not in faults]
                 reports |= client.sync(_version_faults, client, names, versions) if names else {}
                 silent_since = None
-            except Exception as gone:  # the scheduler may end meanwhile, and each part of the client raises its own
+            except Exception as gone:
+                # The scheduler may end meanwhile, and each part of the client raises its own error.
                 if client.status == "running" and not isinstance(gone, OSError):
                     raise
                 if silent_since is None and client.status == "running":
@@ -199,7 +206,8 @@ def outcomes(  # noqa: C901
                     raise ProbcalError(f"{text}; finished cells are kept, the same command continues") from None
                 continue
             for worker, fault in reports.items():
-                if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again
+                # OSError means that the worker has left again.
+                if not isinstance(fault, OSError) and not faults.get(worker):
                     faults[worker] = fault if isinstance(fault, str) else f"cannot run cells: {fault!r}"
                     if fault:
                         say(f"worker {worker} is refused: {faults[worker]}")
@@ -232,7 +240,8 @@ def outcomes(  # noqa: C901
             # to arrive.
             try:
                 worker, answer = future.result(CHECK_SECONDS) if future.status == "finished" else ("", None)
-            except (OSError, CancelledError):  # the connection broke, or the worker that has the result is gone
+            except (OSError, CancelledError):
+                # The connection broke, or the worker that has the result is gone.
                 futures.add(future)
                 continue
             (item, _), error = tasks.pop(future), future.exception() if future.status == "error" else None

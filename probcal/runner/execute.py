@@ -171,7 +171,8 @@ def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[
         x, y = roc_curve(rows.y_test, p[:, 1])
         curves["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
     short_curves = {name: [_rounded_line(line) for line in lines] for name, lines in curves.items()}
-    if fault := curves_fault(short_curves):  # an invalid curve of a user's method would make the result unreadable
+    # An invalid curve of a user's method would make the stored result unreadable.
+    if fault := curves_fault(short_curves):
         raise ValueError(fault)
     return short_curves
 
@@ -207,6 +208,7 @@ def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
     try:
         metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.extra_metrics)
         refuse_impossible_values(metrics, {})
-    except Exception:  # lost predictions, or a plugin's metric: a worker tries again, and reports what fails there
+    except Exception:
+        # Predictions are lost, or a plugin's metric fails. A worker tries again, and reports what fails there.
         return None
     return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))

@@ -215,7 +215,8 @@ class HeartbeatFile:
     def write(self, state: RunState) -> None:
         """Replace the file in one step, so that a reader sees the old or the new content."""
         with suppress(OSError):
-            if self._new_path.exists() and not self._new_path.is_file():  # opening a pipe would wait for a reader
+            # Opening a pipe would wait for a reader.
+            if self._new_path.exists() and not self._new_path.is_file():
                 return
             text = json.dumps({**self._writer, "at": time.time(), "live": asdict(state)})
             self._new_path.write_text(text + "\n", encoding="utf-8", errors="replace")

@@ -199,7 +199,8 @@ class Identities:
         # cells of one column on one card share these objects, and differ by the repetition
         group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.extra_metrics, cell.has_fold_rows
         if group not in self._known:
-            self._known[group] = cell, self._parts_of(cell)  # with the cell, so that no other object gets its ids
+            # Stored with the cell, so that no other object gets the ids of its card and column.
+            self._known[group] = cell, self._parts_of(cell)
         rows = id(cell.card), id(cell.split), cell.dataset, cell.seed, cell.repetition, cell.max_rows
         if rows not in self._split_digests:
             split = self._split(cell.card, cell.split)

@@ -151,7 +151,8 @@ def _handle_signal(number: int, _: object) -> None:
     if _State.first_signal is not None:
         return
     _State.first_signal = number
-    sys.unraisablehook = threading.excepthook = _ignore  # faults caused by the interruption are not reported
+    # Faults that the interruption causes are not reported.
+    sys.unraisablehook = threading.excepthook = lambda _: None
     with suppress(RuntimeError):  # no thread can be started, but the watchdog remains
         _thread.start_new_thread(_end_soon, ())
     if not _State.is_over:
@@ -180,10 +181,6 @@ def _handle_exception(kind: type[BaseException], error: BaseException, traceback
     if _State.first_signal is not None:  # the signal arrived between the last two lines of the command
         end_process()
     sys.__excepthook__(kind, error, traceback)
-
-
-def _ignore(_: Any) -> None:
-    pass
 
 
 def _descendants(pid: int, protected_pids: set[int]) -> list[int]:

@@ -53,7 +53,8 @@ def make_plan(  # noqa: C901
     identities = Identities(experiment.weka)
     seconds = {_timing_key(result): result.seconds for result in results.values() if result.status == "done"}
     plan, cells = [], cells_of(data.bind_cards(experiment))
-    cards = {id(cell.card): cell.card for cell in cells}  # cells share cards, and hashing one takes a while
+    # Cells share cards, and hashing one takes a while.
+    cards = {id(cell.card): cell.card for cell in cells}
     local_cards = {key for key, card in cards.items() if card.bind(None) in data.local_cards}
     texts_of_versions: dict[tuple[int, str], str] = {}
     """Column and run -> other versions. The cells keep the columns, so that no other column gets their ids."""

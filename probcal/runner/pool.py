@@ -58,7 +58,8 @@ def outcomes(
             )
             for worker in list(workers):
                 is_late = timeout is not None and worker.entry is not None and worker.seconds >= timeout
-                has_news = worker.has_messages()  # after ``is_late``, so that a cell that has just ended is not late
+                # After ``is_late``, so that a cell that has just ended is not late.
+                has_news = worker.has_messages()
                 if not has_news and not is_late:
                     continue
                 outcome, is_alive = worker_outcome(

@@ -145,7 +145,8 @@ class RunProgress:
                 break
             tail = short_texts[0]
         if self._bar is not None:
-            self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # cell names have no braces
+            # tqdm formats this text, which is safe because names of cells have no braces.
+            self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"
             self._bar.refresh()
 
     def _print_state(self) -> None:

@@ -78,7 +78,8 @@ class RunTimes:
     def record(self) -> dict[str, Any]:
         """Return the end, the elapsed seconds, and for each learner the number of cells and their seconds."""
         seconds = time.monotonic() - self._start
-        end_date = self._start_date + timedelta(seconds=seconds)  # the system's clock may be set during the run
+        # Not the system's clock, which may be set during the run.
+        end_date = self._start_date + timedelta(seconds=seconds)
         return {
             "ended": end_date.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
@@ -105,7 +106,8 @@ def _git_state() -> dict[str, Any] | None:
     """Return the commit and whether tracked files differ from it, or None outside a checkout."""
     folder = Path(__file__).parent
     try:
-        _git(folder, "ls-files", "--error-unmatch", __file__)  # an installed copy can lie in another checkout
+        # An installed copy can lie in another checkout, whose commit says nothing about it.
+        _git(folder, "ls-files", "--error-unmatch", __file__)
         commit = _git(folder, "rev-parse", "HEAD")
         # Only the package's own folder: a note or a result beside it changes no number.
         changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", str(folder))

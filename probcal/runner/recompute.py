@@ -149,7 +149,8 @@ def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCe
         source.shuffle(names)
         chosen += [groups[name].pop() for name in names]
     counts = Counter(entry.cell.id for entry in chosen[:n_cells])
-    return [entry for entry in plan if entry.cell.id in counts]  # in the order of the plan, which shares data and fits
+    # In the order of the plan, in which cells share data and fits.
+    return [entry for entry in plan if entry.cell.id in counts]
 
 
 def _record(report: Recomputation, stored: CellResult, new: CellResult) -> None:

@@ -49,7 +49,8 @@ def run_experiment(
         make_plan, selection, store, retry_failed=options.retry_failed, strict=options.strict, refit=options.refit
     )
     data = current_data(cards, options.data_folder, say)
-    if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible
+    # Requirements are checked before anything is fetched, if possible.
+    if new_cards := data.unfetched_cards(cards):
         refuse_unmet_requirements(cells_to_fit(planned(data)), experiment.weka)
         data.obtain(new_cards, options.data_folder, say)  # their values are part of the identities
     # Before the plan reads the results, so that no result is added unnoticed between the two.
@@ -118,7 +119,8 @@ def _run(
         results = _outcomes(entries, store, record["run"], partial(runner.outcomes, notify=progress.record_start))
         try:
             for outcome in results:
-                if not progress.n_ended:  # written late, so that a run that is interrupted before changes nothing
+                # Written late, so that a run that is interrupted before changes nothing.
+                if not progress.n_ended:
                     store.write_experiment(description)
                     store.add_run(record)
                 store.add(outcome.result, outcome.y, outcome.p)

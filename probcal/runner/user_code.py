@@ -191,7 +191,8 @@ def _essence(node: Any, in_function: bool = False) -> str:
     exclusions = _unread_fields(node, in_function)
     if is_plain:
         in_function = True
-    elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):  # a class, or a decorator, may read annotations
+    elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
+        # A class, or a decorator, may read annotations.
         in_function = False
     # Empty fields are left out, because each version of Python adds some.
     fields = [

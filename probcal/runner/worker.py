@@ -104,7 +104,8 @@ class Worker:
         """Kill it and everything it started. Call ``end`` afterwards."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
-        except (AttributeError, OSError):  # Windows has no process groups, and a new worker has none yet
+        except (AttributeError, OSError):
+            # Windows has no process groups, and a new worker has none yet.
             self._process.kill()
 
     def end(self) -> None:

@@ -61,7 +61,8 @@ def serve(
         signal.signal(number, lambda *_: None)
     restore_signals_in_forks()
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see probcal.runner.worker._start
+        # The worker was started with them blocked (``probcal.runner.worker``), so that none came before these handlers.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())
     _end_with_parent()
     redirect_output(output)
     faulthandler.enable(2)  # prints where a crash happened
@@ -81,7 +82,8 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    if sys.platform == "linux":  # the kernel does it, because native code can block every thread of this process
+    # The kernel does it, because native code can block every thread of this process.
+    if sys.platform == "linux":
         # A negative owner is a process group, so that programs that a learner started are killed, too.
         fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpid())
         fcntl.fcntl(parent.sentinel, _F_SETSIG, signal.SIGKILL)
@@ -158,7 +160,8 @@ def _process_state() -> dict[str, Any]:
     """Return what a cell can change in this process and the next cell would notice."""
     return {
         "handlers": [_handler_of(number) for number in _SIGNALS],
-        "environment": dict(getattr(os.environ, "_data", os.environ)),  # as the system spells it, decoded for nobody
+        # As the system spells it: decoding every name takes time, and only a change matters.
+        "environment": dict(getattr(os.environ, "_data", os.environ)),
         "folder": os.getcwd(),
         "streams": [sys.stdout, sys.stderr],
         "recursion": sys.getrecursionlimit(),
@@ -221,7 +224,8 @@ _OPEN_FILES = "/proc/self/fd"
 def _has_room() -> bool:
     """Return whether the process has enough free file numbers."""
     try:
-        files = os.stat(_OPEN_FILES).st_size or len(os.listdir(_OPEN_FILES))  # Linux before 6.2 gives size 0
+        # Linux before 6.2 gives the folder the size 0, so its names are counted.
+        files = os.stat(_OPEN_FILES).st_size or len(os.listdir(_OPEN_FILES))
     except OSError:
         files = 0
     # Open files of a cell look like those that a later cell of its learner needs, so none are closed.
@@ -235,7 +239,8 @@ def run_isolated_cell(entry: PlannedCell, run: str) -> tuple[Outcome, bool]:
     So a learner that uses them gives the same numbers in any order of the cells.
     """
     start, process, cell = time.perf_counter(), os.getpid(), entry.cell
-    for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
+    # First, because the settings that a module makes when it is imported must stay.
+    for module in modules_of(cell):
         if module in sys.modules:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error

@@ -232,7 +232,8 @@ def _parse_json(line: str) -> Any:
         # It makes equal short texts of several lines one object, which saves half the memory.
         return from_json(line)
     except ValueError:
-        return json.loads(line)  # reads what the faster parser refuses, such as half of a surrogate pair
+        # It reads what the faster parser refuses, such as half of a surrogate pair.
+        return json.loads(line)
 
 
 def part_text(name: str, value: Any) -> str | None:

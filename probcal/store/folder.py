@@ -23,7 +23,7 @@ import errno
 import json
 import os
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -156,7 +156,9 @@ class Store:
         experiment = self._description()
         if isinstance(keys := experiment.pop("keys", None), dict):  # of a version before the table
             with suppress(StoreError):
-                experiment["stale"] = _stale_by_keys(self.results_with_any_values(), keys)
+                results = self.results_with_any_values().values()
+                outdated = (one for one in results if one.id in keys and not has_digest(one.key, keys[one.id]))
+                experiment["stale"] = by_run(outdated)
         return experiment
 
     def _description(self) -> dict[str, Any]:
@@ -316,7 +318,8 @@ class Store:
         if not self._is_writing:
             raise RuntimeError("call Store.add only inside Store.writing")
         with self._store_errors():
-            if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
+            # Opened late, so that a run that is interrupted before changes nothing.
+            if self._cells is None:
                 self._cells = open_log(self.folder / LOG, self.folder / TABLE)
             location = None if y is None or p is None else self._predictions.add(y, p)
             self._cells.write(result.to_json(location) + "\n")
@@ -463,11 +466,6 @@ def _latest_valid_result(previous: CellResult | None, result: CellResult) -> Cel
     if previous is None or result.status == "done" or previous.status != "done":
         return result
     return replace(previous, later_failure=result)
-
-
-def _stale_by_keys(results: Mapping[str, CellResult], keys: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return run -> its results whose identity has another digest than in ``keys``, which maps cells to digests."""
-    return by_run(result for name, result in results.items() if name in keys and not has_digest(result.key, keys[name]))
 
 
 def by_run(results: Iterable[CellResult]) -> dict[str, list[str]]:

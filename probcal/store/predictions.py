@@ -57,7 +57,8 @@ class Predictions:
             row = _row_type(*((location[name],) if name in location else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
                 n_bytes = file.seek(0, os.SEEK_END) - location["at"]
-                if location["rows"] * row.itemsize > n_bytes:  # do not allocate memory for rows that are not there
+                # Reading would allocate memory for rows that are not there.
+                if location["rows"] * row.itemsize > n_bytes:
                     return None
                 file.seek(location["at"])
                 content = file.read(location["rows"] * row.itemsize)

@@ -127,7 +127,8 @@ def _words(source: DocumentsSource, drawn: np.ndarray, rng: np.random.Generator)
         words.append(rng.permutation(source.words)[ranks])
         in_documents.append(np.repeat(numbers, of_topic))
     pairs = np.concatenate(in_documents), np.concatenate(words)
-    return csr_matrix((np.ones(len(pairs[0])), pairs), (source.documents, source.words))  # equal pairs are added up
+    # csr_matrix adds up equal pairs, which makes them counts.
+    return csr_matrix((np.ones(len(pairs[0])), pairs), (source.documents, source.words))
 
 
 def bundled_rows(card: Card) -> pd.DataFrame:

@@ -60,7 +60,8 @@ def _end_with_parent() -> None:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(0, _F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-    threading.Thread(target=_wait_for_end, daemon=True).start()  # also covers an end before the lines above
+    # The thread also covers an end before the lines above.
+    threading.Thread(target=_wait_for_end, daemon=True).start()
 
 
 def _wait_for_end() -> None:
@@ -164,14 +165,16 @@ def _limit_client(stall: float, attempts: int, limit: int) -> None:
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
             client.urlopen = _limited(client.urlopen, limit)  # type: ignore[method-assign]  # minio offers no limit
-            secure = not _is_local(f"//{endpoint}")  # the client never asks for TLS, not even for https
+            # The client never asks for TLS, not even for https.
+            secure = not _is_local(f"//{endpoint}")
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
     def read_parquet(path: Any, **options: Any) -> Any:
         from pyarrow.parquet import read_metadata
 
         metadata = read_metadata(path)
-        if metadata.num_rows * metadata.num_columns * 8 > limit:  # parquet packs many equal values into a few bytes
+        # Parquet packs many equal values into a few bytes.
+        if metadata.num_rows * metadata.num_columns * 8 > limit:
             raise _SizeError(f"its parquet file is of {metadata.num_rows:,} rows, more than {limit // 1_000_000:,} MB")
         return reader(path, **options)
 

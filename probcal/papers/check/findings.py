@@ -286,7 +286,8 @@ def _difference_findings(
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
     is_own_split = n_planned == 1 and not (seed is None and row.has_random_rows)
     tolerance = table.tolerance + ROUNDING if is_own_split else None
-    if table.matches_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
+    # Both numbers have all digits, and each has its tolerance.
+    if table.matches_folds(row.split, len(values)):
         tolerance = 2 * table.tolerance
     band = Band(values, tolerance, 2 * ROUNDING, table.runs)
     reason = band.no_verdict_reason(published)

@@ -152,7 +152,8 @@ _streams: OrderedDict[Hashable, _Stream] = OrderedDict()
 
 def _stream(repetition: Repetition, learner: Any, protocol: _Protocol) -> _Stream:
     learner_key = fit_key(learner)
-    if learner_key is None:  # parameters that have no bytes, such as a function, do not tell two learners apart
+    # Parameters that have no bytes, such as a function, do not tell two learners apart.
+    if learner_key is None:
         return _Stream(repetition, learner, protocol)
     key = (repetition.key, repetition.folds, repetition.number, learner_key, protocol)
     if key not in _streams:
@@ -249,7 +250,8 @@ class LegacyStreamClassifier(ProbabilityMethod):
             )
         repetition, fold = found
         learner = clone(self.estimator)
-        learner.set_params(**dict.fromkeys(_seeds(learner), 0))  # whatever they are, the stream replaces them
+        # The stream replaces the seeds, so learners that differ only in them share a replay.
+        learner.set_params(**dict.fromkeys(_seeds(learner), 0))
         stream = _stream(repetition, learner, _Protocol(self.order, self.constraint, self.one_classifier))
         done = stream.fold(fold)
         self.estimators_, self._fold = done.learners, done
