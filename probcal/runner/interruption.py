@@ -152,7 +152,7 @@ def _handle_signal(number: int, _: object) -> None:
         return
     _State.first_signal = number
     # Faults that the interruption causes are not reported.
-    sys.unraisablehook = threading.excepthook = lambda _: None
+    sys.unraisablehook = threading.excepthook = _ignore
     with suppress(RuntimeError):  # no thread can be started, but the watchdog remains
         _thread.start_new_thread(_end_soon, ())
     if not _State.is_over:
@@ -181,6 +181,10 @@ def _handle_exception(kind: type[BaseException], error: BaseException, traceback
     if _State.first_signal is not None:  # the signal arrived between the last two lines of the command
         end_process()
     sys.__excepthook__(kind, error, traceback)
+
+
+def _ignore(_: Any) -> None:
+    pass
 
 
 def _descendants(pid: int, protected_pids: set[int]) -> list[int]:
