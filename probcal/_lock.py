@@ -80,6 +80,7 @@ class FileLock:
         """Give the lock back. Without a lock this does nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
+            # Who finds the lock taken again must not read this name before the new holder has written its own.
             with suppress(OSError):
                 os.ftruncate(descriptor, 0)
             with suppress(OSError):
@@ -130,6 +131,7 @@ class FileLock:
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, _own_text())
         except BaseException:
+            # An interruption, too, must not leave a marker, which nothing else removes.
             self._remove_marker()
             os.close(descriptor)
             raise

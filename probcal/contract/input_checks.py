@@ -43,6 +43,7 @@ def inputs_are_not_changed(subject: Subject) -> None:
     except ValueError as error:
         if weights is None or "weight" not in str(error).lower():
             raise
+        # A component may refuse weights. The checks of weights tell that.
         model = subject.fitted_copy(data)
     predictions_of(model, data.X_test)
     names = [name for name, values in inputs.items() if not np.array_equal(values, copies[name])]

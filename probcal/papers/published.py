@@ -150,6 +150,7 @@ def parse_claims(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
 
 PAPERS = Path(__file__).parent
 """Folder of the papers. Each has a folder of its own there."""
+# PyYAML may lack its parser in C, which is many times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Reads every value as text, so that a printed ``0.460`` keeps its last digit."""

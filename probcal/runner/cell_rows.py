@@ -80,6 +80,7 @@ def _rows(
         if split.nested:
             train_keys = nested_rows.keys_of(split, card.name, X)[train]
         if split.column is not None:
+            # The groups or times of the rows are no input of a learner.
             X = X.drop(columns=split.column)
         fits = _shared_fits(split, card, dataset, X, number, is_whole=encoding == "native" and max_rows is None)
     else:

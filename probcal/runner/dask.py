@@ -114,6 +114,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
     # Tasks are threads of one process. Whoever pops a worker has it, so no two tasks get the same one.
     process = next((worker for worker, owner in list(_pool.items()) if owner == run and _pool.pop(worker, "")), None)
     with instructions(entry.cell.processor):
+        # Not forked, because the threads of the Dask worker may hold locks at that moment.
         process = process or Worker(run, operator.call, multiprocessing.get_context("spawn"))
     steps, reusable = [partial(check, entry), partial(run_isolated_cell, entry)], False
     try:
@@ -126,6 +127,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run: str, limi
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
                 if dask_worker.status.name in ("closing", "closed") or task is None or task.state != "executing":
                     return dask_worker.contact_address, None
+                # At most half a second, so that a cancelled task is noticed.
                 wait(process.waitables(), max(0.01, min(limit - process.seconds, 0.5)))
             if step is not steps[1] and (fault := process.receive()[0]):
                 return dask_worker.contact_address, fault

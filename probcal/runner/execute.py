@@ -60,8 +60,10 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     try:
         rows = load_rows(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
+        # Begun anew, because the first cell of a split reads the data for all.
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as messages, timer.measure(rows.fits):
+            # Every warning is counted, and by default Python gives a repeated one once.
             warnings.simplefilter("always")
             if rows.y_test.ndim == 1:
                 prediction = _predict(cell, rows)

@@ -215,6 +215,7 @@ class Identities:
         data = self._data(cell.card)
         parts = {
             "data": data[:12] if data else "",
+            # ``key`` replaces it. Here it keeps the order of the parts.
             "split": "of the repetition",
             "learner": self._digest_parts(*_settings(learner), learner.encoding, *_seed_part(learner)),
             "method": self._digest_parts(*_settings(method), *_seed_part(method)),

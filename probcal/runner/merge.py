@@ -92,6 +92,7 @@ class MergeSource:
     def last_run(self) -> dict[str, Any]:
         """Return the record of the latest run with a result here. It is empty where none was kept."""
         runs = {result.run for result in self.results.values()} & self.runs.keys()
+        # The name of a run begins with its time.
         return self.runs[max(runs)] if runs else {}
 
     def line_of(self, part: str) -> str:

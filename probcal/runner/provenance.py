@@ -36,6 +36,7 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
     components = {name for entry in plan for name in components_of(entry.cell)}
     now = datetime.now(UTC)
     return {
+        # Two machines may start a run in the same second.
         "run": f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
         "started": now.isoformat(timespec="seconds"),
         "command": ["probcal", *sys.argv[1:]],

@@ -71,6 +71,7 @@ class Recomputation:
             f"rounding), from {self.n_done} done cells and {self.columns} columns"
         ]
         if self.n:
+            # Rounded up, because it is an upper limit.
             share = math.ceil(self.largest_share * 1000) / 10
             lines.append(f"  fewer than {share:g} % of the cells differ, with 95 % confidence")
         for word, cells in (("rounding", self.rounding), ("changed", self.changed)):

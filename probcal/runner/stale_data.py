@@ -138,6 +138,7 @@ class _Cards:
         fingerprint, local_cards, fault = self._current_data[card]
         if fault:
             return fault
+        # An identity has the first twelve digits.
         if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
             return data_change(card, runs.get(result.run, {}))
         return CARD_CHANGED if not local_cards and unverified_data_reason(card, result, runs) == CARD_CHANGED else None

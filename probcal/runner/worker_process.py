@@ -72,6 +72,7 @@ def serve(
         parent.send((None, True))
         while True:
             answer = work(parent.recv(), run)
+            # Before the answer, so that the run finds all that the cell has printed.
             flush()
             parent.send(answer)
     except (EOFError, OSError):

@@ -141,6 +141,7 @@ def _limit_client(stall: float, attempts: int, limit: int) -> None:
             _refuse_plain(request.url)
             response = super().send(request, **{**options, "timeout": stall, "stream": True})
             is_description = "/api/v1/" in request.url
+            # Read here, because requests has no limit of size.
             pieces = _limited_pieces(
                 response.iter_content(_PIECE), _LARGEST_DESCRIPTION if is_description else limit, request.url
             )

@@ -58,7 +58,8 @@ def content_policy() -> str:
 def script_json(value: Any) -> Markup:
     """Return ``value`` as JSON for a script element of type application/json. Raises ValueError for NaN or infinity."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&":  # in JSON they occur only within strings
+    # A text such as </script> would end the element. In JSON these letters occur only within strings.
+    for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)  # noqa: S704  # escaped above
 

@@ -131,6 +131,7 @@ def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[Wit
             key = (id(cell.column), cell.card.task)
             setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
             for group in (setting, f"data set {cell.card.name}"):
+                # Where a group has no cell yet, the limit stands for it, so that slower cells are left out.
                 if seconds < cheapest.get(group, (MOST_SECONDS,))[0]:
                     cheapest[group] = seconds, item
     of_settings = {item.name: item for group, (_, item) in cheapest.items() if not group.startswith("data set ")}
