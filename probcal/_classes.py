@@ -74,6 +74,7 @@ def places_among(known: Iterable[Any], wanted: Iterable[Any]) -> list[int]:
     known, wanted = _values(known), _values(wanted)
     readings: list[Callable[[Any], Any]] = [lambda one: one, str, _name]
     found = [_places([read(one) for one in known], [read(one) for one in wanted]) for read in readings]
+    # min takes the first of equals, so names decide only where they match more classes.
     return min(found, key=lambda places: places.count(-1))
 
 
@@ -90,6 +91,7 @@ def _values(classes: Iterable[Any]) -> list[Any]:
 
 def _places(known: list[Any], wanted: list[Any]) -> list[int]:
     place = {one: number for number, one in enumerate(known)}
+    # Two known classes with one name, such as 9 and "9", cannot be told apart by it.
     return [place.get(one, -1) for one in wanted] if len(place) == len(known) else [-1] * len(wanted)
 
 

@@ -69,6 +69,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str | None]]:
         while line := file.readline(_LONGEST):
             number += 1
             too_long = len(line) == _LONGEST and not line.endswith(b"\n")
+            # In pieces, so that a file without line breaks takes no more memory than a piece.
             while too_long and line and not line.endswith(b"\n"):
                 line = file.readline(_PIECE)
             if line.endswith(b"\n"):
@@ -90,6 +91,7 @@ def appending(path: Path) -> IO[str]:
     """Open ``path`` to append whole lines. A line torn by an earlier kill is removed first."""
     if path.is_file() and path.stat().st_size:
         with path.open("rb+") as file:
+            # Only the last byte is read, since most files end well and some are large.
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 content = path.read_bytes()
@@ -150,6 +152,7 @@ def printable(text: str, longest: int = LONGEST) -> str:
 def _line(line: str, longest: int) -> str:
     if len(line) > longest:  # the words of a message stand before and after the long name
         line = line[: longest // 2] + "…" + line[-(longest // 2) :]
+    # Nearly every line, and quicker than asking for the category of each letter.
     if line.isascii() and line.isprintable():
         return line
     return "".join(_escaped(char) if unicodedata.category(char) in _UNSEEN else char for char in line)

@@ -114,6 +114,7 @@ def predicted_classes(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
         second = np.asarray(given == classes[1])
         if (second | (given == classes[0])).all():
             return second.astype(np.intp)
+    # Each distinct label is looked up once, since rows are many and labels few.
     place, found = pd.factorize(given, use_na_sentinel=False)
     places = np.array(places_among(classes, found), dtype=np.intp)
     if (places < 0).any():

@@ -80,10 +80,12 @@ class FileLock:
         """Give the lock back. Without a lock this does nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
+            # Who finds the lock taken again must not read this name before the new holder has written its own.
             with suppress(OSError):
                 os.ftruncate(descriptor, 0)
             with suppress(OSError):
-                _unlock(descriptor)  # a fork of this process may have the file open for longer
+                # A fork of this process may have the file open for longer, and the lock would end with it only.
+                _unlock(descriptor)
             os.close(descriptor)
         self._remove_marker()
 
@@ -115,9 +117,11 @@ class FileLock:
                     os.close(descriptor)
                     return False
                 if error.errno not in _NO_LOCKS or not markers:
+                    # The error of a descriptor does not name the file.
                     raise OSError(error.errno, error.strerror, str(self._path)) from None
                 self._make_marker()
-            if os.fstat(descriptor).st_nlink == 0:  # removed after it was opened, so others lock another file
+            # The file was removed after it was opened. Others make a new one and lock that.
+            if os.fstat(descriptor).st_nlink == 0:
                 self._remove_marker()
                 os.close(descriptor)
                 return False
@@ -127,6 +131,7 @@ class FileLock:
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, _own_text())
         except BaseException:
+            # An interruption, too, must not leave a marker, which nothing else removes.
             self._remove_marker()
             os.close(descriptor)
             raise

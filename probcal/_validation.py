@@ -119,6 +119,7 @@ def value_array(values: Any, name: str, what: str) -> np.ndarray:
         _refuse_missing(_is_missing(column), what)
     if column.dtype == np.float16:
         return column.astype(np.float64)
+    # scikit-learn's compiled code reads the order of bytes of this machine only.
     return column if column.dtype.isnative else column.astype(column.dtype.newbyteorder("="))
 
 

@@ -61,6 +61,7 @@ def tell_of_namesake() -> None:
 
     Ends the program with exit code 2 where its installation, or its removal, took our files away.
     """
+    # The other project may have overwritten our ``__init__.py``, and this module is ours all the same.
     is_ours, found = hasattr(sys.modules["probcal"], "_public_names"), namesake()
     if not is_ours:
         what = f"{found}, another project, replaced" if found else "another project of the same name took away"
@@ -70,7 +71,8 @@ def tell_of_namesake() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    if found and "_PROBCAL_COMPLETE" not in os.environ:  # a shell that completes a word prints stderr, too
+    # A shell that completes a word would print stderr, too.
+    if found and "_PROBCAL_COMPLETE" not in os.environ:
         print(
             f"warning: {found}, another project with the same import name, is installed in this environment, too; "
             "each breaks the other, so install one of them in a new environment",

@@ -168,6 +168,7 @@ class YamlFile:
         path = Path(path)
         try:
             with path.open("rb") as stream:
+                # One byte more tells a file that is too large, and no more of it takes memory.
                 content = stream.read(_LARGEST_FILE + 1)
         except FileNotFoundError:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None
@@ -206,8 +207,9 @@ class YamlFile:
 
 
 def _child(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | None:
-    """Return line and node of a key or item of ``node``. Of merged keys, the last one counts."""
+    """Return line and node of a key or item of ``node``."""
     if isinstance(node, yaml.MappingNode):
+        # Of merged keys, the last one counts.
         for key, value in reversed(node.value):
             if key.value == str(part):
                 return key.start_mark.line + 1, value

@@ -119,6 +119,7 @@ def _faults(model: type[BaseModel], data: Any, error: ValidationError) -> Faults
 def _place(data: Any, loc: Place, kind: str) -> Place:
     """Return ``loc`` without what pydantic inserts: the names of a union's branches and ``[key]``."""
     place: list[str | int] = []
+    # A part of ``loc`` that is no key or index of the data was inserted by pydantic.
     for part in loc:
         if isinstance(data, Mapping):
             keys = [part] if part in data else [key for key in data if str(key) == str(part)]

@@ -60,6 +60,7 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     stores = options.stores_at(*folders)
     experiments = [CheckedResults.of(store) for store in stores]
     options.warn_of_other_data(stores, data_dir)
+    # Before the check, which compares with them.
     for experiment in experiments if accept else ():
         click.echo(f"accepted {store_accepted(experiment)} numbers: {accepted_path(experiment)}", err=True)
     reports = [check_experiment(experiment) for experiment in experiments]

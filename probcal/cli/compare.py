@@ -27,12 +27,7 @@ FORMATS = ("markdown", "json", "csv")
 @options.format_option(*FORMATS, help="csv has every test; markdown and json have at most 10,000 pairs of a metric.")
 @options.selection
 @options.data_dir_option
-def compare(
-    folders: tuple[Path, ...],
-    format_: str,
-    selection: Selection,
-    data_dir: str | None,
-) -> None:
+def compare(folders: tuple[Path, ...], format_: str, selection: Selection, data_dir: str | None) -> None:
     """Test which differences between methods in each results FOLDER are significant.
 
     \b

@@ -8,14 +8,10 @@ from probcal.cli import options
 
 
 @options.command(
-    "List data sets, methods, papers and other names.",
-    "probcal list datasets\nprobcal list papers",
-    name="list",
+    "List data sets, methods, papers and other names.", "probcal list datasets\nprobcal list papers", name="list"
 )
 @click.argument(
-    "kind",
-    metavar="KIND",
-    type=click.Choice(["datasets", "learners", "methods", "metrics", "papers", "configs"]),
+    "kind", metavar="KIND", type=click.Choice(["datasets", "learners", "methods", "metrics", "papers", "configs"])
 )
 def list_(kind: str) -> None:
     """List the names of one KIND.

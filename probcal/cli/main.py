@@ -40,18 +40,21 @@ class _Commands(click.Group):
     interrupted = INTERRUPTED
 
     def main(self, *args: Any, **options: Any) -> Any:
-        if not args and "args" not in options:  # this is the program itself, not a caller with arguments
+        # Only the program itself comes here without arguments, and no caller.
+        if not args and "args" not in options:
             prepare_streams()
             handle_signals()
         return super().main(*args, **options)
 
     def invoke(self, context: click.Context) -> Any:
-        for stream in (sys.stdout, sys.stderr):  # print a character that the terminal lacks as its number
+        # A character that the terminal lacks is printed as its number.
+        for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
             if not set(context.args) & {*_HELP}:  # help needs no folder
                 _refuse_removed_folder()
+            # Names of PROBCAL_TRUSTED may lie in the current folder, which must be on the path from here on.
             context.with_resource(trusting())
             with end_once():
                 return super().invoke(context)
@@ -59,6 +62,7 @@ class _Commands(click.Group):
             click.echo(f"error: {printable(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
+            # An error of the system without a file is a bug, unless the system has run out of something.
             if error.filename is None and error.errno not in _SYSTEM_FAULTS:
                 _refuse_removed_folder()
                 _refuse_missing_temporary_folder()
@@ -136,11 +140,7 @@ def main() -> None:
     """
 
 
-@options.command(
-    "Show the help of a command.",
-    "probcal help\nprobcal help run",
-    name="help",
-)
+@options.command("Show the help of a command.", "probcal help\nprobcal help run", name="help")
 @click.argument("command", required=False, shell_complete=complete.commands)
 @click.pass_context
 def help_(context: click.Context, command: str | None) -> None:

@@ -134,16 +134,18 @@ def _map_here(function: Callable[[Path], Any], files: list[Path]) -> Iterator[An
 def _map_on_dask(
     scheduler: str | None, workers: int | None, function: Callable[[Path], Any], files: list[Path]
 ) -> Iterator[Any]:
-    """Yield the value of each file in their order, so that sums are the same wherever they are computed."""
     from distributed import CancelledError, KilledWorker
 
     from probcal.errors import ProbcalError
     from probcal.runner.dask import open_client
     from probcal.runner.options import RunOptions
 
+    # Workers have another current folder.
     absolute = [path.resolve() for path in files]
     with open_client(RunOptions(Path(), scheduler=scheduler, workers=workers)) as client:
+        # Not pure: a file may have changed since the cluster read a file of this name.
         futures = client.map(function, absolute, pure=False)
+        # In the order of the files, so that sums are the same wherever they are computed.
         for future in progress_bar("files")(futures):
             try:
                 yield future.result()
@@ -152,8 +154,8 @@ def _map_on_dask(
 
 
 def _print_early(line: str) -> None:
-    """Print a line of the values before their intervals are drawn, which an interruption leaves as they are."""
     click.echo(line, err=True)
+    # The intervals are drawn next, and an interruption leaves these values as they are.
     set_message(
         "interrupted; the values above are final, their bootstrap intervals are missing, and no file was written"
     )

@@ -38,13 +38,7 @@ KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", "decision-curve
 )
 @options.selection
 @options.data_dir_option
-def plot(
-    folder: Path,
-    kinds: tuple[str, ...],
-    output: Path | None,
-    selection: Selection,
-    data_dir: str | None,
-) -> None:
+def plot(folder: Path, kinds: tuple[str, ...], output: Path | None, selection: Selection, data_dir: str | None) -> None:
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
 
     \b
@@ -91,6 +85,7 @@ def plot(
         for path in draw(stores, _print_note, chart_kinds, selection, folder_of):
             click.echo(path)
     except FigureError:
+        # Without curves to draw, the diagrams of ranks are still a result.
         if not diagrams:
             raise
 

@@ -42,11 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed of splits and fits; overrides the file's.")
 @click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    shell_complete=complete.folders,
-    help="Results folder (default: results/NAME).",
+    "-o", "--output", metavar="DIR", shell_complete=complete.folders, help="Results folder (default: results/NAME)."
 )
 @options.data_dir_option
 @click.option("--dry-run", is_flag=True, help="Show the plan and run nothing.")

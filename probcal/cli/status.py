@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 @options.selection
 @options.data_dir_option
 @options.trusted_imports
-def status(
-    folder: Path,
-    cells: bool,
-    strict: bool,
-    selection: Selection,
-    data_dir: str | None,
-) -> None:
+def status(folder: Path, cells: bool, strict: bool, selection: Selection, data_dir: str | None) -> None:
     """Show which cells in a FOLDER of results are done, failed, stale or still to run, and which run now.
 
     If FOLDER holds several experiments, each is shown as it was last run. A note says if an experiment file has changed

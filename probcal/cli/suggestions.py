@@ -131,7 +131,7 @@ def _matching_paths(word: str) -> list[Path]:
 
 
 def _card_name(dataset: object) -> str:
-    """Return the name of a data set, which an experiment may also give as the path of its card."""
+    # An experiment may also name a data set by the path of its card.
     return Path(str(dataset)).stem if str(dataset).endswith((".yaml", ".yml")) else str(dataset)
 
 
@@ -152,6 +152,7 @@ def _config_content(context: click.Context) -> dict[str, object]:
 
     from probcal.yaml_file import Loader
 
+    # A person who completes a word must never see a traceback.
     with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
         config = yaml.load(_config_text(context), Loader)  # noqa: S506  # its base is the safe loader
         return config if isinstance(config, dict) else {}

@@ -29,13 +29,7 @@ if TYPE_CHECKING:
 @options.selection
 @click.option("--together", is_flag=True, help="Show experiments of one paper side by side, in one set of tables.")
 @options.data_dir_option
-def table(
-    folders: tuple[Path, ...],
-    format_: str,
-    together: bool,
-    selection: Selection,
-    data_dir: str | None,
-) -> None:
+def table(folders: tuple[Path, ...], format_: str, together: bool, selection: Selection, data_dir: str | None) -> None:
     """Print the tables of each FOLDER of results, or of every experiment below it.
 
     There is one table for each metric, with a row for each data set and a column for each learner with a method. Each

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
         "DIR/ of --export": "the fitted model, predict.py, train.py, a model card, predictions of held-out rows",
     },
     environment=(*options.DATA[1:], *options.TRUST, *options.JAVA),
-    exits={
-        0: "all cells are done",
-        1: "a cell failed",
-        2: "a mistake in the call, or a table that cannot be used",
-    },
+    exits={0: "all cells are done", 1: "a cell failed", 2: "a mistake in the call, or a table that cannot be used"},
     interrupted=options.KEPT_CELLS,
 )
 @click.argument("table", shell_complete=complete.files)

@@ -110,9 +110,13 @@ def faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
 
 
 def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place, str]]:
-    params = mapping.get("params") or {}
+    name, params = mapping["type"], mapping.get("params") or {}
     try:
-        component = _class(mapping["type"])
+        builtin = _find_builtin(name)
+        if builtin is None and "." not in name:
+            remark = "; any other class by its import path"
+            raise ProbcalError(unknown_name("learner or method", name, _known(), remark))
+        component = trusted_class(builtin.path if builtin else name)
     except ProbcalError as error:
         yield (*place, "type"), str(error)
         return
@@ -131,13 +135,6 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
     if fault:
         parameter = next((name for name in params if f"'{name}'" in fault or fault.startswith(f"{name} ")), None)
         yield (*place, "params", parameter) if parameter else (*place, "type"), f"{component.__name__}: {fault}"
-
-
-def _class(name: str) -> type:
-    builtin = _find_builtin(name)
-    if builtin is None and "." not in name:
-        raise ProbcalError(unknown_name("learner or method", name, _known(), "; any other class by its import path"))
-    return trusted_class(builtin.path if builtin else name)
 
 
 def _find_builtin(name: str) -> Builtin | None:

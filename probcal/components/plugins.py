@@ -109,6 +109,7 @@ def _installed_folders() -> tuple[str, ...]:
         current_folder = os.path.realpath(os.getcwd())
     except FileNotFoundError:  # the current folder was removed
         current_folder = ""
+    # The empty path stands for the current folder, too.
     return tuple(folder for folder in sys.path if folder and os.path.realpath(folder) != current_folder)
 
 
@@ -120,6 +121,7 @@ def _find_declarations(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[De
     groups: dict[str, dict[str, list[Declaration]]] = {kind: {} for kind in _KINDS}
     package_names: set[str] = set()
     for package in distributions(path=list(folders)):
+        # Asked first, because reading the metadata of every installed package takes much longer.
         has_plugins = "[probcal." in (package.read_text("entry_points.txt") or "")
         metadata_name = package.metadata["Name"] if has_plugins else None
         if metadata_name is None or metadata_name in package_names:

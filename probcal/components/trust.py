@@ -51,10 +51,7 @@ FREE_TEXTS = {
 """Parameter of scikit-learn that takes any text -> what the text is. None of them reads or writes a file."""
 FILE_CHOICES = {"input": ("file", "filename")}
 """Parameter -> choices that scikit-learn declares, and with which it opens the files that the rows name."""
-FILE_TEXTS = {
-    "memory": "names a folder whose pickles are loaded",
-    "pre_dispatch": "is evaluated as an expression",
-}
+FILE_TEXTS = {"memory": "names a folder whose pickles are loaded", "pre_dispatch": "is evaluated as an expression"}
 """Parameter that takes any text -> what scikit-learn does with it."""
 _OPEN_PARTS = ("probcal.learners", "probcal.methods", "probcal.papers", "sklearn")
 """Packages whose classes a config may name. ``probcal.NAME`` counts, too."""
@@ -103,8 +100,10 @@ def trusting(*names: str) -> Iterator[None]:
         os.environ[_VARIABLE] = ":".join((*_names_from_environment(), *names))
     try:
         if _names_from_environment():
-            with suppress(FileNotFoundError):  # the current folder was removed, so nothing can be imported from it
+            # The current folder may have been removed. Then nothing can be imported from it.
+            with suppress(FileNotFoundError):
                 if os.getcwd() not in sys.path:
+                    # Last, so that a file there hides no module of an installed package.
                     sys.path.append(os.getcwd())
         yield
     finally:
@@ -165,7 +164,9 @@ def text_faults(component: type, params: Mapping[str, Any]) -> Iterator[tuple[st
     Only classes of scikit-learn are checked. Those of probcal check their texts themselves, and any other class is
     there because the user trusts it.
     """
-    path = _public_path(component)
+    # Without private modules, such as ``sklearn.cluster.FeatureAgglomeration``.
+    modules = [part for part in component.__module__.split(".") if not part.startswith("_")]
+    path = ".".join((*modules, component.__qualname__))
     if not path.startswith("sklearn.") or is_trusted_by_user(path):
         return
     for name, value in params.items():
@@ -180,6 +181,7 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield name, value
     elif isinstance(value, Mapping) and "type" not in value:  # a nested component is checked by itself
         for key, inner in value.items():
+            # A search names parameters of a step as ``step__parameter``.
             parameter = str(key).rpartition("__")[2]
             inner_values = inner if isinstance(inner, list) else [inner]
             for inner_value in inner_values:
@@ -213,9 +215,3 @@ def _is_choice(component: type, name: str, text: str) -> bool:
     declared = [constraint for constraint in constraints if constraint not in (str, object)]
     has_free_text = len(declared) < len(constraints)
     return not has_free_text or any(make_constraint(constraint).is_satisfied_by(text) for constraint in declared)
-
-
-def _public_path(component: type) -> str:
-    """Return the import path without private modules, such as ``sklearn.cluster.FeatureAgglomeration``."""
-    modules = [part for part in component.__module__.split(".") if not part.startswith("_")]
-    return ".".join((*modules, component.__qualname__))

@@ -150,6 +150,7 @@ class Resolution:
         base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
         if faults or base is None or wrapper is None:
             return
+        # A published column is a learner with a method, so a method around a learner that the paper lacks has none.
         wrapper = replace(
             wrapper, params={**wrapper.params, **resolve_names(params)}, paper=wrapper.paper if base.paper else None
         )
@@ -159,7 +160,6 @@ class Resolution:
         self.columns.append(ExperimentColumn(base, wrapper, label))
 
     def _misfit(self, learner: type, params: Mapping[str, Any], method: Component) -> str | None:
-        """Return why the learner cannot be combined with this method, or None."""
         base, wrapper = build(learner, **params), self._methods.classes[method.name]
         if need := unmet_need(wrapper, base):
             message = f"{method.name} needs {need}, which {learner.__name__} does not have"

@@ -66,9 +66,9 @@ def _learner(component: type, params: Mapping[str, Any]) -> Any:
 
 
 def _method(component: type, params: Mapping[str, Any]) -> Any:
-    """Build the method with a learner that can do everything, so that any fault is the method's own."""
     from sklearn.tree import DecisionTreeClassifier
 
+    # The learner can do everything, so that any fault is the method's own.
     return build(component, DecisionTreeClassifier(), **params)
 
 
@@ -129,7 +129,9 @@ class Section:
                 hint = f"; any other by its import path, such as {self._kind.example}"
                 raise ProbcalError(unknown_name(word, type_name, self._kind.names.known(), hint) + OF_A_PLUGIN)
             builtin = builtin or Builtin(type_name, about="", label=name)
-            component = self._import_component(builtin.path)
+            component = trusted_class(builtin.path)
+            if misfit := self._kind.fault(component):
+                raise ProbcalError(misfit)
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
@@ -145,12 +147,6 @@ class Section:
                 self.valid_components[variant_component.name] = variant_component
                 if variant_component.shared_seed:
                     self._check_seed((*place, "shared_seed"), variant_component)
-
-    def _import_component(self, path: str) -> type:
-        component = trusted_class(path)
-        if misfit := self._kind.fault(component):
-            raise ProbcalError(misfit)
-        return component
 
     def _check_names(self, place: Place, name: str, variants: Mapping[str, Any]) -> None:
         word, report = self._kind.word, self._file.report
@@ -199,6 +195,7 @@ class Section:
         for parameter, value in params.items():
             companion_params = {name: params[name] for name in companions.get(parameter, ()) if name in params}
             message = self.fault(component, {**builtin.params, **companion_params, parameter: value}, True)
+            # Several parameters can have one fault, such as that two of them do not go together.
             if message is not None and message not in messages:
                 messages.add(message)
                 self._file.report((*places[parameter], parameter), message)

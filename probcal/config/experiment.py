@@ -86,7 +86,8 @@ class Experiment:
     def used_cards(self) -> tuple[Card, ...]:
         """Return the cards that the cells read: those of the data sets and of exceptions."""
         pairs = [self.with_overrides(card, column) for card in self.cards for column in self.columns]
-        return tuple(dict.fromkeys(card for card, _ in filter(None, pairs)))  # two cards may have the same name
+        # By equality and not by name, because two cards may have the same name.
+        return tuple(dict.fromkeys(card for card, _ in filter(None, pairs)))
 
     def select(
         self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
@@ -131,7 +132,8 @@ def find_config(name: str) -> Path:
     Raises ProbcalError when neither exists.
     """
     path = Path(name)
-    is_shipped = name in config_names() and not path.is_file()  # a folder of that name holds results, no experiment
+    # A folder of that name holds results and no experiment.
+    is_shipped = name in config_names() and not path.is_file()
     if not is_shipped and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
         return path
     if is_shipped:
@@ -153,6 +155,7 @@ def parse_experiment(file: YamlFile) -> Experiment:
     validation = Validation(ExperimentFile, file, card_of)
     resolution = Resolution(file, validation.faulty_places, card_of)
     check_splits(file, validation.faulty_places, card_of)
+    # Raises last, so that the faults of columns and splits are reported together with those of the model.
     content = validation.finish()
     return Experiment(
         name=content.name,

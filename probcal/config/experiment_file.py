@@ -123,6 +123,7 @@ def _card_faults(name: str, info: ValidationInfo) -> Faults:
 def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
     first_names: dict[str, str] = {}
     for index, name in enumerate(names):
+        # A path and a shipped name can be called alike, and a cell is named after its data set.
         first_name = first_names.setdefault(card_name(name), name)
         if first_name != name:
             yield (index,), f'"{name}" and "{first_name}" are both called "{card_name(name)}"; rename one'
@@ -192,15 +193,12 @@ Names = Annotated[_Several, BeforeValidator(as_list, json_schema_input_type=str 
 MethodEntries = Annotated[
     dict[str, _Parameters],
     BeforeValidator(
-        _method_with_parameters,
-        json_schema_input_type=Annotated[str, Field(examples=[*METHODS])] | _Settings,
+        _method_with_parameters, json_schema_input_type=Annotated[str, Field(examples=[*METHODS])] | _Settings
     ),
 ]
 """Method -> parameters that apply to one learner only."""
 Variants = Annotated[
-    dict[str, _Parameters],
-    Field(min_length=1),
-    BeforeValidator(_fill_empty, json_schema_input_type=_Settings),
+    dict[str, _Parameters], Field(min_length=1), BeforeValidator(_fill_empty, json_schema_input_type=_Settings)
 ]
 """Variant -> parameters that are merged over the entry's parameters."""
 

@@ -22,7 +22,7 @@ from probcal.components.classes import (
 )
 from probcal.components.nested import build
 from probcal.components.registry import Builtin
-from probcal.contract.suite import CheckOutcome, contract_checks
+from probcal.contract.suite import contract_checks
 from probcal.errors import ProbcalError, unknown_name
 from probcal.learners.registry import known_learners
 from probcal.methods.registry import known_methods
@@ -135,14 +135,10 @@ def test_components(
         for check in contract_checks(subject.estimator):
             outcome = check.outcome()
             counts[outcome.status] += 1
-            print_line(_line(str(check), outcome))
+            reason = f": {' '.join(outcome.reason.split())}" if outcome.reason else ""
+            print_line(f"{outcome.status:<14}  {check}{reason}")
             if tracebacks and outcome.traceback:
                 print_line(textwrap.indent(outcome.traceback.rstrip(), "    "))
         print_line(f"{counts['passed']} passed, {counts['failed']} failed, {counts['does not apply']} do not apply")
         success = success and not counts["failed"]
     return success
-
-
-def _line(claim: str, outcome: CheckOutcome) -> str:
-    reason = f": {' '.join(outcome.reason.split())}" if outcome.reason else ""
-    return f"{outcome.status:<14}  {claim}{reason}"

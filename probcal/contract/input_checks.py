@@ -20,7 +20,6 @@ from probcal.contract.subject import (
     DoesNotApply,
     Failed,
     FrameSpy,
-    Sample,
     Subject,
     contradictory_sample,
     fit,
@@ -44,6 +43,7 @@ def inputs_are_not_changed(subject: Subject) -> None:
     except ValueError as error:
         if weights is None or "weight" not in str(error).lower():
             raise
+        # A component may refuse weights. The checks of weights tell that.
         model = subject.fitted_copy(data)
     predictions_of(model, data.X_test)
     names = [name for name, values in inputs.items() if not np.array_equal(values, copies[name])]
@@ -251,20 +251,17 @@ def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> No
         raise DoesNotApply("it does not learn from a stream")
     subject.require_repeatable()
     for data in subject.samples():
-        model, labels = subject.fitted_copy(data), _labels(data)
+        labels = np.random.default_rng(3).choice(np.unique(data.y), len(data.X_test))
+        model = subject.fitted_copy(data)
         p = _stream_predictions(model, data.X_test, labels)
         for row in range(len(labels)):
+            # The next class, so that every label from the row on is another one.
             other_labels = np.where(np.arange(len(labels)) < row, labels, (labels + 1) % len(np.unique(data.y)))
             p_known, p_other = p[: row + 1], _stream_predictions(model, data.X_test, other_labels)[: row + 1]
             expectation = f"the same predictions of the rows up to {row} for any labels from {row} on"
             require_equal(p_known, p_other, expectation, "predict a row before you read its label or any later one")
 
 
-def _labels(data: Sample) -> np.ndarray:
-    """Return random labels, (n_test,)."""
-    return np.random.default_rng(3).choice(np.unique(data.y), len(data.X_test))
-
-
 def _stream_predictions(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Predict a stream with a copy, so that the state after one stream cannot affect another."""
+    # A copy, so that the state after one stream cannot affect another.
     return np.asarray(copy.deepcopy(model).predict_proba_online(X, y))

@@ -32,7 +32,8 @@ def fit_returns_the_estimator_itself(subject: Subject) -> None:
     options = {"X_test": data.X_test} if getattr(copy, "needs_test_rows", False) else {}
     result = copy.fit(data.X, data.y, **options)
     if result is not copy:
-        raise Failed("self", f"fit returned {_kind(result)}", "end fit with `return self`")
+        kind = "None" if result is None else f"another {type(result).__name__}"
+        raise Failed("self", f"fit returned {kind}", "end fit with `return self`")
 
 
 def classes_are_sorted(subject: Subject) -> None:
@@ -136,10 +137,6 @@ def check_probabilities(p: np.ndarray, advice: str = "scale or clip what predict
         raise Failed("probabilities that sum to 1 in every row", f"a row is off by {max_error:.3g}", advice)
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else f"another {type(value).__name__}"
-
-
 def the_same_seed_gives_the_same_predictions(subject: Subject) -> None:
     """Check that two fits of fresh copies with one seed agree to the last bit."""
     data = sample()
@@ -196,7 +193,7 @@ def _check_unchanged(old_hashes: dict[str, str], new_hashes: dict[str, str], ste
 
 
 def _parameter_hashes(estimator: Any) -> dict[str, str]:
-    """Return the hash of each parameter. An estimator is hashed unfitted, because a pipeline fits those it is given."""
+    # Estimators are hashed unfitted, because a pipeline fits those it is given.
     return {name: joblib.hash(clone(value, safe=False)) for name, value in estimator.get_params(deep=True).items()}
 
 

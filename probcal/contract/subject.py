@@ -240,6 +240,7 @@ def largest_difference(first: np.ndarray, second: np.ndarray) -> float:
     """Return the largest absolute difference. It is infinite if shapes differ or a NaN is on one side only."""
     if first.shape != second.shape or (np.isnan(first) != np.isnan(second)).any():
         return float("inf")
+    # ``initial`` serves empty arrays, of which there is no maximum.
     return float(np.nanmax(np.abs(first - second), initial=0.0))
 
 

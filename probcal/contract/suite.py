@@ -128,6 +128,7 @@ class Check:
         except Failed as failure:
             return CheckOutcome("failed", str(failure), traceback.format_exc())
         except (Exception, SystemExit) as error:  # a user's class may raise anything
+            # A missing package or Java keeps the component from being tried. A refused value is a result of the check.
             if isinstance(error, ProbcalError) and not isinstance(error, ValueError):
                 raise
             return CheckOutcome("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
@@ -136,7 +137,7 @@ class Check:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return the libraries with threads. To find them takes longer than many a check."""
+    # Cached, because finding them takes longer than many a check.
     return ThreadpoolController()
 
 

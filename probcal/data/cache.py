@@ -80,6 +80,7 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     except Exception:  # a damaged file may make a reader raise anything
         return None
     with suppress(OSError):  # the cache may be read-only
+        # ``_remove_unused`` goes by this time.
         os.utime(folder)
     return dataset
 
@@ -88,6 +89,7 @@ def _write_columns(X: pd.DataFrame, path: Path) -> None:
     """Write the columns of a data set: all numbers, and the codes and levels of each categorical column."""
     nominal = {name: column.cat for name, column in X.items() if isinstance(column.dtype, pd.CategoricalDtype)}
     columns = [[name, nominal[name].categories.tolist() if name in nominal else None] for name in X]
+    # JSON as bytes, so that the file needs no pickle, which could run code when it is read.
     text = np.frombuffer(json.dumps(columns).encode(), dtype=np.uint8)
     numbers = X.drop(columns=list(nominal)).to_numpy(np.float64).T
     codes = {f"codes{number}": column.codes.to_numpy() for number, column in enumerate(nominal.values())}
@@ -110,8 +112,8 @@ def _read_columns(folder: Path) -> pd.DataFrame:
 
 
 def _read_earlier(path: Path) -> pd.DataFrame:
-    """Read a Parquet file, which needs pyarrow. It forgets that a column without any value was nominal."""
     X = pd.read_parquet(path)
+    # A Parquet file forgets that a column without any value was nominal.
     empty_columns = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
     return X.astype(dict.fromkeys(empty_columns, pd.CategoricalDtype([])))
 
@@ -169,12 +171,12 @@ def _read_notes(folder: Path) -> Iterator[Note]:
 
 
 def _is_fingerprint(text: str) -> bool:
-    """Return whether the text is a fingerprint, so that it cannot be a path that leads out of the cache."""
+    # Anything else could be a path that leads out of the cache.
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def _write_dataset(dataset: Dataset, target: Path) -> None:
-    """Write the data set to a temporary folder and move it into place, so that a kill never leaves a part of it."""
+    # Written there and moved into place, so that a kill never leaves a part of it.
     temp_folder = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     try:
         new_folder = temp_folder / "new"
@@ -188,7 +190,9 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
         except OSError:
             if not target.exists():
                 raise
-            if read_cached(dataset.card, target.name) is None:  # damaged, not written by a faster process
+            # It is damaged, and was not written by a faster process.
+            if read_cached(dataset.card, target.name) is None:
+                # Moved away first, because a folder cannot replace a folder that is not empty.
                 os.replace(target, temp_folder / "damaged")
                 os.replace(new_folder, target)
     finally:
@@ -198,8 +202,10 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
 def _write_note(card: Card, note: Note) -> None:
     folder = _note_folder(card)
     folder.mkdir(parents=True, exist_ok=True)
+    # A path may hold bytes that are no UTF-8, which Python keeps as half surrogates.
     name = hashlib.sha256(note.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    temp_path = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
+    # Other processes may write the same note now.
+    temp_path = folder / f".{name}.{secrets.token_hex(4)}"
     temp_path.write_text(json.dumps(asdict(note)), encoding="utf-8")
     os.replace(temp_path, folder / f"{name}.json")
 

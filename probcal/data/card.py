@@ -305,6 +305,7 @@ class Card(_CardPart):
         exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             exclusions.add("task")
+        # These keys are newer than many caches, too.
         exclusions |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
         content = self.model_dump_json(exclude=exclusions)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
@@ -400,10 +401,12 @@ def read_card(path: Path) -> Card:
     """
     file = YamlFile.read(path)
     if problems := list(_unknown_card_faults(file, "like")):
-        raise FileProblems(file.path, [*file.problems, *problems])  # the card is not valid without the inherited keys
+        # Without the inherited keys the card is not valid, so nothing else can be checked.
+        raise FileProblems(file.path, [*file.problems, *problems])
     if like := file.data.get("like"):
         inherited_keys = _inherited_keys(str(like))
         if file.data.get("task", "binary") != "binary":
+            # Only a binary card has this key, and the inherited one would be a fault that nobody wrote.
             inherited_keys.pop("positive", None)
         file.data = {**inherited_keys, **file.data}
     if faults := list(_put_row_numbers(file)):

@@ -42,7 +42,6 @@ OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
 NESTED_KINDS: tuple[Kind, ...] = ("group_k_fold", "time_ordered", "chronological")
 """The kinds that can also decide on which training rows a method calibrates."""
 _NEWER_KEYS = ("file", "rows", "folds", "group", "order", "nested")
-"""Keys that are newer than many caches and results, which must stay valid."""
 EXPERIMENT_KINDS: tuple[Kind, ...] = (
     "holdout",
     "k_fold",
@@ -113,7 +112,7 @@ class Split(CardPart):
 
     @model_serializer(mode="wrap")
     def _drop_unused_keys(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of another kind of split that are newer than many caches and results."""
+        # Many caches and results are older than these keys and must stay valid.
         return {key: value for key, value in dump(self).items() if key not in _NEWER_KEYS or value not in (None, False)}
 
     @property
@@ -138,6 +137,7 @@ class Split(CardPart):
         if self.kind == "time_ordered":
             return n_rows - (self.folds or 0) * self.n_test_in_time(n_rows)
         if self.folds:
+            # Rounded up, because the largest fold leaves the fewest rows to train on.
             return n_rows - -(-n_rows // self.folds)
         return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
 
@@ -200,6 +200,7 @@ def read_row_numbers(path: Path) -> RowNumbers:
         if not isinstance(parts.get(part), list) or not parts[part]:
             raise DataError(f'{path}: needs the lists "train" and "test" of row numbers; "{part}" is none')
         for number in parts[part]:
+            # Not isinstance, because true is an int, too.
             if type(number) is not int or number < 0:
                 raise DataError(f'{path}: "{part}" holds {number!r}; rows are counted 0, 1, 2, ...')
             if number in part_by_number:

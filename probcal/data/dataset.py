@@ -58,6 +58,7 @@ class Dataset:
                 digest.update("\0".join(column.cat.categories).encode())
                 digest.update(column.cat.codes.to_numpy("<i4").tobytes())
             else:
+                # Fixed sizes and one order of bytes, so that every machine gets the same fingerprint.
                 values = column.to_numpy("<f8", copy=True)
                 values[np.isnan(values)] = np.nan  # one bit pattern for every NaN
                 values[values == 0] = 0.0  # one bit pattern for zero
@@ -108,6 +109,7 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     is_binary = card.task == "binary"
     y = np.isin(labels, card.positive_labels).astype(np.int8) if is_binary else _class_numbers(labels)
     dataset = Dataset(card, X, y, strata=_class_numbers(labels) if card.by_majority else None)
+    # Sources keep the same rows in different order, and a random split must not depend on it.
     if card.split.kind == "holdout":
         dataset = _in_sorted_order(dataset)
     check(dataset)
@@ -192,10 +194,7 @@ def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
 
 
 def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray | pd.Categorical:
-    """Return one finished column.
-
-    Each distinct value is converted only once, since KDD Cup 98 has 90 million values.
-    """
+    # Each distinct value is converted only once: KDD Cup 98 has 90 million values.
     codes, distinct = pd.factorize(values)  # -1 for missing, which selects the last element below
     if kind != "nominal":
         numbers = pd.to_numeric(pd.Series(list(distinct), dtype=object), errors="coerce")
@@ -241,6 +240,7 @@ def _in_sorted_order(dataset: Dataset) -> Dataset:
         for _, column in dataset.X.items()
     ]
     strata = dataset.strata
+    # lexsort sorts by its last key first.
     order = np.lexsort([dataset.y if strata is None else strata, *reversed(keys)])
     return Dataset(
         dataset.card,

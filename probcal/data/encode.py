@@ -71,6 +71,7 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
         if not self.levels_:
             return np.ascontiguousarray(scaled)
         widths = np.ones(len(self.names_), dtype=int)
+        # A column without a second level still has one column, of zeros.
         widths[list(self.levels_)] = [max(len(levels.indicated), 1) for levels in self.levels_.values()]
         ends = np.cumsum(widths)
         encoded = np.zeros((len(X), ends[-1]))
@@ -126,6 +127,7 @@ def _present_values(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.
     missing = np.isnan(numbers)
     has_missing = missing.any(axis=0)
     if len(numbers) and not has_missing.all():
+        # Each column lies in one piece and is summed as a single one below, so both ways round alike.
         yield ~has_missing, np.asfortranarray(numbers[:, ~has_missing])
     for column in np.flatnonzero(has_missing):
         values = numbers[~missing[:, column], column]

@@ -107,9 +107,9 @@ def obtain_once(card: Card) -> None:
 
 @contextmanager
 def _one_at_a_time(path: Path) -> Iterator[None]:
-    """Wait until no other process is inside. The wait only saves downloads, so without a lock this goes on."""
     lock = FileLock(path)
-    with suppress(OSError, HeldError):  # a cache that is read-only or has no locks, or a holder that hangs
+    # The wait only saves downloads. It is left out where the cache is read-only or has no locks, or a holder hangs.
+    with suppress(OSError, HeldError):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(_MOST_WAITING_SECONDS, markers=False)
     try:
@@ -181,6 +181,7 @@ def load(card: Card) -> Dataset:
     Raises DataError when the cache no longer holds these values. For an unbound card, raises MissingDataError when
     ``obtain`` has not been called for it on this machine.
     """
+    # Splits are seeded under another name, and the data are stored under the card's own.
     card = card.original
     if card.generator:
         raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
@@ -218,6 +219,7 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
         return LocatedDataset(_BUNDLED)
     if card.generator:
         return LocatedDataset(_GENERATED)
+    # The files that are there count, even where the cache has a data set of this card: somebody may have edited them.
     if (folder or card.own_folder) and (paths := original_paths(card, folder)):
         return _find_by_contents(card, folder, paths)
     locations = {location.fingerprint or str(location.folder): location for location in _earlier_sources(card)}
@@ -275,8 +277,8 @@ def _missing_files_advice(card: Card, folder: Path | None) -> str:
 
 
 def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
-    """Return the data set of the original files, and a note with the digest of the very bytes that were read."""
     digests: dict[Path, str] = {}
+    # The digests are of the very bytes that are read, whatever becomes of the files meanwhile.
     rows = read_original_files(card, folder, digests)
     try:
         dataset = assemble(card, rows)

@@ -40,7 +40,8 @@ def prepare_columns(preparation: Preparation, X: pd.DataFrame) -> tuple[pd.DataF
         is_complete = ~X.isna().to_numpy().any(axis=1)
         X = X[is_complete].reset_index(drop=True)
     numeric = [name for name, column in X.items() if not isinstance(column.dtype, pd.CategoricalDtype)]
-    numbers = np.ascontiguousarray(X[numeric].to_numpy(np.float64))  # sums row by row, so the same on every machine
+    # Sums then go row by row, so that they are the same on every machine.
+    numbers = np.ascontiguousarray(X[numeric].to_numpy(np.float64))
     if preparation.missing == "column_mean":
         numbers = _fill_means(numbers)
     if preparation.scale == "all_rows":

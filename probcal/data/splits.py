@@ -77,6 +77,7 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
         groups = _numbers(X, split.group, name)
         if (n_groups := len(np.unique(groups))) < folds:
             raise DataError(f"{name}: column {split.group!r} has {n_groups} groups, too few for {folds} folds")
+    # scikit-learn takes seeds below 2**32 only.
     random_state = stream_seed(seed, "folds", name, repetition) % 2**32
     splitter = splitters[split.kind](folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
@@ -115,7 +116,6 @@ def _of_fold(folds: np.ndarray, fold: int) -> Rows:
 
 
 def _in_time(split: Split, name: str, X: pd.DataFrame, part: int) -> Rows:
-    """Return the rows before a part in order of time, and those of the part. Equal times keep the rows' order."""
     n_rows, n_test = len(X), split.n_test_in_time(len(X))
     order = np.arange(n_rows) if split.order is None else np.argsort(_numbers(X, split.order, name), kind="stable")
     start = n_rows - ((split.folds or 1) - part) * n_test

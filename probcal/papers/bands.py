@@ -128,7 +128,8 @@ class Band:
 
 @functools.cache
 def _t_quantile(degrees: int) -> float:
-    from scipy.special import stdtrit  # imported late, because most tables do not need it and it takes .2 s
+    # Imported late, because most tables do not need it and it takes .2 s.
+    from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 1 - LEVEL / 2))
 
@@ -145,4 +146,5 @@ def difference_in_units(number: float, published: float, decimals: int) -> float
     if math.isinf(number) or math.isinf(published):
         return 0.0 if number == published else number - published
     scale = 10**decimals
+    # Both rounded, because a number such as .460 times 1000 is no whole number in binary.
     return float(round(number * scale) - round(published * scale))

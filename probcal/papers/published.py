@@ -104,6 +104,7 @@ class Claim(BaseModel):
 
     def partial_claim(self, datasets: tuple[str, ...], share: float) -> Claim:
         """Return the claim for ``datasets`` only, with the ``share`` of a required number, rounded up."""
+        # Less a little, because a share such as 1/3 times 3 may be rounded above a whole number.
         at_least = self.at_least if isinstance(self.at_least, str) else math.ceil(share * self.at_least - 1e-9)
         return self.model_copy(update={"datasets": datasets, "at_least": at_least})
 
@@ -304,6 +305,7 @@ class PublishedPaper:
         Raises UnknownPaper.
         """
         folder = folder_of(name)
+        # A fault of our own file is a bug, and its traceback tells more. The file of a plugin may hold anything.
         if PAPERS in folder.parents:
             return _read_paper(folder, name)
         try:

@@ -52,6 +52,7 @@ def typed_numbers(column: pa.ChunkedArray) -> Floats:
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
     if pa.types.is_float32(array.type) or pa.types.is_decimal(array.type):
+        # By way of text, because the float64 nearest to a float32 .1 is another number than .1.
         array = array.cast(pa.large_string())
     return np.array(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
 
@@ -96,6 +97,7 @@ class NewColumn:
             return typed_days(column)
         if plan.kind == "number" and is_number(column.type):
             values = typed_numbers(column)
+            # Typed numbers have no sign that says whether 5 stands for 5 % or for 5.
             if plan.form.percent and (values > 1).any():
                 row = int(np.argmax(values > 1))
                 raise DataError(

@@ -55,6 +55,7 @@ def parse_dates(texts: pa.Array, order: DateOrder) -> Floats:
     Times without a zone are taken as UTC. A time zone counts.
     """
     days = np.full(len(texts), np.nan)
+    # A pattern on very long texts takes time, and no date is that long.
     short = pc.if_else(pc.less_equal(pc.binary_length(texts), _LONGEST), texts, pa.scalar(None, TEXT))
     for pattern in _PATTERNS[order]:
         parts = pc.extract_regex(short, f"(?i)^{pattern}$")
@@ -100,6 +101,7 @@ def _days(parts: pa.StructArray) -> Floats:
         month = np.asarray(indices.cast(pa.float64()).fill_null(-1).to_numpy(zero_copy_only=False)) + 1
     year, hour, minute, second = (_part(parts, name, 0) for name in ("year", "hour", "minute", "second"))
     is_sound = np.asarray(parts.is_valid().to_numpy(zero_copy_only=False))
+    # 24:00 is the end of a day, and second 60 is a leap second.
     is_sound = is_sound & (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (hour <= 24) & (minute < 60)
     is_sound &= (second < 61) & (60 * hour + minute + second / 60 <= 24 * 60)
     first = np.where(is_sound, (year - 1970) * 12 + month - 1, 0).astype(np.int64).astype("datetime64[M]")
@@ -144,6 +146,7 @@ def typed_days(column: pa.ChunkedArray) -> Floats:
     per_day = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
     array = column.combine_chunks()
     ticks = array.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    # Divided as whole numbers, because a float cannot hold the nanoseconds since 1970.
     whole, rest = np.divmod(ticks, per_day)
     return np.where(array.is_null().to_numpy(zero_copy_only=False), np.nan, whole + rest / per_day)
 

@@ -75,6 +75,7 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     table = None if delimiter is None else _read_fast(text, delimiter, len(header))
     columns = [] if table is None else [column.slice(1) for column in table.columns]
+    # pyarrow tells no line numbers. They are known where every line is a row, or else the exact reader finds them.
     lines = _simple_lines(text, lines_before, 0 if table is None else len(table))
     if table is None or lines is None:
         records = _records(text, delimiter or ",", path, lines_before)
@@ -98,7 +99,8 @@ def _read_fast(text: str, delimiter: str, width: int) -> pa.Table | None:
             pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
             pa.csv.ConvertOptions(column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False),
         )
-    except (pa.ArrowException, ValueError):  # lines of different lengths: the exact reader names the line
+    except (pa.ArrowException, ValueError):
+        # Lines have different lengths. The exact reader names the first of them.
         return None
 
 
@@ -106,6 +108,7 @@ def _has_plain_quotes(content: bytes, delimiter: str) -> bool:
     """Return whether every quotation mark encloses a whole field or is doubled, so that all readers agree."""
     if b'"' not in content:
         return True
+    # A doubled mark stands for one mark inside a field and opens or ends nothing.
     codes = np.frombuffer(content.replace(b'""', b""), dtype=np.uint8)
     positions = np.flatnonzero(codes == ord('"'))
     if len(positions) % 2 or not delimiter.isascii():

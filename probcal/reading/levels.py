@@ -80,6 +80,7 @@ def _loose_key(level: str) -> str:
     text = "".join(text.split()).strip("\"'.") or text
     if not any(letter.isdigit() for letter in text):
         text = text.replace("-", "").replace("_", "") or text
+    # A decimal comma is another spelling of a decimal point.
     return _value(re.sub(r"(?<=[0-9]),(?=[0-9]+$)", ".", text))
 
 

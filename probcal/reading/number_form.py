@@ -102,8 +102,10 @@ def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
     plain = _without_sign(normalised(texts), form)
     text, is_number = plain, pc.match_substring_regex(plain, _plain(form.mark))
     if form.group:
-        is_grouped = pc.match_substring_regex(plain, _grouped(form.mark, form.group))
-        is_long = pc.match_substring_regex(plain, _long(form.mark))
+        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{form.group}][0-9]{{3}})+(?:[{form.mark}][0-9]+)?$"
+        is_grouped = pc.match_substring_regex(plain, grouped)
+        # Beside grouped numbers, a number of thousands without grouping is written in another way.
+        is_long = pc.match_substring_regex(plain, rf"^[-+]?[0-9]{{4,}}(?:[{form.mark}].*)?$")
         is_number = pc.or_(is_grouped, pc.and_(is_number, pc.invert(is_long)))
         text = pc.replace_substring(plain, form.group, "")
     text = pc.replace_substring(text, ",", ".") if form.mark == "," else text
@@ -112,12 +114,14 @@ def parse_numbers(texts: pa.Array, form: NumberForm) -> Floats:
         text = pc.binary_join_element_wise(text, pa.scalar("e-2", TEXT), pa.scalar("", TEXT))
     values = pc.cast(pc.if_else(is_number, text, pa.scalar(None, TEXT)), pa.float64())
     numbers = np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    # A number beyond the largest float is no number that can be computed with.
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers
 
 
 def normalised(texts: pa.Array) -> pa.Array:
     """Return ``texts`` with one character for several that look alike: minus, blank, apostrophe. Long ones are null."""
+    # A character takes at most four bytes.
     short = pc.less_equal(pc.binary_length(texts), 4 * _LONGEST)
     texts = texts if pc.all(short).as_py() is not False else pc.if_else(short, texts, pa.scalar(None, TEXT))
     if pc.all(pc.string_is_ascii(texts)).as_py() is not False:
@@ -127,15 +131,6 @@ def normalised(texts: pa.Array) -> pa.Array:
 
 def _plain(mark: str) -> str:
     return rf"^[-+]?(?:[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][-+]?[0-9]+)?$"
-
-
-def _long(mark: str) -> str:
-    """Match a plain number of thousands without grouping. Beside grouped ones it is written in another way."""
-    return rf"^[-+]?[0-9]{{4,}}(?:[{mark}].*)?$"
-
-
-def _grouped(mark: str, group: str) -> str:
-    return rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{group}][0-9]{{3}})+(?:[{mark}][0-9]+)?$"
 
 
 def _without_sign(texts: pa.Array, form: NumberForm) -> pa.Array:
@@ -210,7 +205,6 @@ def _holds(texts: pa.Array, part: str) -> bool:
 
 
 def _sign_of(text: str, mark: Mark) -> NumberForm | None:
-    """Return the currency or per-cent sign of a text, or None."""
     text = text[:_LONGEST]
     if text.endswith("%"):
         return NumberForm(mark, percent=True)

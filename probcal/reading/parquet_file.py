@@ -41,7 +41,8 @@ def read_parquet_columns(content: bytes, path: Path) -> tuple[list[str], list[pa
             raise _too_large(path)
         delta = {chunk.path_in_schema for chunk in chunks if any("DELTA" in name for name in chunk.encodings)}
         texts = [name for name in flat if is_text(schema.field(name).type)]
-        levels = [name for name in texts if name not in delta]  # pyarrow cannot give the others as levels
+        # pyarrow cannot give texts of this encoding as levels.
+        levels = [name for name in texts if name not in delta]
         columns = _decode(content, flat, levels, path, _BATCH if levels == texts else _SMALL_BATCH)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
@@ -61,14 +62,7 @@ def _is_flat(kind: pa.DataType) -> bool:
 
 
 def _is_period(kind: pa.DataType) -> bool:
-    """Return whether the values are periods of pandas, such as months."""
     return isinstance(kind, pa.BaseExtensionType) and kind.extension_name == "pandas.period"
-
-
-def _period_texts(column: pa.Array) -> pa.Array:
-    """Return periods as pandas writes them to CSV: ``2026-01``."""
-    periods = column.to_pandas()
-    return pa.array(periods.astype(str).where(periods.notna(), None), pa.string(), from_pandas=True)
 
 
 def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_rows: int) -> dict[str, pa.ChunkedArray]:
@@ -80,16 +74,22 @@ def _decode(content: bytes, flat: list[str], levels: list[str], path: Path, n_ro
         for batch in file.iter_batches(n_rows, columns=flat, use_threads=False):
             for name, column in zip(batch.schema.names, batch.columns, strict=True):
                 if pa.types.is_dictionary(column.type):
+                    # The batches of a row group share their levels, so these count once.
                     level_size = column.dictionary.nbytes
                     size += column.indices.nbytes + (level_size if level_size != dictionaries.get(name) else 0)
                     dictionaries[name] = level_size
                 else:
-                    column = _period_texts(column) if _is_period(column.type) else column
+                    if _is_period(column.type):
+                        # As pandas writes them to CSV: ``2026-01``.
+                        periods = column.to_pandas()
+                        texts = periods.astype(str).where(periods.notna(), None)
+                        column = pa.array(texts, pa.string(), from_pandas=True)
                     size += column.nbytes
                     column = column.dictionary_encode() if is_text(column.type) else column
                 chunks[name].append(column)
             if size > limit:
                 raise _too_large(path)
+            # Every batch brings its own levels, so many batches would hold the same texts many times.
             if sum(map(len, chunks.values())) > 64 * len(flat):
                 chunks = {name: [_joined(parts)] for name, parts in chunks.items()}
     return {name: pa.chunked_array([_joined(parts)]) for name, parts in chunks.items() if parts}

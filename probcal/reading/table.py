@@ -132,10 +132,12 @@ def read_table(source: str) -> UserTable:
     name = "stdin" if source == STANDARD_INPUT else stem.stem
     if not content.strip():
         raise DataError(f"{path}: is empty")
+    # By the content and not by the name, since standard input has none.
     if content.startswith(b"PAR1"):
         names, columns = read_parquet_columns(content, path)
         table = UserTable(name, origin, names, columns, ["a Parquet file"], digest=digest)
     elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):
+        # Nulls are removed above, because UTF-16 has one in every second byte.
         table = _read_arff(content, path, name, origin, digest)
     else:
         names, columns, notes, separator, lines = read_delimited_text(content, path)

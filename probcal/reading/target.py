@@ -101,6 +101,7 @@ def read_target(
             raise DataError(f'--positive: {column} holds no "{positive}"{hint} (it has: {join_first(distinct, 10)})')
         positive_label: str | None = positive
     elif len(distinct) == 2:
+        # Reversed, because min takes the first of equals, and of equally frequent labels the later one is positive.
         positive_label = min(reversed(distinct), key=lambda label: counts[label])
     else:
         positive_label = None

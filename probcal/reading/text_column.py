@@ -73,6 +73,7 @@ class TextColumn:
             values = np.array(pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
         except pa.ArrowInvalid:
             return None
+        # A cast takes inf and nan for numbers, and a column of such words is a category.
         is_sound = (
             np.isfinite(values) if not texts.null_count else np.isfinite(values) | texts.is_null().to_numpy(False)
         )
@@ -90,10 +91,12 @@ class TextColumn:
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         levels = [" ".join(text.split()) for text in encoded.dictionary.to_pylist()]
         code_of: dict[str, int] = {}
+        # Two texts that differ by blanks within them are one level.
         level_codes = [code_of.setdefault(level, len(code_of)) if level else -1 for level in levels]
         codes = np.array([*level_codes, -1], dtype=np.int64)[codes]
         if self._codes is not None:
             codes = np.append(codes, -1)[self._codes]
+            # A file may declare levels that no row has.
             used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(code_of)))
             if len(used) < len(code_of):
                 new_codes = np.full(len(code_of) + 1, -1)
@@ -176,5 +179,5 @@ def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _has_blanks(values: pa.Array) -> bool:
-    """Return whether a text begins or ends with what may be a blank. Most files have none, and trimming is slow."""
+    # Most files have none, and trimming is slow.
     return bool(pc.any(pc.match_substring_regex(values, r"^[^!-~]|[^!-~]$")).as_py())

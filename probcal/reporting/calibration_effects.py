@@ -65,6 +65,7 @@ def effects_of(stored: StoredExperiment, results: Results) -> list[CalibrationEf
 
 def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequence[Stages]) -> CalibrationEffect:
     all_ratios = [loss_ratios(stages) for stages in cell_stages]
+    # The parameters that all splits have, so that each mean is over the same splits.
     parameters = sorted(set.intersection(*map(set, all_ratios))) if all_ratios else []
     ratios = [[cell_ratios[parameter] for parameter in parameters] for cell_ratios in all_ratios]
     errors = [stages[ERROR_METRIC] for stages in cell_stages if len(stages.get(ERROR_METRIC, ())) == 2]

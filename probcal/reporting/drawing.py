@@ -38,10 +38,13 @@ _STYLE = {
     "axes.titlesize": 9,
     "figure.titlesize": 9,
     "text.parse_math": False,  # a title may hold two dollar signs
+    # Text stays text, which can be searched.
     "svg.fonttype": "none",
+    # Without it, ids in an SVG file are random.
     "svg.hashsalt": "probcal",
 }
 _SAVE_OPTIONS: dict[str, dict[str, Any]] = {
+    # No names of versions and no dates, so that equal figures are equal files.
     "png": {"dpi": 200, "metadata": {"Software": None}},
     "svg": {"metadata": {"Date": None, "Creator": None}},
 }
@@ -58,6 +61,7 @@ def draw_styled(figures: Iterator[tuple[str, Figure]], function: Callable[[str, 
     Outside, the user's settings apply.
     """
     while True:
+        # Around each figure and not around all, because the caller's code runs between them.
         with drawing_style():
             pair = next(figures, None)
             if pair is None:
@@ -138,6 +142,7 @@ def _spread_places(places: list[float], size: float) -> list[float]:
     while overlaps := [
         i for i, (low, high) in enumerate(pairwise(groups)) if spread(high)[0] - spread(low)[-1] < size * (1 - 1e-9)
     ]:
+        # One at a time, because joining two groups moves their places.
         first = overlaps[0]
         groups[first : first + 2] = [groups[first] + groups[first + 1]]
     return [place for group in groups for place in spread(group)]
@@ -206,6 +211,7 @@ def styles_of(groups: Mapping[ResultColumn, str]) -> dict[ResultColumn, LineStyl
     for column, group in groups.items():
         number = numbers.setdefault(column.method, len(numbers))
         if (group, number) in group_numbers:
+            # Another column of this group has the style of the method already.
             number = numbers.setdefault((column.learner, column.method), len(numbers))
         group_numbers.add((group, number))
         styles[column] = LineStyle(number)

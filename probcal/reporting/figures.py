@@ -103,8 +103,8 @@ def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list
 
 
 def _save_with_own_name(folder: Path, taken: set[str], name: str, figure: Figure) -> list[Path]:
-    """Number a figure whose name is that of an earlier one, also where the system ignores case, as on macOS."""
     candidates = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    # Names that differ by case only are one name on some systems, such as macOS.
     own_name = next(one for one in candidates if one.casefold() not in taken)
     taken.add(own_name.casefold())
     return save_figure(figure, folder / own_name)

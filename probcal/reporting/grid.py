@@ -98,7 +98,7 @@ _LATEX_ESCAPES = {
 
 
 def _escape_markdown(text: str) -> str:
-    """Return ``text`` without mark-up. [ stays, since only what follows ] makes a link or an image of it."""
+    # [ stays, since only what follows ] makes a link or an image of it.
     return re.sub(r"([\\|*`<]|(?<=\])[(\[:])", r"\\\1", text)
 
 

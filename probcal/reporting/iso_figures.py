@@ -49,6 +49,7 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, is_whole:
             line_numbers.remove(index)
             pieces.append(open_lines[index])
             end = _box_place(open_lines[index][-1], low, high)
+            # The box has four sides, so places count modulo 4, and corners up to 7 cover one more turn.
             distances = [(start - end) % 4 for start in starts]
             index = int(np.argmin(distances))
             corner_numbers = [number for number in range(1, 8) if end < number < end + distances[index]]
@@ -63,13 +64,15 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, is_whole:
 def contains_points(path: Path, points: np.ndarray) -> np.ndarray:
     """Return (n,) bool: which of ``points``, (n, 2), lie in a region."""
     is_inside = np.zeros(len(points), dtype=bool)
-    for outline in path.to_polygons():  # an outline within another is a hole, and one within a hole an island
+    # An outline within another is a hole, and one within a hole is an island.
+    for outline in path.to_polygons():
         is_inside ^= Path(outline).contains_points(points)
     return is_inside
 
 
 def _signed_area(outline: np.ndarray) -> float:
     """Return the signed area, negative where the outline runs clockwise, with its left outside."""
+    # Moved to the origin first, because areas far from it are differences of large products.
     x, y = (outline - outline[0]).T
     return float(x @ np.roll(y, -1) - np.roll(x, -1) @ y) / 2
 
@@ -109,6 +112,7 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     missing_texts = []
     for number, (_, text, colour) in enumerate(lines):
         half_size = np.array([0.34 * size * len(text) + 1, 0.62 * size])
+        # The own line is no obstacle, because its label lies on it.
         obstacles = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
         best: tuple[np.ndarray, float, np.ndarray] | None = None
         best_score = -math.inf
@@ -143,6 +147,7 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             horizontalalignment="center", verticalalignment="center_baseline",
             bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}, zorder=5,
         )  # fmt: skip
+        # The layout would otherwise move the axes, and the label would leave its line.
         label.set_in_layout(False)
     return missing_texts
 
@@ -280,6 +285,7 @@ def label_levels(axes: Axes, sweep: Sweep, drawing: LevelDrawing) -> None:
     """
     few_levels = len(drawing.labels) <= FEW_LEVELS
     all_rows = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
+    # A label cannot keep clear of many rows.
     rows = all_rows[: 0 if len(all_rows) > 2 * _FEW_ROWS else None]
     missing_texts = label_lines(axes, drawing.labels, 7.5 if few_levels else 6.5, rows)
     if missing_texts and not drawing.is_crowded:
@@ -302,6 +308,7 @@ def level_text(level: float) -> str:
 
 def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
     """Hatch the contradictions, and return whether there are any."""
+    # The middles of the cells of a grid, so that no place lies on a side of the box.
     x, y = np.meshgrid(*np.linspace(*box, 2 * _GRID_SIZE + 1)[1::2].T)
     places = np.column_stack([x.ravel(), y.ravel()])
     has_hatching = False
@@ -313,6 +320,7 @@ def _hatch(axes: Axes, sweep: Sweep, levels: Sequence[float], box: Box) -> bool:
             continue
         patch = PathPatch(lower_negative, facecolor="#CC79A7", edgecolor="#7A1F56", linewidth=0, hatch="////", zorder=2)
         axes.add_patch(patch)
+        # matplotlib cuts the two regions, so no outline of their common part is needed.
         patch.set_clip_path(higher_positive, axes.transData)
         has_hatching = True
     return has_hatching

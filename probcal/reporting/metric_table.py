@@ -116,6 +116,7 @@ def mean_texts(
     bold_indices: set[int] = set()
     for group in group_by(range(len(columns)), lambda index: columns[index].group).values():
         means = {index: summaries[index].mean for index in group}
+        # The only number of a group is not the best of anything.
         if sum(mean is not None for mean in means.values()) > 1:
             bold_indices |= best_of(means, metric)
     texts = []
@@ -169,6 +170,7 @@ def agreement_text(
     random_splits: list[bool] = []
     n_not_judged = 0
     tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
+    # A tolerance below the printed decimals would be shown as 0.
     if not float(tolerance):
         tolerance = f"{table.tolerance:g}"
     split = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"

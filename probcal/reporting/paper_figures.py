@@ -109,6 +109,7 @@ def error_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
         axes.hlines(error_after, x - width / 2, x + width / 2, color="black", linewidth=1.4)
         if len(effect.errors) > 1:
             axes.errorbar(x, error_before, effect.errors[:, 0].std(ddof=1), color=GREY, linewidth=1, capsize=2)
+    # A line without points, only for the legend.
     (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_ylim(bottom=0)
@@ -137,6 +138,7 @@ def ratio_figure(title: str, effects: list[CalibrationEffect]) -> Figure:
         axes.set_xlim(0, max(effect.parameters[-1] for effect in subset))
         axes.set_xlabel("Loss parameter p (false positive p, false negative 1 - p)")
         axes.spines[["top", "right"]].set_visible(False)
+    # Names come last, because their places depend on the limits that the panels share.
     for axes in figure.axes:
         name_lines(axes)
     figure.axes[0].set_ylabel("Loss after calibration / loss before")
@@ -177,6 +179,7 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
 
 def _draw_martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
     for curve in panels.martingales:
+        # Solid, because all martingales of a panel are of one variant.
         options = {**styles[curve.method].curve_options(), "linestyle": "-"}
         axes.plot(curve.x, curve.y, label=curve.column.label, **options)
     axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)

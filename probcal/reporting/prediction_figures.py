@@ -95,6 +95,7 @@ def _curves_figure(
     """Draw one line for each column, in a panel for each group. Large groups are cut into parts of nearly one size."""
     panels = []
     for group, members in group_by(pictures, lambda picture: groups[picture.column]).items():
+        # Parts of nearly one size: eight lines become four and four, not seven and one.
         part = math.ceil(len(members) / math.ceil(len(members) / _MOST_LINES))
         panels += [(group, members[first : first + part]) for first in range(0, len(members), part)]
     width, height = _SQUARE_SIZE if kind in (RELIABILITY, ROC) else _COST_SIZE
@@ -166,6 +167,7 @@ def _score_figure(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
     for axes in all_axes[len(pictures) :]:
         axes.set_visible(False)
     for axes in all_axes[len(pictures) - n_columns : len(pictures)]:
+        # Shared axes have numbers in the last row only, which may not be full. So the lowest panels get them.
         axes.tick_params(labelbottom=True)
     top = any(picture.entry.top_label for picture in pictures)
     figure.supylabel("Share of right, of wrong" if top else "Share of each class", fontsize="medium")

@@ -88,6 +88,7 @@ def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
     if row.folds:
         return max(1.0, n_splits / row.folds)
     n_train, n_test = cell.n_train or 0, cell.n_test or 0
+    # Results of earlier versions lack the numbers of rows. Then every split is taken to test every row.
     share = n_test / (n_train + n_test) if n_test else 1.0
     return max(1.0, n_splits * share / (1 - (1 - share) ** n_splits))
 
@@ -142,7 +143,8 @@ def roc_curve(predictions: StoredPredictions, points: int = MOST_POINTS) -> RocC
     if not rows.has_both_classes():
         return None
     totals = (np.rint(rows.up_to(labels)).astype(np.int64) for labels in (1 - rows.y, rows.y))
-    negative, positive = (counts[-1] - counts[::-1] for counts in totals)  # from the largest prediction down
+    # From the largest prediction down.
+    negative, positive = (counts[-1] - counts[::-1] for counts in totals)
     places = _select_points(negative, positive, points)
     return RocCurve(negative[places], positive[places])
 
@@ -171,6 +173,7 @@ def _select_points(negative: Counts, positive: Counts, points: int) -> Counts:
         return all_places
     corners = select_even(hull_places(negative, positive), points)
     n_left = points - len(corners)
+    # Two more, because the first and the last point are corners already.
     return np.union1d(corners, select_even(all_places, n_left + 2)) if n_left else corners
 
 
@@ -466,6 +469,7 @@ def pictures_of(store: Store, stored: StoredExperiment, results: Results, keep: 
             entry, reason = _find_entry(cells, estimates, stored_entries.get((row.name, column.learner, column.method)))
             if entry is not None:
                 pictures.figures.append(PredictionFigure(row, column, entry))
+                # A picture of some splits is not stored, because it would later stand for all of them.
                 entries += [entry] if not reason else []
                 has_new = has_new or estimates is not None
             if reason:
@@ -501,6 +505,7 @@ def _find_entry(
     if not cells:
         return None, ""
     digest = _digest(cells)
+    # Predictions first: what is computed from them needs no trust in a file.
     if estimates is not None and estimates.n_splits == len(cells):
         return Entry.of(estimates, digest), ""
     if stored_entry is not None and stored_entry.digest == digest:
@@ -513,7 +518,6 @@ def _find_entry(
 
 
 def _is_possible(entry: Entry, cells: list[CellResult]) -> bool:
-    """Return whether bins, histogram and ROC curve of ``entry`` have the numbers of rows of the stored ``cells``."""
     n_rows, n_positive = sum((cell.predictions or {})["rows"] for cell in cells), sum(entry.positive)
     counts = (n_rows - n_positive, n_positive)
     parts = [entry.scores, *([entry.roc] if entry.roc else [])]

@@ -223,15 +223,13 @@ def _dataset_lines(
     our_lines: Callable[[PaperExperiment, str, Row], Lines],
     paper_lines: Callable[[str], Lines],
 ) -> Lines:
-    """Return for each data set its title, ``our_lines`` of each reading in each experiment, and ``paper_lines``.
-
-    The paper's data sets come first, in its order.
-    """
+    """Return for each data set its title, ``our_lines`` of each reading in each experiment, and ``paper_lines``."""
     titles: dict[str, str] = {}
     for experiment in experiments:
         for row in experiment.stored.datasets:
             titles.setdefault(row.paper_dataset, row.title)
     lines = []
+    # The paper's data sets come first, in its order.
     for dataset in sorted(titles, key=[*published.titles, *titles].index):
         lines.append([Text(titles[dataset]), *[Text()] * width])
         for experiment in experiments:

@@ -63,6 +63,7 @@ def _stage_curve(title: str, splits: list[list[float]]) -> StageCurve:
     n_stages = max(map(len, splits))
     # a method that stops early keeps its last value
     values = np.array([split + split[-1:] * (n_stages - len(split)) for split in splits])
+    # The spread of infinite values is NaN, which the figure leaves out.
     with np.errstate(invalid="ignore"):
         sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
     return StageCurve(title, values.mean(axis=0), sd, len(values))
@@ -238,6 +239,7 @@ def box_of(sweeps: Sequence[Sweep]) -> Box:
     low, high = (edge(np.concatenate(lines or rows), axis=0) for edge in (np.min, np.max))
     low = np.where(ends.min(axis=0) <= low, low, np.concatenate([low[None], *rows]).min(axis=0))
     high = np.where(ends.max(axis=0) >= high, high, np.concatenate([high[None], *rows]).max(axis=0))
+    # A single point still needs axes of some width.
     return low, np.where(high > low, high, low + 1)
 
 
@@ -300,6 +302,7 @@ def _includes(first: Sweep, second: Sweep) -> bool:
     """Return whether ``first`` has all lines of ``second``, apart from the randomness of a learner."""
 
     def settings(column: ResultColumn) -> dict[str, Any]:
+        # ``answer`` chooses between levels at one place and moves no line.
         params = {name: value for name, value in column.settings.get("params", {}).items() if name != "answer"}
         return {**column.settings, "params": params}
 

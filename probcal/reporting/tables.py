@@ -115,12 +115,10 @@ def _header(name: Metric) -> str:
 
 
 def _agreement_notes(all_results: Sequence[MetricResults]) -> list[str]:
-    """Return the agreement of all metrics in one line, judged as ``probcal check`` does.
-
-    A table with a seed is compared with the repetition of that seed only.
-    """
+    """Return the agreement of all metrics in one line, judged as ``probcal check`` does."""
     counts, restrictions = [], dict[str, None]()
     for one in all_results:
+        # A table with a seed is compared with the repetition of that seed only.
         verdicts = [one.verdict(row, column) for row in one.stored.datasets for column in one.stored.columns]
         if hits := [verdict.in_band for verdict in verdicts if verdict is not None]:
             counts.append(f"{resolve_metric(one.metric).short} {sum(hits)} of {len(hits)}")
@@ -168,5 +166,6 @@ def tables(store: Store) -> list[Grid]:
         else None,
     )
     skip_notes = set(override_notes(stored, only_skips=True))
+    # Once is enough: the same cells are skipped in every table.
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, stored, results, published)

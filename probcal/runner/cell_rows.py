@@ -80,6 +80,7 @@ def _rows(
         if split.nested:
             train_keys = nested_rows.keys_of(split, card.name, X)[train]
         if split.column is not None:
+            # The groups or times of the rows are no input of a learner.
             X = X.drop(columns=split.column)
         fits = _shared_fits(split, card, dataset, X, number, is_whole=encoding == "native" and max_rows is None)
     else:
@@ -113,13 +114,11 @@ def _parts(split: Split, card: Card, dataset: Dataset, number: int, seed: int) -
 
 
 def _limit_rows(split: Split, card: Card, parts: Parts, number: int, seed: int, limit: int) -> Parts:
-    """Return at most ``limit`` rows of each part: the nearest in time, or rows drawn at random, in their order.
-
-    They are drawn, because the rows of one class may lie together.
-    """
+    """Return at most ``limit`` rows of each part: the nearest in time, or random ones, in their order."""
     train, test = parts
     if split.kind in ("time_ordered", "chronological"):
         return train[-limit:], test[:limit]
+    # Drawn, because the rows of one class may lie together.
     random = np.random.default_rng(stream_seed(seed, "some", card.name, number))
     train, test = (np.sort(random.permutation(len(part))[:limit]) for part in parts)
     return parts[0][train], parts[1][test]

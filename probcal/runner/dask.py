@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
-ANSWER_SECONDS = 15.0  # a scheduler that is stopped keeps its connections, and a slow import can take this long
+# A scheduler that is stopped keeps its connections, and a slow import can take this long.
+ANSWER_SECONDS = 15.0
 LOSSES = 3  # times that a cell may lose all workers that it could run on
 _identities, _obtain_once = cache(identity.Identities), cache(obtain_once)
 _pool: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
-Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)  # multiprocessing would wait for them
+# Before multiprocessing waits for these processes, as it does at the end of an interpreter.
+Finalize(None, lambda: list(map(Worker.end, _pool)), exitpriority=1)
 
 
 @contextmanager
@@ -51,10 +53,13 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
 
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
-    setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
+    # Threads are enough, because each cell has a process anyway.
+    setup = {"processes": False, "dashboard_address": None, "memory_limit": 0}
     with LocalCluster(options.workers, 1, **setup) if options.workers else nullcontext(options.scheduler) as address:
         try:
-            if options.scheduler:  # a Client that fails prints a traceback. A scheduler that ends drops connections
+            # A Client that fails prints a traceback, so a connection is tried first, and several times, because a
+            # scheduler that ends drops connections while another one takes its place.
+            if options.scheduler:
                 connect = partial(comm.connect, address, timeout, **Security().get_connection_args("client"))
                 asyncio.run(asyncio.wait_for(utils_comm.retry(connect, int(timeout), 0.1, 1), timeout))
             client = Client(address, timeout=timeout, set_as_default=False)
@@ -73,7 +78,8 @@ def find_fault(
     code: dict[str, str], folders: dict[str, Path | None], modules: Path, entry: PlannedCell, run_id: str
 ) -> tuple[str, bool]:
     """Return why this process would give other numbers, or an empty text, and that it can be used again."""
-    for name, folder in folders.items():  # the folders of the starting process, where this machine has them
+    # The folders of the process that started the run, where this machine has them.
+    for name, folder in folders.items():
         if folder and name not in os.environ and (modules / folder).is_dir():
             os.environ[name] = str(modules / folder)
     sys.path.extend({str(modules)} - {*sys.path})  # last, to hide no module
@@ -83,7 +89,8 @@ def find_fault(
         _obtain_once(entry.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
-    names = sorted({*digests, *(code.keys() & {*identity.modules_of(entry.cell)})})  # also one that is missing here
+    # Also a module that is missing here.
+    names = sorted({*digests, *(code.keys() & {*identity.modules_of(entry.cell)})})
     differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
     differences = differences or [part for part, digest in entry.key.items() if key.get(part) != digest]
     return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True
@@ -102,19 +109,25 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run_id: str, l
     from distributed import get_worker
 
     dask_worker = get_worker()
-    multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
+    # A nanny's worker is daemonic, and Python lets no daemonic process start another one.
+    multiprocessing.current_process().daemon = False
+    # Tasks are threads of one process. Whoever pops a worker has it, so no two tasks get the same one.
     process = next((worker for worker, owner in list(_pool.items()) if owner == run_id and _pool.pop(worker, "")), None)
     with instructions(entry.cell.processor):
+        # Not forked, because the threads of the Dask worker may hold locks at that moment.
         process = process or Worker(run_id, operator.call, multiprocessing.get_context("spawn"))
     steps, reusable = [partial(check, entry), partial(run_isolated_cell, entry)], False
     try:
-        for step in steps if process.entry else [None, *steps]:  # a new process first reports its start
+        # A new process first reports its start.
+        for step in steps if process.entry else [None, *steps]:
             if step:
                 process.give(entry, step)
             while not (has_answer := process.has_news()) and (step is not steps[1] or process.seconds < limit):
+                # Dask cannot stop a thread. So the task itself looks whether it was cancelled or its worker closes.
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
                 if dask_worker.status.name in ("closing", "closed") or task is None or task.state != "executing":
                     return dask_worker.contact_address, None
+                # At most half a second, so that a cancelled task is noticed.
                 wait(process.waitables(), max(0.01, min(limit - process.seconds, 0.5)))
             if step is not steps[1] and (fault := process.receive()[0]):
                 return dask_worker.contact_address, fault
@@ -123,6 +136,7 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run_id: str, l
     except WorkerDied as death:
         return dask_worker.contact_address, f"cannot run cells: {death}; {process.last_output()}"
     finally:
+        # A later cell of this run finds the libraries loaded. The process ends when none comes for a while.
         if reusable:
             _pool[process] = run_id
             dask_worker.loop.add_callback(dask_worker.loop.call_later, IDLE_SECONDS, _end_process, process)
@@ -134,6 +148,7 @@ async def _version_faults(client: Client, names: list[str], versions: dict[str, 
     """Ask each worker by itself, so that one that is stopped does not keep the answers of others."""
 
     async def ask(name: str) -> Any:
+        # The coroutine behind ``Client.run``, because this function runs in the loop of the client.
         answer = client._run(identity.version_differences, versions, workers=[name], on_error="return")
         try:
             return (await asyncio.wait_for(answer, CONNECT_SECONDS)).get(name, OSError())
@@ -154,6 +169,7 @@ def run_cells(  # noqa: C901
     from distributed.client import ClosedClientError
     from distributed.scheduler import KilledWorker
 
+    # One cell of each column is enough: cells of a column differ only by their rows.
     cells = list({id(item.cell.column): item.cell for item in plan}.values())
     packages = {name: text for cell in cells for name, text in identity.packages_of(cell).items()}
     versions = {"probcal": __version__, **packages}
@@ -182,7 +198,8 @@ def run_cells(  # noqa: C901
                 names = [worker for worker in members if worker not in faults]
                 reports |= client.sync(_version_faults, client, names, versions) if names else {}
                 silent_since = None
-            except Exception as gone:  # the scheduler may end meanwhile, and each part of the client raises its own
+            except Exception as gone:
+                # The scheduler may end meanwhile, and each part of the client raises its own error.
                 if client.status == "running" and not isinstance(gone, OSError):
                     raise
                 if silent_since is None and client.status == "running":
@@ -193,7 +210,8 @@ def run_cells(  # noqa: C901
                     raise ProbcalError(f"{text}; cells that ended are kept, the same command continues") from None
                 continue
             for worker, fault in reports.items():
-                if not isinstance(fault, OSError) and not faults.get(worker):  # OSError: it has left again
+                # OSError means that the worker has left again.
+                if not isinstance(fault, OSError) and not faults.get(worker):
                     faults[worker] = fault if isinstance(fault, str) else f"cannot run cells: {fault!r}"
                     if fault:
                         say(f"worker {worker} is refused: {faults[worker]}")
@@ -204,8 +222,11 @@ def run_cells(  # noqa: C901
                 say("no worker is there yet; waiting for one to join (Ctrl-C ends the run)")
             check_time, reports, is_empty = time.monotonic(), {}, not workers
             for future, (_, addresses) in tasks.items():
-                if members.keys().isdisjoint(addresses):  # Dask would wait until one comes back
+                # A task may run only on the workers that were there when it was sent. Without any of them, Dask would
+                # wait until one comes back.
+                if members.keys().isdisjoint(addresses):
                     future.cancel()
+        # One task for each thread, because a task cannot move to a worker that joins after it was sent.
         while queue and len(tasks) < sum(workers.values()):
             item, addresses = queue[0], list(workers)
             try:
@@ -219,13 +240,17 @@ def run_cells(  # noqa: C901
         batch = futures.next_batch(block=False)
         time.sleep(0 if batch else POLL_SECONDS)
         for future in batch:
-            try:  # by itself, as_completed(with_results=True) never returns a future whose result fails to arrive
+            # Results are fetched one by one: as_completed(with_results=True) never returns a future whose result fails
+            # to arrive.
+            try:
                 worker, answer = future.result(CHECK_SECONDS) if future.status == "finished" else ("", None)
-            except (OSError, CancelledError):  # the connection broke, or the worker that has the result is gone
+            except (OSError, CancelledError):
+                # The connection broke, or the worker that has the result is gone.
                 futures.add(future)
                 continue
             (item, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
             is_lost = future.cancelled() or isinstance(error, KilledWorker)
+            # Dask gives up at the first loss that exceeds the allowed ones.
             losses[item.cell.id] += is_lost * (getattr(error, "allowed_failures", 0) + 1)
             if isinstance(answer, Outcome):
                 runners.add(worker)

@@ -61,7 +61,10 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "paper_learner": column.learner.paper,
                 "paper_method": column.method.paper,
                 "encoding": column.learner.encoding,
-                "settings": _json_settings({"type": column.method.path, "params": column.method.params}),
+                # YAML also has dates, which become texts.
+                "settings": json.loads(
+                    json.dumps({"type": column.method.path, "params": column.method.params}, default=str)
+                ),
                 **({"before_and_after": True} if experiment.stages and _is_calibrator(column.method) else {}),
             }
             for column in experiment.columns
@@ -80,11 +83,6 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "config_path": os.path.relpath(experiment.path, folder),
         "config": experiment.text,
     }
-
-
-def _json_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads(json.dumps(settings, default=str))  # YAML also has dates
-    return values
 
 
 def _split(split: Split) -> dict[str, Any]:
@@ -114,6 +112,7 @@ def _is_calibrator(method: Component) -> bool:
 
 def describe_with_stale_results(experiment: Experiment, store: Store) -> dict[str, Any]:
     """Return the description to store. Results whose data are not at hand keep their earlier mark."""
+    # Through JSON, so that the values compare equal to those that are read from the file.
     description: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
     description["stale"] = by_run(_stale_results(experiment, store)) if store.exists() else {}
     return description

@@ -60,8 +60,10 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     try:
         rows = load_rows(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
+        # Begun anew, because the first cell of a split reads the data for all.
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as messages, timer.measure(rows.fits):
+            # Every warning is counted, and by default Python gives a repeated one once.
             warnings.simplefilter("always")
             if rows.y_test.ndim == 1:
                 prediction = _predict(cell, rows)
@@ -118,7 +120,7 @@ def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple
 
 
 def _import_metrics(names: tuple[str, ...]) -> None:
-    """Import the metrics of plugins among ``names``, which a new process does not know yet."""
+    # A new process does not know the metrics of plugins yet.
     for name in names:
         find_metric(name)
 
@@ -171,7 +173,8 @@ def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[
         x, y = roc_curve(rows.y_test, p[:, 1])
         curves["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
     short_curves = {name: [_rounded_line(line) for line in lines] for name, lines in curves.items()}
-    if fault := curves_fault(short_curves):  # an invalid curve of a user's method would make the result unreadable
+    # An invalid curve of a user's method would make the stored result unreadable.
+    if fault := curves_fault(short_curves):
         raise ValueError(fault)
     return short_curves
 
@@ -207,6 +210,7 @@ def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
     try:
         metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.extra_metrics)
         refuse_impossible_values(metrics, {})
-    except Exception:  # lost predictions, or a plugin's metric: a worker tries again, and reports what fails there
+    except Exception:
+        # Predictions are lost, or a plugin's metric fails. A worker tries again, and reports what fails there.
         return None
     return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))

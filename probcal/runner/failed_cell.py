@@ -68,6 +68,7 @@ def limit_texts(outcome: Outcome) -> Outcome:
             message=_shorten(_exact_text(result.message or ""), _LONGEST_MESSAGE),
             traceback=_shorten(_exact_text(result.traceback or ""), _LONGEST_TRACEBACK),
         )
+    # Through JSON once, so that a value that no file can hold fails here, where it is still this cell's fault.
     return Outcome(CellResult.from_json(result.to_json()), outcome.y, outcome.p)
 
 
@@ -80,7 +81,7 @@ def append_output(outcome: Outcome, output: str) -> Outcome:
 
 
 def _exact_text(text: str) -> str:
-    """Return an exact str. A pipe would rebuild a subclass from the code of its module."""
+    # A pipe would rebuild a subclass of str from the code of its module.
     return "".join(str.__iter__(text))
 
 

@@ -35,6 +35,7 @@ def limit_blas_threads() -> None:
 
 def seed_shared_generators(cell: Cell) -> None:
     """Seed the process-wide generators of ``random`` and numpy from the cell's own seed."""
+    # numpy's old generator takes seeds below 2**32 only.
     seed = stream_seed(cell.seed, "shared", cell.id) % 2**32
     random.seed(seed)
     np.random.seed(seed)

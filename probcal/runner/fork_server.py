@@ -20,6 +20,8 @@ def _end_with_run(*_: object) -> None:
         os._exit(0)
 
 
-if sys.platform == "linux":  # first, because the imports take a second in which this process handles nothing
+# First, because the imports take a second in which this process handles nothing.
+if sys.platform == "linux":
     signal.signal(signal.SIGUSR1, _end_with_run)
+    # Not SIGKILL: Linux sends the signal also when only the thread ends that started this process.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)

@@ -44,10 +44,14 @@ class TimeEstimates:
 
     def __init__(self, plan: Iterable[PlannedCell]) -> None:
         self._planned = {entry.cell.id: entry for entry in plan}
-        self._recorded = {cell: _recorded_seconds(entry) for cell, entry in self._planned.items()}
+        self._recorded = {
+            cell: 0.0 if entry.old_result is not None else entry.expected_seconds
+            for cell, entry in self._planned.items()
+        }
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._spent = self._foreseen = 0.0
         for cell, seconds in self._recorded.items():
+            # Cells that are only measured again take next to no time, and would make all others look fast.
             if seconds is not None and self._planned[cell].old_result is None:
                 self._learn(self._planned[cell].cell, seconds)
 
@@ -114,10 +118,6 @@ def useful_worker_count(plan: list[PlannedCell], jobs: int) -> int:
     times = [entry.expected_seconds for entry in plan if entry.old_result is None]
     limit = max(1, min(jobs, len(times)))
     return limit if None in times else max(1, min(limit, ceil(sum(filter(None, times)) / _SECONDS_PER_WORKER)))
-
-
-def _recorded_seconds(entry: PlannedCell) -> float | None:
-    return 0.0 if entry.old_result is not None else entry.expected_seconds
 
 
 def _kinds(cell: Cell) -> list[Hashable]:
@@ -188,9 +188,12 @@ class Heartbeat:
         """
         with suppress(OSError):
             holder = FileLock(lock).holder()
+            # A full disk keeps a holder from writing who it is. Then the lock alone decides.
             return holder is not None and (not holder.pid or holder[:2] == (self.pid, self.host))
+        # On Windows, os.kill(pid, 0) would interrupt the process instead of asking whether it lives.
         if self.host != socket.gethostname() or sys.platform == "win32":
             return abs(time.time() - self.at) < _SILENCE_SECONDS
+        # The system gives the number of an ended process to another one, which began at another time.
         return _start_time(self.pid) == self.born and _is_alive(self.pid)
 
     @property
@@ -212,7 +215,8 @@ class HeartbeatFile:
     def write(self, state: RunState) -> None:
         """Replace the file in one step, so that a reader sees the old or the new content."""
         with suppress(OSError):
-            if self._new_path.exists() and not self._new_path.is_file():  # opening a pipe would wait for a reader
+            # Opening a pipe would wait for a reader.
+            if self._new_path.exists() and not self._new_path.is_file():
                 return
             text = json.dumps({**self._writer, "at": time.time(), "live": asdict(state)})
             self._new_path.write_text(text + "\n", encoding="utf-8", errors="replace")
@@ -244,6 +248,7 @@ def _heartbeat_adapter() -> TypeAdapter[Heartbeat]:
 def _start_time(pid: int) -> str:
     """Return when the process began, in the system's own format. Empty where the system does not tell."""
     with suppress(OSError):
+        # The name of a program may hold spaces and parentheses, so the fields are counted from the last parenthesis.
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     return ""
 

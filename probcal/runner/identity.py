@@ -69,6 +69,7 @@ def _modules(class_paths: tuple[str, ...], has_fast_paths: bool) -> tuple[str, .
     elif _may_have_any_learner(class_paths):
         from sklearn.pipeline import Pipeline  # commands that only read results need no scikit-learn
 
+        # Those of a pipeline are the fast paths of all learners, since any learner may be its last step.
         fast_paths = modules_for(Pipeline)
     else:
         fast_paths = modules_for(import_class(class_paths[0]))
@@ -114,7 +115,9 @@ def _packages(class_paths: tuple[str, ...]) -> dict[str, str]:
 
 def version_differences(versions: Mapping[str, str]) -> str:
     """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
-    local_versions = _local_versions(versions) | {"probcal": __version__}
+    local_versions = {name: _version(name) for name in versions} | {"python": _python_version(), "probcal": __version__}
+    if _JAR in versions:
+        local_versions[_JAR] = _named_weka() or "not named by PROBCAL_WEKA_JAR"
     return "; ".join(
         f"{name} is {local_versions[name]} there and {value} here"
         for name, value in versions.items()
@@ -132,11 +135,6 @@ def other_versions(versions: Mapping[str, str], recorded: Mapping[str, str]) -> 
     return "; ".join(changes)
 
 
-def _local_versions(names: Mapping[str, str]) -> dict[str, str]:
-    versions = {name: _version(name) for name in names} | {"python": _python_version()}
-    return versions | ({_JAR: _named_weka() or "not named by PROBCAL_WEKA_JAR"} if _JAR in names else {})
-
-
 def _named_weka() -> str | None:
     from probcal.learners.weka.jar import named_version  # imports pandas, which most commands do not need
 
@@ -145,7 +143,7 @@ def _named_weka() -> str | None:
 
 @cache
 def _distributions_of(module: str) -> list[str]:
-    """Return the installed packages that have this module. All of them are only read if none has its name."""
+    # Finding a package by its modules reads all that are installed, so its name is tried first.
     with suppress(PackageNotFoundError):
         package = distribution(module)
         if any(file.parts[0] == module for file in package.files or ()):
@@ -201,7 +199,8 @@ class Identities:
         # cells of one column on one card share these objects, and differ by the repetition
         group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.extra_metrics, cell.has_fold_rows
         if group not in self._known:
-            self._known[group] = cell, self._parts_of(cell)  # with the cell, so that no other object gets its ids
+            # Stored with the cell, so that no other object gets the ids of its card and column.
+            self._known[group] = cell, self._parts_of(cell)
         rows = id(cell.card), id(cell.split), cell.dataset, cell.seed, cell.repetition, cell.max_rows
         if rows not in self._split_digests:
             split = self._split(cell.card, cell.split)
@@ -216,6 +215,7 @@ class Identities:
         data = self._data(cell.card)
         parts = {
             "data": data[:12] if data else "",
+            # ``key`` replaces it. Here it keeps the order of the parts.
             "split": "of the repetition",
             "learner": self._digest_parts(*_settings(learner), learner.encoding, *_seed_part(learner)),
             "method": self._digest_parts(*_settings(method), *_seed_part(method)),

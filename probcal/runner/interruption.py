@@ -99,6 +99,7 @@ def report_interruption() -> None:
         return
     _State.is_reported = True
     with suppress(Exception):
+        # os.write and not print, because the interruption may have come while a stream held its lock.
         if os.name == "nt" or select.select([], [2], [], 0)[1]:  # a full pipe would block
             os.write(2, f"\n{_State.message}\n".encode())
 
@@ -150,7 +151,8 @@ def _handle_signal(number: int, _: object) -> None:
     if _State.first_signal is not None:
         return
     _State.first_signal = number
-    sys.unraisablehook = threading.excepthook = _ignore  # faults caused by the interruption are not reported
+    # Faults that the interruption causes are not reported.
+    sys.unraisablehook = threading.excepthook = _ignore
     with suppress(RuntimeError):  # no thread can be started, but the watchdog remains
         _thread.start_new_thread(_end_soon, ())
     if not _State.is_over:
@@ -192,6 +194,7 @@ def _descendants(pid: int, protected_pids: set[int]) -> list[int]:
         if name.isdigit():
             # a process may have ended meanwhile
             with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+                # The name of a program may hold parentheses. The number of the parent is the second field after it.
                 children[int(file.read().rpartition(b")")[2].split()[1])].append(int(name))
     pids, queue = [], [pid]
     while queue:
@@ -211,10 +214,7 @@ def _children() -> tuple[int, ...]:
 
 
 def _start_watchdog() -> None:
-    """Fork the watchdog, the process that kills this process if nothing else does.
-
-    The kernel sends signals to the watchdog, whatever this process does.
-    """
+    """Fork the watchdog, the process that kills this process if nothing else does."""
     if not hasattr(os, "fork"):
         return
     with suppress(OSError):  # go without a watchdog if no process can be started
@@ -226,6 +226,7 @@ def _start_watchdog() -> None:
         _State.protected_pids += (watchdog,)
         os.close(reader)
         os.set_blocking(writer, False)
+        # Python's C code writes the number of each signal there, also while native code lets no Python code run.
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
 
@@ -234,6 +235,7 @@ def _watch(pid: int, reader: int, writer: int) -> NoReturn:
     try:
         for number in (*SIGNALS, *(getattr(signal, name) for name in _TERMINAL_SIGNALS)):
             signal.signal(number, signal.SIG_IGN)
+        # With an end of its own, the watchdog would never see that the process has ended.
         os.close(writer)
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):  # readers of these streams must see their end when the command ends
@@ -242,6 +244,7 @@ def _watch(pid: int, reader: int, writer: int) -> NoReturn:
             if number[0] in SIGNALS:
                 break
         deadline = time.monotonic() + _KILL_SECONDS
+        # It goes on reading, because the end of the pipe means that the process ended in time.
         while number and time.monotonic() < deadline:
             if select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 number = os.read(reader, 64)
@@ -259,6 +262,7 @@ def prepare_streams() -> None:
     """Open closed streams, and let no command end because its stderr is blocked. A second call changes nothing."""
     open_closed_streams()
     if isinstance(sys.stderr, io.TextIOWrapper) and not isinstance(sys.stderr, _ForgivingStream):
+        # A character that the terminal lacks is shown by its number instead of ending the command.
         options = {"encoding": sys.stderr.encoding, "line_buffering": True}
         stream = _ForgivingStream(sys.stderr.detach(), errors="backslashreplace", **options)  # type: ignore[arg-type]  # options are mixed
         sys.stderr = sys.__stderr__ = stream  # type: ignore[misc]  # sys.__stderr__ is declared final

@@ -92,6 +92,7 @@ class MergeSource:
     def last_run(self) -> dict[str, Any]:
         """Return the record of the latest run with a result here. It is empty where none was kept."""
         runs = {result.run for result in self.results.values()} & self.runs.keys()
+        # The name of a run begins with its time.
         return self.runs[max(runs)] if runs else {}
 
     def line_of(self, part: str) -> str:
@@ -141,6 +142,7 @@ def _refuse_other_experiment(first: MergeSource, second: MergeSource) -> None:
                 f" {json.dumps(first_value)}; only results of one experiment with one seed can be joined"
             )
     config, second_config = first.experiment["config"], second.experiment["config"]
+    # Compared as data, because comments and layout change no number.
     if config != second_config and YamlFile(first.config, config).data != YamlFile(second.config, second_config).data:
         raise MergeError(
             f"{second.line_of('config')}: the experiment file is another one than in {first.line_of('config')}:"
@@ -155,8 +157,8 @@ def _refuse_other_experiment(first: MergeSource, second: MergeSource) -> None:
 
 
 def _agree(first: Any, second: Any) -> bool:
-    """Return whether two parts agree. An entry that only one of them has was added by a newer version."""
     if isinstance(first, dict) and isinstance(second, dict):
+        # An entry that only one of them has was added by a newer version.
         return all(_agree(first[name], second[name]) for name in first.keys() & second.keys())
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(_agree, first, second))
@@ -233,6 +235,7 @@ def _results_of_cell(cell: str, parts: Sequence[MergeSource]) -> list[tuple[Merg
     if len({key_digest(result.key) for _, result in done_pairs}) > 1:
         current = [pair for pair in done_pairs if not pair[0].stored.is_stale(pair[1])]
         done_pairs = current or done_pairs
+    # Predictions first, because only with them a result can be verified and measured again.
     done_pairs.sort(key=lambda pair: (not pair[0].store.has_predictions(pair[1]), pair[1].run))
     (part, result), *copies = done_pairs
     for second_part, second_result in copies:
@@ -274,6 +277,7 @@ def _write(
             store.write_experiment(_experiment(parts, results, out))
             for name in sorted({name for part in parts for name in part.runs}):
                 records = [part.runs[name] for part in parts if name in part.runs]
+                # A folder that was copied during a run has the record of its start only.
                 store.add_run(max(records, key=lambda record: ("ended" in record, len(record))))
             for pairs in results.values():
                 n_missing += _add(store, pairs)

@@ -102,6 +102,7 @@ def split_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, num
     if not split.nested or split.kind == "group_k_fold":
         return fold_rows(split, name, X, labels, number, seed)
     times = keys_of(split, name, X)
+    # Stable, so that rows of the same time keep the order of the file on every machine.
     order = np.argsort(times, kind="stable")
     n_rows, starts = len(times), starts_of_times(times[order])
     if split.kind == "chronological":

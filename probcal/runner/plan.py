@@ -53,7 +53,8 @@ def make_plan(  # noqa: C901
     identities = Identities(experiment.weka)
     seconds = {_timing_key(result): result.seconds for result in results.values() if result.status == "done"}
     plan, cells = [], cells_of(data.bind_cards(experiment))
-    cards = {id(cell.card): cell.card for cell in cells}  # cells share cards, and hashing one takes a while
+    # Cells share cards, and hashing one takes a while.
+    cards = {id(cell.card): cell.card for cell in cells}
     local_cards = {key for key, card in cards.items() if card.bind(None) in data.local_cards}
     texts_of_versions: dict[tuple[int, str], str] = {}
     """Column and run -> other versions. The cells keep the columns, so that no other column gets their ids."""
@@ -64,6 +65,7 @@ def make_plan(  # noqa: C901
         state, reason, old_result = _state(key, result, retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
         is_local = result is None or id(cell.card) in local_cards
+        # Data on this machine are compared by their values. Others are known only by what the run recorded.
         doubt = None if is_local or result is None else unverified_data_reason(cell.card, result, runs)
         if result is not None and state == "failed":
             reason = _failure_text(result)
@@ -87,6 +89,7 @@ def make_plan(  # noqa: C901
             if column_and_run not in texts_of_versions:
                 texts_of_versions[column_and_run] = _other_versions(cell, run)
             reason = texts_of_versions[column_and_run]
+            # A fit again is impossible without the jar file, so the result stays the best there is.
             if reason and strict and not is_readable_only:
                 state = "stale"
             if is_readable_only:
@@ -180,7 +183,6 @@ def _failure_text(result: CellResult) -> str:
 
 
 def _timing_key(item: Cell | CellResult) -> tuple[str, str, str]:
-    """Return what decides the run time of a cell: data set, learner and method."""
     if isinstance(item, CellResult):
         return item.dataset, item.learner, item.method
     return item.dataset, item.column.learner.name, item.column.method.name
@@ -267,7 +269,7 @@ def _duration_text(seconds: float) -> str:
 
 
 def _reason_text(entry: PlannedCell) -> str:
-    """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
+    # A line below explains missing data once.
     return f"  ({entry.reason})" if entry.reason and entry.state != "no data" else ""
 
 

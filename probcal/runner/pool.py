@@ -46,7 +46,9 @@ def run_cells(
     queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
     level = level or next((entry.cell.processor for entry in plan), None)
-    preload_modules(_shipped_modules(plan))
+    modules = {module for entry in plan for module in modules_of(entry.cell)}
+    # The user's own modules are left out, because they may change during the run.
+    preload_modules(sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn")))
     try:
         workers += _start_workers(run_id, level, min(jobs, len(plan)))
         while workers:
@@ -56,12 +58,14 @@ def run_cells(
             )
             for worker in list(workers):
                 is_late = timeout is not None and worker.entry is not None and worker.seconds >= timeout
-                has_news = worker.has_news()  # after ``is_late``, so that a cell that has just ended is not late
+                # After ``is_late``, so that a cell that has just ended is not late.
+                has_news = worker.has_news()
                 if not has_news and not is_late:
                     continue
                 outcome, is_alive = worker_outcome(
                     worker, run_id, None if has_news else timeout, last_try=lost_starts + 1 >= _MOST_STARTS
                 )
+                # A worker that dies with a cell is the fault of the cell, and one without is a fault of the machine.
                 lost_starts = 0 if is_alive or worker.entry else lost_starts + 1
                 if is_alive and queue:
                     entry = take_next(queue, worker.entry, [peer.entry for peer in workers if peer is not worker])
@@ -92,6 +96,8 @@ def _start_workers(run_id: str, level: str | None, n: int) -> list[Worker]:
     """
     if n and not _server_level:
         _server_level.append(level)
+    # Libraries choose their code when they are loaded. The server has loaded them, so it can serve one level, and
+    # workers of another one start without it.
     context = None if level in _server_level else multiprocessing.get_context("spawn")
     with instructions(level):
         return [Worker(run_id, context=context) for _ in range(n)]
@@ -121,22 +127,14 @@ def take_next(
 
 
 def _shared_fits(entry: PlannedCell | None) -> tuple[str, int, str] | None:
-    """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none.
-
-    Folds of one random stream count as one split, because each needs the fits of those before it.
-    """
+    """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none."""
     if entry is None:
         return None
     cell, split = entry.cell, entry.cell.used_split
     if split.kind == "legacy_stratified_k_fold":
+        # Folds of one random stream count as one split, because each needs the fits of those before it.
         return cell.dataset, cell.repetition // (split.folds or 1), cell.column.learner.name
     return (cell.dataset, cell.repetition, cell.column.learner.name) if cell.column.method.shared_seed else None
-
-
-def _shipped_modules(plan: list[PlannedCell]) -> list[str]:
-    """Return the modules of the cells' classes, without the user's own, which may change during the run."""
-    modules = {module for entry in plan for module in modules_of(entry.cell)}
-    return sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn"))
 
 
 def _seconds_to_timeout(workers: list[Worker], timeout: float | None) -> float | None:

@@ -43,7 +43,10 @@ class RunProgress:
         self._last_line = self._last_write = time.monotonic()
         self._file = HeartbeatFile(folder) if folder else None
         self._lock, self._over = threading.RLock(), threading.Event()
-        self._bar = self._new_bar() if self._stream.isatty() else None
+        self._bar: Any = None
+        if self._stream.isatty():
+            width = _terminal_width(self._stream)
+            self._bar = tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=width)
         self._news = True
         self._update()
         self._clock = threading.Thread(target=self._tick, daemon=True)
@@ -83,6 +86,7 @@ class RunProgress:
     def close(self) -> None:
         """Stop the display and remove ``running.json``."""
         self._over.set()
+        # Before the file is removed, because the thread would write it anew.
         self._clock.join()
         with self._lock:
             if self._bar is not None:
@@ -97,7 +101,6 @@ class RunProgress:
                 self._update()
 
     def _update(self) -> None:
-        """Draw, print and write what is due."""
         now, state = time.monotonic(), None
         if self._bar is not None:
             state = self._run_state()
@@ -111,6 +114,7 @@ class RunProgress:
     def _run_state(self) -> RunState:
         times = [self._estimates.expected_seconds(cell) for cell in self._waiting]
         known_times = [seconds for seconds in times if seconds is not None]
+        # Taken anew each time, so that a clock that was set moves all times of the file alike.
         epoch = time.time() - time.monotonic()
         return RunState(
             since=epoch + self._since,
@@ -125,9 +129,6 @@ class RunProgress:
             longest_waiting=max(known_times, default=0.0),
             last_error=self._last_error,
         )
-
-    def _new_bar(self) -> Any:
-        return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_terminal_width(self._stream))
 
     def _draw(self, state: RunState) -> None:
         """Draw the bar and the words. The bar takes the remaining width, and the last words are dropped first."""
@@ -144,7 +145,8 @@ class RunProgress:
                 break
             tail = short_texts[0]
         if self._bar is not None:
-            self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # cell names have no braces
+            # tqdm formats this text, which is safe because names of cells have no braces.
+            self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"
             self._bar.refresh()
 
     def _print_state(self) -> None:
@@ -167,5 +169,5 @@ def _running_texts(cells: list[RunningCell]) -> list[str]:
 
 
 def _terminal_width(stream: TextIO) -> int:
-    """Return the present width of the terminal, or 80 if it is unknown."""
+    # Asked each time, because a window can change its size. Some terminals tell the size 0.
     return os.get_terminal_size(stream.fileno()).columns or shutil.get_terminal_size().columns or 80

@@ -31,10 +31,12 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
 
     ``sources`` maps each data set of this run to where it came from.
     """
+    # One cell of each column is enough: packages and code depend on the column only.
     cells = list({id(entry.cell.column): entry.cell for entry in plan}.values())
     components = {name for entry in plan for name in components_of(entry.cell)}
     now = datetime.now(UTC)
     return {
+        # Two machines may start a run in the same second.
         "run": f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
         "started": now.isoformat(timespec="seconds"),
         "command": ["probcal", *sys.argv[1:]],
@@ -43,11 +45,7 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
         "seed": experiment.seed,
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "data": {
-            card.name: {
-                "source": sources[card.name],
-                "fingerprint": known_fingerprint(card),
-                "card": card.reading,
-            }
+            card.name: {"source": sources[card.name], "fingerprint": known_fingerprint(card), "card": card.reading}
             for card in experiment.used_cards()
             if card.name in sources
         },
@@ -81,7 +79,8 @@ class RunTimes:
     def record(self) -> dict[str, Any]:
         """Return the end, the elapsed seconds, and for each learner the number of cells and their seconds."""
         seconds = time.monotonic() - self._start
-        end_date = self._start_date + timedelta(seconds=seconds)  # the system's clock may be set during the run
+        # Not the system's clock, which may be set during the run.
+        end_date = self._start_date + timedelta(seconds=seconds)
         return {
             "ended": end_date.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
@@ -108,8 +107,10 @@ def _git_state() -> dict[str, Any] | None:
     """Return the commit and whether tracked files differ from it, or None outside a checkout."""
     folder = Path(__file__).parent
     try:
-        _git(folder, "ls-files", "--error-unmatch", __file__)  # an installed copy can lie in another checkout
+        # An installed copy can lie in another checkout, whose commit says nothing about it.
+        _git(folder, "ls-files", "--error-unmatch", __file__)
         commit = _git(folder, "rev-parse", "HEAD")
+        # Only the package's own folder: a note or a result beside it changes no number.
         changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", str(folder))
     except (OSError, subprocess.SubprocessError):
         return None

@@ -71,6 +71,7 @@ class Recomputation:
             f"rounding), from {self.n_done} done cells and {self.columns} columns"
         ]
         if self.n:
+            # Rounded up, because it is an upper limit.
             share = math.ceil(self.largest_share * 1000) / 10
             lines.append(f"  fewer than {share:g} % of the cells differ, with 95 % confidence")
         for word, cells in (("rounding", self.rounding), ("changed", self.changed)):
@@ -149,7 +150,8 @@ def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCe
         source.shuffle(names)
         chosen += [groups[name].pop() for name in names]
     counts = Counter(entry.cell.id for entry in chosen[:n_cells])
-    return [entry for entry in plan if entry.cell.id in counts]  # in the order of the plan, which shares data and fits
+    # In the order of the plan, in which cells share data and fits.
+    return [entry for entry in plan if entry.cell.id in counts]
 
 
 def _record(report: Recomputation, stored: CellResult, new: CellResult) -> None:

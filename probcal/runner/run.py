@@ -46,21 +46,19 @@ def run_experiment(
     store, cards = Store(options.folder), selection.used_cards()
     store.refuse_other_results(experiment.name)
     planned = partial(
-        make_plan,
-        selection,
-        store,
-        retry_failed=options.retry_failed,
-        strict=options.strict,
-        refit=options.refit,
+        make_plan, selection, store, retry_failed=options.retry_failed, strict=options.strict, refit=options.refit
     )
     data = current_data(cards, options.data_folder, say)
-    if new_cards := data.unfetched_cards(cards):  # check requirements before anything is fetched, if possible
+    # Requirements are checked before anything is fetched, if possible.
+    if new_cards := data.unfetched_cards(cards):
         refuse_unmet_requirements(cells_to_fit(planned(data)), experiment.weka)
         data.obtain(new_cards, options.data_folder, say)  # their values are part of the identities
+    # Before the plan reads the results, so that no result is added unnoticed between the two.
     old_state = store.state()
     plan = planned(data)
     refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
     needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.needs_run)
+    # A card may name the fingerprint of its data set, which is then known but not yet on this machine.
     data.obtain((card for card in needed_cards if card.name not in data.missing), options.data_folder, say)
     experiment = data.bind_cards(experiment)
     plan, n_ended, n_failures = mark_missing_data(plan, data.missing), 0, 0
@@ -123,7 +121,8 @@ def _run(
         )
         try:
             for outcome in results:
-                if not progress.n_ended:  # written late, so that a run that is interrupted before changes nothing
+                # Written late, so that a run that is interrupted before changes nothing.
+                if not progress.n_ended:
                     store.write_experiment(description)
                     store.add_run(record)
                 store.add(outcome.result, outcome.y, outcome.p)
@@ -135,6 +134,7 @@ def _run(
             results.close()
             progress.close()
             if progress.n_ended:
+                # Also after an interruption, so that the run has an end and its times.
                 with suppress(StoreError):  # a full disk was already reported
                     store.add_run({**record, **run_times.record()})
     return progress.n_ended, progress.failed

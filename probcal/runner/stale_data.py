@@ -57,6 +57,7 @@ class CurrentResults(Store):
         super().__init__(store.folder)
         self._store, self.is_whole = store, store.is_whole
         self.warnings: list[str] = []
+        # Empty at first, because ``_find_outdated`` reads this object's own experiment.
         self._outdated: set[str] = set()
         self._outdated = set(self._find_outdated(originals))
 
@@ -74,7 +75,8 @@ class CurrentResults(Store):
 
     def _find_outdated(self, originals: Path | None) -> Iterator[str]:
         stored, results, runs = StoredExperiment.of(self._store), self.results(), self.runs()
-        full_experiment = StoredExperiment.of(Store(self.folder))  # with all exceptions, which a selection leaves out
+        # A selection leaves exceptions out, and then they would no longer stand in the order of the file.
+        full_experiment = StoredExperiment.of(Store(self.folder))
         config = self._store.experiment().get("config_path")
         if not stored.config or not isinstance(config, str):
             return
@@ -138,6 +140,7 @@ class _Cards:
         fingerprint, local_cards, fault = self._current_data[card]
         if fault:
             return fault
+        # An identity has the first twelve digits.
         if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
             return data_change(card, runs.get(result.run, {}))
         return CARD_CHANGED if not local_cards and unverified_data_reason(card, result, runs) == CARD_CHANGED else None
@@ -147,8 +150,10 @@ class _Cards:
         try:
             location = find(card, self._originals)
         except MissingDataError:
+            # A card that names the fingerprint tells which values it stands for, also without its files.
             return card.expect.fingerprint, False, ""
         except AmbiguousDataError as error:
+            # Which of two files is the data set is unknown. That is no reason to call results stale.
             self.faults.append(f"{error.fault}, so whether its data changed is unknown; give --data-dir")
             return None, False, ""
         except DataError as error:

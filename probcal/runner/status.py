@@ -85,6 +85,11 @@ def failure_advice(store: Store) -> Iterator[str]:
     yield f"  {shlex.join(words)} --retry-failed runs failed cells again; {report} shows their full tracebacks"
 
 
+def _short_path(path: Path) -> str:
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
 def _has_changed(path: Path, text: str) -> bool:
     """Return whether the content of the file at ``path`` differs from ``text``, apart from comments."""
     try:
@@ -95,8 +100,3 @@ def _has_changed(path: Path, text: str) -> bool:
         return False
     except ProbcalError:  # it is no YAML any more
         return True
-
-
-def _short_path(path: Path) -> str:
-    path = path.resolve()
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

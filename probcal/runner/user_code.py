@@ -56,6 +56,7 @@ def _reachable_sources(*roots: str) -> dict[str, Source]:
         source = _source(name)
         if source is not None:
             sources[name] = source
+            # Python runs the ``__init__.py`` of all parent packages first.
             parents = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
             queue += [*source.imports, *parents]
     return dict(sorted(sources.items()))
@@ -119,10 +120,7 @@ class Source:
 
 
 def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
-    """Return the imports.
-
-    ``from a import b`` gives a and a.b, because b may be a module. Names in quotes count, too.
-    """
+    """Return the imported names, also those in quotes."""
     names: list[str] = []
     aliases: dict[str, str] = {}
     nodes = list(_executed_nodes(tree))
@@ -132,11 +130,13 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
             aliases |= dict(_bound_name(alias) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute_name("." * node.level + (node.module or ""), package)
+            # ``from a import b`` gives a and a.b, because b may be a module.
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORT_FUNCTIONS:
             names += [_absolute_name(text, package) for text in map(_text, node.args[:1]) if text]
         elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
-            names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # for ``import *``
+            # ``import *`` reads ``__all__``, and Python then imports the submodules among these names.
+            names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]
     names += [_dotted(node, aliases) for node in nodes if isinstance(node, ast.Attribute)]
     return [name for name in names if name]
 
@@ -175,7 +175,6 @@ def _absolute_name(name: str, package: str) -> str:
 
 
 def _name_of(node: ast.AST) -> str:
-    """Return ``f`` for ``f`` and for ``module.f``."""
     return getattr(node, "id", "") or getattr(node, "attr", "")
 
 
@@ -184,7 +183,6 @@ def _text(node: ast.AST) -> str:
 
 
 def _essence(node: Any, in_function: bool = False) -> str:
-    """Return a syntax tree as text. Empty fields are left out, because each version of Python adds some."""
     if isinstance(node, list):
         return f"[{', '.join(_statements(node, in_function))}]"
     if not isinstance(node, ast.AST):
@@ -193,8 +191,10 @@ def _essence(node: Any, in_function: bool = False) -> str:
     exclusions = _unread_fields(node, in_function)
     if is_plain:
         in_function = True
-    elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):  # a class, or a decorator, may read annotations
+    elif isinstance(node, (ast.ClassDef, *_FUNCTIONS)):
+        # A class, or a decorator, may read annotations.
         in_function = False
+    # Empty fields are left out, because each version of Python adds some.
     fields = [
         f"{name}={_essence(value, in_function)}"
         for name, value in ast.iter_fields(node)
@@ -233,6 +233,7 @@ def _sorted_imports(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
                 name, module = _bound_name(alias)
                 bindings[name].add(module)
             texts.append(f"Import({target} as {alias.asname})")
+    # The last of two imports of one name counts, so their order may change what runs.
     is_hidden = "*" in bindings or any(len(targets) > 1 for targets in bindings.values())
     return texts if is_hidden else sorted(set(texts))
 

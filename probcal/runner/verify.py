@@ -136,6 +136,7 @@ class _Verification:
         if row.predictions is None or not self.store.has_predictions(row):
             return False
         differences = self.differences_of[row.id]
+        # Two rows of the same bytes would both agree, although one of them lost its own.
         first_row = self.row_at_offset.setdefault(row.predictions["at"], row)
         if first_row is not row and row.predictions["rows"]:
             differences.append(_difference(row, "predictions", "its own", f"those of {first_row.id}"))
@@ -149,8 +150,10 @@ class _Verification:
         if {"data", "split"} <= row.key.keys():
             same_rows = (row.dataset, row.repetition, row.key["data"], row.key["split"])
             self.labels.setdefault(same_rows, []).append((row, hashlib.sha256(y.tobytes()).hexdigest()))
+        names = dict.fromkeys([*row.metrics, *row.stages, *self.stored.metrics])
+        extra_metrics = tuple(name for name in names if name not in METRICS)
         try:
-            metrics = measure(y, p, self._truth(row), self._extra_metrics(row))
+            metrics = measure(y, p, self._truth(row), extra_metrics)
         except (ValueError, IndexError) as error:  # labels or probabilities that no run stores
             differences.append(_difference(row, "predictions", "probabilities", str(error)))
             return True
@@ -160,13 +163,11 @@ class _Verification:
         return True
 
     def _split_faults(self, row: CellResult) -> Iterator[Difference]:
-        """Yield a difference for a row of an unplanned split with the identity of a planned one.
-
-        A row of an unplanned split with another identity may belong to an earlier plan.
-        """
+        """Yield a difference for a row of an unplanned split with the identity of a planned one."""
         n_splits = self.stored.repetitions.get(row.dataset)
         if n_splits is None or row.repetition < n_splits:
             return
+        # A row with another identity may belong to an earlier plan.
         split = self._splits.get((row.dataset, row.key.get("split", "")))
         if split is not None:
             reason = f"{split}, by its key; the experiment plans no split {row.repetition}"
@@ -183,12 +184,9 @@ class _Verification:
             if "split" in row.key and row.repetition < repetitions.get(row.dataset, 0)
         }
 
-    def _extra_metrics(self, row: CellResult) -> tuple[str, ...]:
-        names = dict.fromkeys([*row.metrics, *row.stages, *self.stored.metrics])
-        return tuple(name for name in names if name not in METRICS)
-
     def _metric_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
         """Yield metrics that differ, and metrics of the experiment that are missing."""
+        # A metric that somebody deleted from the row is found only by the experiment's own list.
         for name in dict.fromkeys([*row.metrics, *self.stored.metrics]):
             stored_value, new_value = row.metrics.get(name), metrics.get(name)
             if new_value is None:
@@ -220,6 +218,7 @@ class _Verification:
     def _label_differences(self) -> Iterator[tuple[str, Difference]]:
         """Yield rows whose labels differ from those of most rows of the same data and split."""
         for rows in self.labels.values():
+            # The file does not say which rows are right, so most rows decide.
             [(usual_digest, _)] = Counter(digest for _, digest in rows).most_common(1)
             for row, digest in rows:
                 if digest != usual_digest:
@@ -348,7 +347,11 @@ def _as_json(report: FolderVerification) -> dict[str, Any]:
         "agree": report.n_agree,
         "differ": report.n_differ,
         "differences": [
-            {name: _json_value(value) for name, value in asdict(difference).items()}
+            # JSON has no infinity and no NaN.
+            {
+                name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in asdict(difference).items()
+            }
             for difference in report.differences
         ],
         "not_verified": dict(report.not_verified),
@@ -356,7 +359,3 @@ def _as_json(report: FolderVerification) -> dict[str, Any]:
         "summary_faults": report.summary_faults,
         "stale": report.n_stale,
     }
-
-
-def _json_value(value: Value) -> Value:
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

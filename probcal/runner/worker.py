@@ -85,6 +85,7 @@ class Worker:
         """
         content = None
         with suppress(Exception):  # the process ended, or its learner wrote into this connection
+            # A process that has ended may have sent its last answer before.
             if self._connection.poll():
                 content = self._connection.recv_bytes()
         if content is None:
@@ -111,7 +112,8 @@ class Worker:
         """Kill it and everything it started. Call ``end`` afterwards."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
-        except (AttributeError, OSError):  # Windows has no process groups, and a new worker has none yet
+        except (AttributeError, OSError):
+            # Windows has no process groups, and a new worker has none yet.
             self._process.kill()
 
     def end(self) -> None:
@@ -126,7 +128,9 @@ def _start(process: Any, context: Any) -> None:
     """Start a worker with the signals of an interruption blocked, until it has its own handlers."""
     if context.get_start_method() == "forkserver":
         start_server()
-        process.start()  # signals may interrupt this, because loading the libraries takes the server seconds
+        # Signals may interrupt this start, because loading the libraries takes the server seconds. The worker has them
+        # blocked all the same, like its server.
+        process.start()
     else:
         if sys.platform != "win32":
             start_tracker()
@@ -166,9 +170,10 @@ def _choose_folder() -> None:
         return
     for candidate in _SHORT_FOLDERS:
         if os.access(candidate, os.W_OK | os.X_OK):
+            # multiprocessing asks for a folder once and remembers it. Everything else keeps the user's TMPDIR.
             tempfile.tempdir = candidate
             try:
-                util.get_temp_dir()  # it uses this folder from now on
+                util.get_temp_dir()
             finally:
                 tempfile.tempdir = folder
             return
@@ -197,6 +202,7 @@ class Output:
         self._tail = b""
         self._open = True
         if sys.platform != "win32":
+            # One worker that prints nothing must not keep the run from the others.
             os.set_blocking(self._read_end.fileno(), False)
 
     def waitables(self) -> list[Connection]:
@@ -222,8 +228,10 @@ class Output:
     def last_text(self) -> str:
         """Return the last output of the cell, to stdout or stderr."""
         self.read()
+        # The limit of bytes may cut a character, and a learner may print any bytes.
         lines = self._tail.decode("utf-8", "replace").splitlines(keepends=True)
         text = "".join(line for line in lines if not line.startswith(_OMITTED_PREFIX))
+        # A crash report has the place of the crash first, which a cut at the end of a long report would lose.
         crash = text.rfind(_CRASH)
         start = max(0, len(text) - _MOST_CHARACTERS)
         return text[start if crash < 0 else min(crash, start) :][:_MOST_CHARACTERS]

@@ -62,11 +62,13 @@ def serve(
         signal.signal(number, lambda *_: None)
     restore_signals_in_forks()
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())  # see probcal.runner.worker._start
+        # The worker was started with them blocked (``probcal.runner.worker``), so that none came before these handlers.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled_signals())
     _end_with_parent()
     redirect_output(output)
     faulthandler.enable(2)  # prints where a crash happened
     limit_blas_threads()
+    # The first message says that the worker has started. What it imports until then is not the time of a cell.
     answer: tuple[Any, bool] = (None, True)
     while True:
         try:
@@ -74,19 +76,23 @@ def serve(
             content = parent.recv_bytes()
         except (EOFError, OSError):
             return  # the parent is gone
-        answer = work(ForkingPickler.loads(content), run_id)  # outside, because it may raise an OSError of its own
+        # Outside of the block above, because it may raise an OSError of its own.
+        answer = work(ForkingPickler.loads(content), run_id)
+        # Before the answer, so that the run finds all that the cell has printed.
         flush()
 
 
 def _end_with_parent() -> None:
-    """Have this process and everything it starts killed when the run ends, in whatever way."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    if sys.platform == "linux":  # the kernel does it, because native code can block every thread of this process
+    # The kernel does it, because native code can block every thread of this process.
+    if sys.platform == "linux":
+        # A negative owner is a process group, so that programs that a learner started are killed, too.
         fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpid())
         fcntl.fcntl(parent.sentinel, _F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    # The thread serves other systems, and covers an end of the run that came before the lines above.
     threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
 
 
@@ -100,6 +106,7 @@ def _wait_for_end(parent: Any) -> None:
 
 def redirect_output(connection: Connection) -> None:
     """Send everything that this process and its programs print into ``connection``."""
+    # On Windows a connection is a handle and no file number, so its output is not read.
     if sys.platform != "win32":
         for stream in (1, 2):
             os.dup2(connection.fileno(), stream)
@@ -129,7 +136,7 @@ def restore_signals_in_forks() -> None:
 
 
 def _block_signals() -> None:
-    """Block signals until the new process has its own handlers, so that no signal is lost."""
+    # Until the new process has its own handlers, so that no signal is lost.
     _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
 
 
@@ -157,7 +164,8 @@ def _process_state() -> dict[str, Any]:
     """Return what a cell can change in this process and the next cell would notice."""
     return {
         "handlers": [_handler_of(number) for number in _SIGNALS],
-        "environment": dict(getattr(os.environ, "_data", os.environ)),  # as the system spells it, decoded for nobody
+        # As the system spells it: decoding every name takes time, and only a change matters.
+        "environment": dict(getattr(os.environ, "_data", os.environ)),
         "folder": os.getcwd(),
         "streams": [sys.stdout, sys.stderr],
         "recursion": sys.getrecursionlimit(),
@@ -167,20 +175,22 @@ def _process_state() -> dict[str, Any]:
 
 
 _BUILTINS = dict(vars(builtins))
+# A list, because Python computes an expression of constants when it compiles it, whatever the arithmetic is later.
 _FLOATS = [1.0, 2.0**-53, sys.float_info.min, 5e-324]
 
 
 def _has_default_arithmetic() -> bool:
-    """Return whether Python's built-in names are its own, floats round to nearest, and denormal floats are no zeros.
-
-    This is compared with the defaults of a processor and not with the state before the cell, because a module can
-    change it when it is imported. Libraries built with ``-ffast-math`` do.
-    """
+    """Return whether Python's built-in names are its own, floats round to nearest, and denormal floats are no zeros."""
+    # Compared with the defaults and not with the state before the cell, because a library that was built with
+    # -ffast-math changes the arithmetic when it is imported. Rounding up fails the first comparison, rounding down the
+    # second, and rounding towards zero the third.
     one, half_step, normal, denormal = _FLOATS
     rounds_to_nearest = one + half_step == one and -one - half_step == -one
     rounds_ties_to_even = (one + 2 * half_step) + half_step == one + 4 * half_step
+    # A processor can take denormal operands for zero, or give zero for denormal results.
     keeps_denormals = denormal != 0 and normal / 4 * 4 == normal
     names = vars(builtins)
+    # An interactive Python stores its last value in the built-in name "_".
     has_own_names = all(names.get(name) is value for name, value in _BUILTINS.items() if name != "_")
     return has_own_names and rounds_to_nearest and rounds_ties_to_even and keeps_denormals
 
@@ -189,17 +199,8 @@ _last_state: list[tuple[int, dict[str, Any]]] = []
 """The number of imported modules and the state at the end of the last cell."""
 
 
-def _initial_state() -> dict[str, Any]:
-    """Return the state before a cell: that at the end of the last one, unless a module was imported meanwhile."""
-    return _last_state[0][1] if _last_state and _last_state[0][0] == len(sys.modules) else _process_state()
-
-
-def _limits() -> dict[int, tuple[int, int]]:
-    return {kind: resource.getrlimit(kind) for kind in _LIMITS}
-
-
 def _reset(limits: dict[int, tuple[int, int]]) -> None:
-    """Reset what native code also changes, as Java does at its start: limits, timers and blocked signals."""
+    # Native code also changes these, as Java does at its start.
     for kind, limit in limits.items():
         if resource.getrlimit(kind) != limit:
             resource.setrlimit(kind, limit)
@@ -225,14 +226,13 @@ _OPEN_FILES = "/proc/self/fd"
 
 
 def _has_room() -> bool:
-    """Return whether the process has enough free file numbers.
-
-    Open files of a cell look like those that a later cell of its learner needs, so none are closed.
-    """
+    """Return whether the process has enough free file numbers."""
     try:
-        files = os.stat(_OPEN_FILES).st_size or len(os.listdir(_OPEN_FILES))  # Linux before 6.2 gives size 0
+        # Linux before 6.2 gives the folder the size 0, so its names are counted.
+        files = os.stat(_OPEN_FILES).st_size or len(os.listdir(_OPEN_FILES))
     except OSError:
         files = 0
+    # Open files of a cell look like those that a later cell of its learner needs, so none are closed.
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 
@@ -243,12 +243,16 @@ def run_isolated_cell(entry: PlannedCell, run_id: str) -> tuple[Outcome, bool]:
     So a learner that uses them gives the same numbers in any order of the cells.
     """
     start, process, cell = time.perf_counter(), os.getpid(), entry.cell
-    for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
+    # First, because the settings that a module makes when it is imported must stay.
+    for module in modules_of(cell):
         if module in sys.modules:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
-    limits, old_state, threads = _limits(), _initial_state(), threading.enumerate()
+    limits, threads = {kind: resource.getrlimit(kind) for kind in _LIMITS}, threading.enumerate()
+    # The state is that at the end of the last cell, unless a module was imported meanwhile.
+    is_known = bool(_last_state) and _last_state[0][0] == len(sys.modules)
+    old_state = _last_state[0][1] if is_known else _process_state()
     try:
         seed_shared_generators(cell.as_seeded())
         outcome = limit_texts(execute(cell, entry.key, run_id))
@@ -262,6 +266,7 @@ def run_isolated_cell(entry: PlannedCell, run_id: str) -> tuple[Outcome, bool]:
         _reset(limits)  # first, because the other steps may need memory
         _last_state[:] = [(len(sys.modules), _process_state())]
         is_unchanged = _last_state[0][1] == old_state and not _remaining_threads(threads) and _has_default_arithmetic()
+        # Without n_train the rows could not be loaded, and asking for them would fail again.
         is_reusable = is_unchanged and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
     except Exception:
         is_reusable = False

@@ -80,19 +80,19 @@ LARGEST_FLOAT = 1e100
 
 
 def _parse_number(value: Any) -> float:
-    """Return ``value`` as a float. Beyond 1e100 it becomes infinite, so that sums of squares cannot overflow.
-
-    Raises ValueError for anything but a number. true and false are not numbers.
-    """
+    """Return ``value`` as a float, infinite beyond 1e100. Raise ValueError for anything but a number."""
+    # In Python, true and false are numbers of the type int.
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NON_FINITE_TEXTS):
         raise PydanticCustomError("number", "is no number")
     number = float(value)
+    # Infinite, so that sums of squares cannot overflow.
     return math.copysign(math.inf, number) if abs(number) > LARGEST_FLOAT else number
 
 
 def checked_location(location: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return ``location``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
     numbers = [location.get("at"), location.get("rows"), location.get("columns", 1), location.get("labels", 1)]
+    # Not isinstance, because true is an int, too.
     is_valid = all(type(n) is int and 0 <= n <= LARGEST_COUNT for n in numbers)
     if not is_valid or not isinstance(location.get("digest"), str):
         raise PydanticCustomError("place", "does not name a place in predictions.bin")
@@ -228,11 +228,12 @@ class CellResult:
 
 
 def _parse_json(line: str) -> Any:
-    """Return the value of a line. Equal short texts of several lines become one object, which saves half the memory."""
     try:
+        # It makes equal short texts of several lines one object, which saves half the memory.
         return from_json(line)
     except ValueError:
-        return json.loads(line)  # reads what the faster parser refuses, such as half of a surrogate pair
+        # It reads what the faster parser refuses, such as half of a surrogate pair.
+        return json.loads(line)
 
 
 def part_text(name: str, value: Any) -> str | None:
@@ -308,7 +309,7 @@ def _digest(key: Mapping[str, str]) -> str:
 
 
 def _json_number(value: float) -> float | str:
-    """Return ``value`` for JSON, which has no infinity: ``inf`` and ``nan`` become text that ``float`` reads."""
+    # JSON has no infinity and no NaN. ``float`` reads the texts.
     return value if math.isfinite(value) else str(value)
 
 
@@ -345,6 +346,7 @@ def is_newer(version: str) -> bool:
 
 
 def _version_numbers(version: str) -> list[int]:
+    # Few digits, because the line may come from anywhere, and Python reads no number of thousands of digits.
     match = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
     return [int(number) for number in match[0].split(".")] if match else []
 

@@ -23,7 +23,7 @@ import errno
 import json
 import os
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -96,12 +96,10 @@ class _Cells:
 
 @lru_cache(maxsize=1)
 def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
-    """Read the table and the log in ``folder``. A command that reads the same ``state`` of a folder again reads once.
-
-    ``path`` is absolute, so that two working folders are never mixed up.
-    """
+    """Read the table and the log in ``folder``. The same ``state`` of a folder is read only once by a command."""
     from probcal.store.table_file import read_table  # imports pyarrow, which a folder without a table does not need
 
+    # ``path`` is absolute, so that two working folders are never mixed up by the cache.
     table, rows = folder / TABLE, []
     for _ in range(_ATTEMPTS):
         # first the log, because a run that ends writes the table before it empties the log
@@ -118,6 +116,7 @@ def _read_cells(path: Path, folder: Path, state: tuple[int, ...]) -> _Cells:
     cells = _Cells(log)
     for result, fault in rows:
         cells.add(result, str(table), fault)
+    # After the table, because the last result of a cell counts.
     for result, origin, fault in cells.log.rows:
         cells.add(result, origin, fault)
     return cells
@@ -157,7 +156,9 @@ class Store:
         experiment = self._description()
         if isinstance(keys := experiment.pop("keys", None), dict):  # of a version before the table
             with suppress(StoreError):
-                experiment["stale"] = _stale_by_keys(self.results_with_any_values(), keys)
+                results = self.results_with_any_values().values()
+                outdated = (one for one in results if one.id in keys and not has_digest(one.key, keys[one.id]))
+                experiment["stale"] = by_run(outdated)
         return experiment
 
     def _description(self) -> dict[str, Any]:
@@ -242,6 +243,7 @@ class Store:
         for name in (LOG, TABLE):
             with suppress(OSError):
                 stat = (self.folder / name).stat()
+                # An edit can keep the size and the time of the content, but not all four of these.
                 state += stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
         return tuple(state)
 
@@ -276,7 +278,7 @@ class Store:
             self._refuse_other_kinds()
 
     def _refuse_other_kinds(self) -> None:
-        """Raise StoreError for a pipe or the like in place of one of our files: reading it could wait for ever."""
+        # Reading a pipe in place of one of our files could wait for ever.
         refuse_other_kinds(self.folder, _FILES, _FOLDERS)
 
     # --- writing -------------------------------------------------------------------------------
@@ -309,6 +311,7 @@ class Store:
         new_path = path.with_suffix(".json.new")
         with self._store_errors():
             with new_path.open("w", encoding="utf-8") as file:
+                # Synced before the rename: after a power cut the name could otherwise stand for an empty file.
                 file.write(text)
                 sync_file(file)
             os.replace(new_path, path)
@@ -329,12 +332,14 @@ class Store:
         if not self._is_writing:
             raise RuntimeError("call Store.add only inside Store.writing")
         with self._store_errors():
-            if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
+            # Opened late, so that a run that is interrupted before changes nothing.
+            if self._cells is None:
                 self._cells = open_log(self.folder / LOG, self.folder / TABLE)
             location = None if y is None or p is None else self._predictions.add(y, p)
             failure = f"{result.later_failure.to_json()}\n" if result.later_failure else ""
             self._cells.write(f"{result.to_json(location)}\n{failure}")
             self._cells.flush()
+            # A write into a file that was removed or moved succeeds, and its results would be lost.
             self._refuse_moved_file()
             if time.monotonic() >= self._next_sync:
                 self._sync()
@@ -354,7 +359,8 @@ class Store:
         experiment, stored = self.experiment(), self._read()
         stored.log.refuse_faults()
         with self._store_errors():
-            self.write_experiment(experiment)  # first, because its old marks only fit the old identities
+            # The old marks only fit the old identities, so they are written in the present form before the table is.
+            self.write_experiment(experiment)
             self._write_table(stored.results.values())
         return len(stored.results)
 
@@ -383,12 +389,14 @@ class Store:
         try:
             write_table(new, (attempt for pair in attempts for attempt in pair if attempt is not None))
             digest = table_digest(new)
+            # The log then knows both tables, so that it fits the folder after a kill before or after the rename.
             announce_table(log, table, digest)
             os.replace(new, table)
         except OSError:
             with suppress(OSError):
                 new.unlink()  # on a full disk, so that the next run has its room
             raise
+        # The new name must be on the disk before the log, which has the only other copy, is emptied.
         sync_folder(self.folder)
         empty_log(log, digest)
 
@@ -435,8 +443,8 @@ class Store:
         self._is_writing = True
 
     def _sync(self) -> None:
-        """Sync predictions first: every line on the disk must find what it refers to."""
         start = time.monotonic()
+        # Predictions first, because every line on the disk must find what it refers to.
         self._predictions.sync()
         if self._cells is not None:
             sync_file(self._cells)
@@ -454,7 +462,8 @@ class Store:
             if cells is not None:
                 sync_file(cells)
         if cells is not None:
-            with suppress(OSError, StoreError):  # the results are in the log, and the next run tries again
+            # Every command reads results in the log, too, and the next run tries again to move them.
+            with suppress(OSError, StoreError):
                 self._move_to_table()
 
 
@@ -475,11 +484,6 @@ def _latest_valid_result(previous: CellResult | None, result: CellResult) -> Cel
     if previous is None or result.status == "done" or previous.status != "done":
         return result
     return replace(previous, later_failure=result)
-
-
-def _stale_by_keys(results: Mapping[str, CellResult], keys: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return run -> its results whose identity has another digest than in ``keys``, which maps cells to digests."""
-    return by_run(result for name, result in results.items() if name in keys and not has_digest(result.key, keys[name]))
 
 
 def by_run(results: Iterable[CellResult]) -> dict[str, list[str]]:

@@ -57,15 +57,18 @@ class Predictions:
             row = _row_type(*((location[name],) if name in location else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
                 n_bytes = file.seek(0, os.SEEK_END) - location["at"]
-                if location["rows"] * row.itemsize > n_bytes:  # do not allocate memory for rows that are not there
+                # Reading would allocate memory for rows that are not there.
+                if location["rows"] * row.itemsize > n_bytes:
                     return None
                 file.seek(location["at"])
                 content = file.read(location["rows"] * row.itemsize)
         except (OSError, ValueError):  # ValueError: the row is too wide for any array
             return None
+        # A later run may have written other rows here, after somebody removed the file.
         if _digest(content) != location["digest"]:
             return None
         rows = np.frombuffer(content, row)
+        # Copies, because a view of bytes is read-only and its numbers are not aligned.
         return rows["y"].copy(), rows["p"].copy()
 
     def sync(self) -> None:

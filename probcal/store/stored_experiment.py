@@ -125,7 +125,8 @@ class ResultOverride(_OutlinePart):
 
     @cached_property
     def _name_sets(self) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-        return frozenset(self.datasets), frozenset(self.columns)  # lists of a hundred names are slow to search
+        # Lists of a hundred names are slow to search.
+        return frozenset(self.datasets), frozenset(self.columns)
 
     def applies_to(self, row: Row, column: ResultColumn) -> bool:
         datasets, columns = self._name_sets

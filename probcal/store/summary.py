@@ -181,11 +181,9 @@ def cell_counts(stored: StoredExperiment, results: Results) -> CellCounts:
 
 
 def _missing_repetitions(stored: StoredExperiment, results: Results, row: Row) -> list[str]:
-    """Return the cells without a result, of the columns that have a result of another repetition.
-
-    Columns without any result may be left out on purpose: ``probcal run -l`` and ``-m`` select columns.
-    """
+    """Return the cells without a result, of the columns that have a result of another repetition."""
     ids_by_column = (planned_ids(stored, row, column) for column in stored.columns)
+    # Columns without any result may be left out on purpose: ``probcal run -l`` and ``-m`` select columns.
     begun = (ids for ids in ids_by_column if any(name in results for name in ids))
     return [name for ids in begun for name in ids if name not in results]
 
@@ -215,5 +213,6 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     finite_means = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
     if not finite_means or resolve_metric(metric).no_end:
         return set()
+    # Compared as printed, since a reader sees equal numbers and would ask why only one is marked.
     best = format_number(resolve_metric(metric).best(list(finite_means.values())))
     return {name for name, mean in finite_means.items() if format_number(mean) == best}

@@ -116,10 +116,10 @@ def _columns_of(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
 
 
 def _text_array(texts: list[str | None]) -> pa.Array:
-    """Return texts as an array. A message or a name may hold half of a surrogate pair, as file names do."""
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
+        # A message or a name may hold half of a surrogate pair, as file names do.
         return pa.array([None if text is None else _utf8(text) for text in texts], pa.string())
 
 
@@ -155,7 +155,7 @@ def read_table(path: Path) -> list[tuple[CellResult, str]]:
 
 @contextmanager
 def _paused_collection() -> Iterator[None]:
-    """Pause the garbage collector, which would search a hundred thousand new objects again and again."""
+    # The garbage collector would search a hundred thousand new objects again and again.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -293,6 +293,7 @@ class _Reader:
         """Return the texts of a column. Equal ones are one object."""
         column = self._column(name, pa.string(), required=required)
         encoded = column if column.type == _DICTIONARY else column.dictionary_encode()
+        # A null gets the last place, so that no row needs a case of its own.
         words = [*encoded.dictionary.to_pylist(), None]
         return [words[i] for i in encoded.indices.fill_null(len(words) - 1).to_numpy().tolist()]
 
@@ -314,6 +315,7 @@ class _Reader:
     def _parts(self, name: str) -> Iterable[Mapping[str, Any]]:
         if name not in self._columns:
             return repeat(_NO_PARTS, self._n)
+        # Most rows have the same warnings. Each gets a copy, since the parts of a result may be changed.
         parsed = cache(partial(parsed_part, name))
         return [dict(parsed(text)) if text is not None else _NO_PARTS for text in self._texts(name)]
 
@@ -327,6 +329,7 @@ class _Reader:
         lacks_digest = (text is None for text in columns["digest"])
         lacks_place = (number is None for number in columns["at"])
         shapes = zip(lacks_place, lacks_digest, columns["rows"], columns["columns"], columns["labels"], strict=True)
+        # Rows share a few shapes, so each is checked once, with a place and a digest that are valid.
         for no_place, no_digest, *shape in {*shapes}:
             if not no_place:
                 parts = [0, *shape, None if no_digest else ""]
@@ -360,6 +363,7 @@ class _Reader:
         if metric is None or not present.size:
             return
         numbers = present[~np.isnan(present)]
+        # The values of a metric are an interval, so its extremes stand for all numbers. NaN has no place among them.
         extremes = [*present[np.isnan(present)][:1], *([numbers.min(), numbers.max()] if numbers.size else [])]
         if any(metric.fault(float(number)) for number in extremes):
             for i in np.flatnonzero(~is_null).tolist():

@@ -94,7 +94,8 @@ def card_schema() -> Schema:
         keys[key]["anyOf"] = [names_schema(card_names()), _NULL]
     keys["columns"]["minProperties"] = 2
     parts["Split"]["oneOf"] = [*map(_split, KEYS)]
-    card_keys = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
+    # A card has its own name, even if it is like another.
+    card_keys = [key for key in schema["required"] if key != "name"]
     schema["required"] = ["name"]
     schema["anyOf"] = [
         {"required": ["like"]},
@@ -126,7 +127,8 @@ def experiment_schema() -> Schema:
     schema = _schema_of(ExperimentFile)
     keys, parts = schema["properties"], schema["$defs"]
     for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
-        del parts[part]["description"]  # an editor would show it instead of the description of the name
+        # An editor would show it in place of the description of the name.
+        del parts[part]["description"]
         parts[part]["properties"]["type"]["anyOf"] = [names_schema(table), _IMPORT_PATH, _NULL]
         keys[section] = {"description": keys[section]["description"], "anyOf": _section_schemas(part, table, parts)}
     parts["Value"] = _value_schema()

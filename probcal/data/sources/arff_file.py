@@ -46,7 +46,8 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
     text, _ = decode_text(content, path)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     start = next((number for number, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))
-    if start == len(lines):  # the parser takes any line that begins with @data, and drops the rest of it
+    # The parser would take any line that begins with @data, and drop the rest of it.
+    if start == len(lines):
         begins = (number for number, line in enumerate(lines, 1) if line.lstrip().lower().startswith("@data"))
         where = f"{path}:{number}" if (number := next(begins, None)) else f"{path}"
         raise DataError(f"{where}: is not sound ARFF: the rows must follow a line that holds @data alone")
@@ -86,11 +87,9 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
 
 
 def _header_line(line: str, kinds: list[AttributeKind]) -> str:
-    """Return a line of the header for the parser, without a comment. Add the kind of an attribute to ``kinds``.
-
-    Numbers and dates are read as text, so that none is rounded.
-    """
-    line = _without_comment(line).strip() or "%"  # a blank first line would shift the parser's numbers of lines
+    """Return a line of the header for the parser, without a comment. Add the kind of an attribute to ``kinds``."""
+    # A blank first line would shift the parser's numbers of lines.
+    line = _without_comment(line).strip() or "%"
     match = _ATTRIBUTE.match(line)
     if match is None:
         return line
@@ -99,6 +98,7 @@ def _header_line(line: str, kinds: list[AttributeKind]) -> str:
     if word and word not in _KINDS:
         return line  # which the parser refuses
     kinds.append(_KINDS.get(word, "text"))
+    # Numbers and dates are read as text, so that none is rounded.
     return f"@attribute {match[1]} {declared if not word else 'STRING'}"
 
 

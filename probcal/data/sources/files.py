@@ -114,6 +114,7 @@ def set_folder(card: Card, data_dir: Path | str | None) -> Path:
 def _complete_source(card: Card, folder: Path) -> FileSource | None:
     """Return the first source whose files are all in ``folder``. Raise DataError where one lies elsewhere by a link."""
     source = next((source for source in card.files if not _missing_names(source, folder)), None)
+    # Files may lead to other data sets by links, but not out of the folder of all data sets.
     depth = len(PurePath(card.folder or card.name).parts)
     root = folder.parents[depth - 1] if depth else folder
     for path in [path for name in _names(source) if (path := _find(folder, name))] if source else []:
@@ -159,10 +160,10 @@ def _read_labelled(card: Card, source: FileSource, file: DataFile, folder: Path,
 def _positions(
     rows: pd.DataFrame, labels: pd.DataFrame, file: DataFile, label_file: LabelFile, folder: Path
 ) -> pd.Series:
-    """Return for each row the number of its label, since the two files may be in different order."""
     for frame, name in ((rows, file.name), (labels, label_file.name)):
         if label_file.key not in frame:
             raise DataError(f"{folder / name}: has no column {label_file.key!r}, the key of the labels")
+    # The two files may be in different order.
     label_keys = pd.Index(labels[label_file.key].astype(object))
     if label_keys.has_duplicates:
         duplicate = label_keys[label_keys.duplicated()][0]
@@ -227,7 +228,7 @@ def _check_columns(frame: pd.DataFrame, columns: list[str], path: Path) -> None:
 
 
 def _as_text_column(column: pd.Series) -> pd.Series:
-    """Return the numbers of an ARFF file as text, so that their values can be renamed."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column
+    # Values are renamed as texts.
     return text_column(column.map(as_text, na_action="ignore").astype(object))

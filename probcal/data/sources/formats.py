@@ -77,7 +77,9 @@ def read_unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
             content = read_all(file, path)
         digest = hashlib.sha256(content).hexdigest()
         if packed and path.suffix in OPENERS:
+            # From the bytes that were hashed, since the file may change meanwhile.
             with OPENERS[path.suffix](io.BytesIO(content)) as stream:
+                # The limit counts unpacked bytes, since a few packed ones can stand for gigabytes.
                 content = read_all(stream, path)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
@@ -100,6 +102,7 @@ def hash_files(paths: Iterable[Path]) -> dict[Path, str]:
 
 def csv_rows(lines: Iterable[str], delimiter: str) -> Any:
     """Return a strict reader of ``lines``. Blanks after a delimiter do not count."""
+    # Python's limit of 131,072 characters is too small for long texts.
     csv.field_size_limit(_LONGEST_FIELD)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
 
@@ -245,5 +248,4 @@ def _mat_column(values: np.ndarray, missing: Collection[str]) -> pd.Series:
 
 
 def _mat_text(cell: object) -> str:
-    """Return the text of a cell, which may be empty."""
     return "".join(map(str, np.asarray(cell).ravel())).strip()

@@ -37,10 +37,7 @@ def gaussians(source: GaussiansSource, rng: np.random.Generator) -> tuple[np.nda
 
 
 def _coloured(white: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return ``white`` times the transposed ``root``, column by column.
-
-    The rounding of a matrix product would depend on the machine.
-    """
+    # Column by column, because the rounding of a matrix product depends on the machine.
     return np.column_stack([sum(white[:, k] * row[k] for k in range(white.shape[1])) for row in root])
 
 
@@ -130,7 +127,8 @@ def _words(source: DocumentsSource, drawn: np.ndarray, rng: np.random.Generator)
         words.append(rng.permutation(source.words)[ranks])
         in_documents.append(np.repeat(numbers, of_topic))
     pairs = np.concatenate(in_documents), np.concatenate(words)
-    return csr_matrix((np.ones(len(pairs[0])), pairs), (source.documents, source.words))  # equal pairs are added up
+    # csr_matrix adds up equal pairs, which makes them counts.
+    return csr_matrix((np.ones(len(pairs[0])), pairs), (source.documents, source.words))
 
 
 def bundled_rows(card: Card) -> pd.DataFrame:

@@ -47,6 +47,7 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
     rename = card.openml.rename
     rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
     rows = rows.iloc[: card.openml.first_rows]
+    # A standard split takes its training rows from the top.
     test_rows = card.openml.test_rows_first or 0
     return pd.concat([rows.iloc[test_rows:], rows.iloc[:test_rows]], ignore_index=True)
 
@@ -127,7 +128,6 @@ def _is_intact(folder: Path, output: bytes) -> bool:
 
 
 def _files_advice(card: Card, joint: str = ", or ") -> str:
-    """Return the advice to use the original files, where the card names some."""
     if not card.files:
         return ""
     parts = [part for file in card.files[0].files for part in (file, file.labels) if part]
@@ -178,8 +178,8 @@ def _column_list(frame: pd.DataFrame) -> str:
 
 
 def _values(column: pd.Series, rename: dict[str, str]) -> pd.Series:
-    """Return numbers as float64 (the client also delivers uint8), and all else as renamed text."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and not rename:
+        # The client also delivers uint8.
         return column.astype("float64")
     text = column.astype(object).map(as_text, na_action="ignore")
     return text.map(lambda value: rename.get(value, value), na_action="ignore")

@@ -37,6 +37,7 @@ def main(folder: Path, order: dict[str, Any]) -> int:
     ``order`` holds id, name and version of the data set (None accepts any), and the server (a URL, or None for the
     client's own). It also holds ``stall`` (seconds that one answer may take), ``attempts``, and the most bytes of data.
     """
+    # Before the client is imported, because it writes to the home folder.
     os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
     try:
@@ -46,6 +47,7 @@ def main(folder: Path, order: dict[str, Any]) -> int:
         return 1
     content = pickle.dumps(table)
     (folder / FRAME).write_bytes(content)
+    # The parent checks that the file is, to the last bit, the one that was written here.
     print(hashlib.sha256(content).hexdigest())
     return 0
 
@@ -58,7 +60,8 @@ def _end_with_parent() -> None:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(0, _F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-    threading.Thread(target=_wait_for_end, daemon=True).start()  # also covers an end before the lines above
+    # The thread also covers an end before the lines above.
+    threading.Thread(target=_wait_for_end, daemon=True).start()
 
 
 def _wait_for_end() -> None:
@@ -105,6 +108,7 @@ def _data(dataset: Any) -> Any:
     from minio.error import MinioException
     from urllib3.exceptions import HTTPError
 
+    # All columns, because a card may name columns that OpenML does not count as data.
     options = {"include_row_id": True, "include_ignore_attribute": True}
     try:
         return dataset.get_data(**options)[0]
@@ -120,7 +124,7 @@ def _data(dataset: Any) -> Any:
 
 
 def _names(value: str | list[str] | None) -> list[str]:
-    """Return column names. OpenML keeps several of them as a list or as one text with commas."""
+    # OpenML keeps several names as a list or as one text with commas.
     texts = [value] if isinstance(value, str) else value or []
     return [name.strip() for text in texts for name in text.split(",")]
 
@@ -137,6 +141,7 @@ def _limit_client(stall: float, attempts: int, limit: int) -> None:
             _refuse_plain(request.url)
             response = super().send(request, **{**options, "timeout": stall, "stream": True})
             is_description = "/api/v1/" in request.url
+            # Read here, because requests has no limit of size.
             pieces = _limited_pieces(
                 response.iter_content(_PIECE), _LARGEST_DESCRIPTION if is_description else limit, request.url
             )
@@ -161,14 +166,16 @@ def _limit_client(stall: float, attempts: int, limit: int) -> None:
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
             client.urlopen = _limited(client.urlopen, limit)  # type: ignore[method-assign]  # minio offers no limit
-            secure = not _is_local(f"//{endpoint}")  # the client never asks for TLS, not even for https
+            # The client never asks for TLS, not even for https.
+            secure = not _is_local(f"//{endpoint}")
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
     def read_parquet(path: Any, **options: Any) -> Any:
         from pyarrow.parquet import read_metadata
 
         metadata = read_metadata(path)
-        if metadata.num_rows * metadata.num_columns * 8 > limit:  # parquet packs many equal values into a few bytes
+        # Parquet packs many equal values into a few bytes.
+        if metadata.num_rows * metadata.num_columns * 8 > limit:
             raise _SizeError(f"its parquet file is of {metadata.num_rows:,} rows, more than {limit // 1_000_000:,} MB")
         return reader(path, **options)
 
@@ -224,6 +231,7 @@ def _fault(error: Exception) -> dict[str, Any]:  # noqa: C901
     from requests.exceptions import ChunkedEncodingError, Timeout
     from urllib3.exceptions import TimeoutError as Silence
 
+    # str(error) fails where the file holds a percent sign.
     text = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
     first_line = (text.strip().splitlines() or [""])[0].rstrip(".")
     status = re.search(r"Status code: (\d+)", text)
@@ -272,8 +280,8 @@ def _fault(error: Exception) -> dict[str, Any]:  # noqa: C901
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield ``error`` and all its causes. requests and urllib3 keep some of them in attributes of their own."""
     yield error
+    # requests and urllib3 keep some causes in attributes of their own.
     for cause in (getattr(error, "reason", None), *error.args, error.__cause__ or error.__context__):
         if isinstance(cause, BaseException):
             yield from _causes(cause)

@@ -156,7 +156,7 @@ class DataFile(CardPart):
 
     @model_serializer(mode="wrap")
     def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the key that is newer than many caches, where it is not used."""
+        # The key is newer than many caches, which must stay valid.
         return {key: value for key, value in dump(self).items() if key != "format" or value is not None}
 
 

@@ -47,6 +47,7 @@ def accept_numbers(experiment: CheckedResults) -> int:
     numbers = current_numbers(experiment)
     if not numbers:
         raise StoreError(f"{experiment.store.folder} has no done cell with numbers to accept")
+    # Sorted, so that a new number changes one line of a file under version control.
     text = csv_text([_HEADER, *([*name, _values_text(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(experiment)
     refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
@@ -207,6 +208,7 @@ def _distance(metric: str, accepted: list[float], current: list[float]) -> float
     registered = known_metric(metric)
     is_large = registered is not None and registered.most > 1
     band = max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * abs(accepted_mean)) if is_large else ABSOLUTE_TOLERANCE
+    # A little wider, so that a change of exactly the tolerance is within it.
     return abs(_mean(current) - accepted_mean) / (band + 1e-9)
 
 

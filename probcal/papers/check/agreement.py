@@ -134,6 +134,7 @@ def _build_block(
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
             units[i, j] = abs(difference_in_units(values[j], published[i], table.printed_decimals[places[i]]))
+            # The difference of two infinite numbers would be NaN.
             differences[i, j] = 0.0 if values[j] == published[i] else abs(values[j] - published[i])
             verdict = verdict_of(summaries[j], published[i], table, places[i], bands[j])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
@@ -178,6 +179,7 @@ def identity_order(block: Block) -> Orders:
 
 def shuffled_orders(block: Block) -> Orders:
     """Return ``SHUFFLES`` random orders. All metrics of a data set share them, and no other data set changes them."""
+    # The name of the data set is a part of the seed, so that one data set more changes no other order.
     random = np.random.default_rng([SEED, *block.row.name.encode()])
     return random.permuted(np.tile(np.arange(block.size), (SHUFFLES, 1)), axis=1)
 
@@ -281,6 +283,7 @@ def _count_other_datasets(block: Block, blocks: Sequence[Block]) -> PairCounts:
     ]
     ranks: dict[Names, list[float]] = {}
     for other in others:
+        # Divided by their number, because data sets may have different numbers of columns.
         for column, rank in zip(other.columns, rankdata(other.measured) / other.size, strict=True):
             ranks.setdefault(paper_column(column), []).append(float(rank))
     mean_ranks = np.array([np.mean(ranks.get(paper_column(column), math.nan)) for column in block.columns])
@@ -288,17 +291,16 @@ def _count_other_datasets(block: Block, blocks: Sequence[Block]) -> PairCounts:
 
 
 def _count_single_splits(block: Block) -> Iterable[PairCounts]:
-    """Count, for each split, the pairs in the order of the mean of the other splits.
-
-    One split stands for the paper, so it is rounded to three decimals as most printed numbers are.
-    """
+    """Count, for each split, the pairs in the order of the mean of the other splits."""
     values, n_splits = block.split_values, block.split_values.shape[1]
     if np.isfinite(values).all():
+        # The mean of the others from the sum of all, which is quicker than leaving out each split.
         rest = (values.sum(axis=1, keepdims=True) - values) / (n_splits - 1)
     else:
         rest = np.array(
             [[measured_number(np.delete(row, split).tolist()) for split in range(n_splits)] for row in values]
         )
+    # One split stands for the paper, so it has three decimals as most printed numbers have.
     yield from (_compare_order(values[:, split].round(3), rest[:, split]) for split in range(n_splits))
 
 
@@ -315,7 +317,7 @@ def agreement_figures(blocks: Sequence[Block], orders_of: Callable[[Block], Orde
         )
         for metric in metrics
     }
-    pair_counts = zip(*(_count_pairs(*item) for item in items), strict=True)
+    pair_counts = zip(*(_compare_order(block.published, block.measured[order]) for block, order in items), strict=True)
     n_kept, n_reversed, n_pairs = (np.array(counts) for counts in pair_counts)
     has_pairs = n_pairs > 0
     tau = ((n_kept - n_reversed)[has_pairs] / n_pairs[has_pairs][:, None]).mean(axis=0) if has_pairs.any() else None
@@ -338,11 +340,6 @@ def hit_shares(hits: NDArray[np.bool_], values: Floats) -> Floats | None:
     totals = (~np.isnan(values)).sum(axis=1)
     mask = totals > 0
     return hits.sum(axis=1)[mask] / totals[mask] if mask.any() else None
-
-
-def _count_pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.int_], int]:
-    """Return, per order, how many pairs that the paper tells apart ours keeps and reverses, and how many there are."""
-    return _compare_order(block.published, block.measured[orders])
 
 
 def _compare_order(published: Floats, ours: Floats) -> tuple[Any, Any, int]:

@@ -33,8 +33,8 @@ def cell_number(cell: CellResult, metric: str, stage: int | None) -> float:
 
 
 def _stage_number(stage: int, stages: Mapping[str, list[float]], metric: str) -> float:
-    """Return the number after a stage. A method that stops early keeps its last number."""
     course = stages.get(metric, [])
+    # A method that stops early keeps its last number.
     return course[min(stage, len(course)) - 1] if course else math.nan
 
 

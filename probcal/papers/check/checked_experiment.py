@@ -200,10 +200,7 @@ def _explains_column(
 def _outdated_deviations(
     experiment: CheckedResults, findings: list[Finding], deviations: Sequence[Deviation]
 ) -> list[OutdatedDeviation]:
-    """Return the deviating numbers that now agree.
-
-    A number agrees when it is in band and all its differences that the deviation names are too.
-    """
+    """Return the deviating numbers that now agree."""
     titles = {column: title for title, column in experiment.published.columns.items()} if experiment.published else {}
     compared_findings = [finding for finding in findings if finding.state in ("in band", "out of band")]
     outdated_deviations = []
@@ -214,6 +211,7 @@ def _outdated_deviations(
                 if _explains_column(experiment, deviation, finding, column):
                     name = f"{finding.dataset} {titles[column]} {finding.metric}"
                     states.setdefault(name, set()).add(finding.state)
+        # A number agrees when it is in band, and so are all its differences that the deviation names.
         outdated_deviations += [
             OutdatedDeviation(name, deviation.reason) for name, values in states.items() if values == {"in band"}
         ]

@@ -273,6 +273,7 @@ def _difference_findings(
     if base is None or number is None or math.isinf(base) or math.isinf(number):
         return
     table = paper.tables[metric]
+    # Printed numbers have few decimals, and the binary difference of two has many.
     published, seed = round(number - base, 6), table.seed
     base_splits, splits = (experiment.splits(row, column, metric, seed=seed) for column in (earlier, later))
     common = sorted(base_splits.keys() & splits.keys())
@@ -285,7 +286,8 @@ def _difference_findings(
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
     is_own_split = n_planned == 1 and not (seed is None and row.has_random_rows)
     tolerance = table.tolerance + ROUNDING if is_own_split else None
-    if table.matches_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
+    # Both numbers have all digits, and each has its tolerance.
+    if table.matches_folds(row.split, len(values)):
         tolerance = 2 * table.tolerance
     band = Band(values, tolerance, 2 * ROUNDING, table.runs)
     reason = band.no_verdict_reason(published)
@@ -293,6 +295,7 @@ def _difference_findings(
     places = [place_of(row, column) for column in (earlier, later)]
     summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
     draws = distribution_of(summary, table, places[1])
+    # Only the later column draws, so its draws less one number are the draws of the difference.
     if verdict and draws and places[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)

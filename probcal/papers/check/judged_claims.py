@@ -183,6 +183,7 @@ def _beats_outcome(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: st
     if not a:
         return None
     mean_a, mean_b = _mean(a), _mean(b)
+    # Equality is asked first, because the difference of two infinite means is NaN.
     if mean_a == mean_b or abs(mean_a - mean_b) < ROUNDING:
         return "tie"
     return "win" if metric_named(metric).best([mean_a, mean_b]) == mean_a else "loss"
@@ -264,9 +265,9 @@ def _common_values(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: st
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Return the mean as the tables print it: infinite as soon as one split is, NaN without splits."""
     if not values:
         return math.nan
+    # As the tables print it: infinite as soon as one split is.
     return math.inf if any(map(math.isinf, values)) else statistics.fmean(values)
 
 
@@ -286,6 +287,7 @@ def _tally_verdict(claim: Claim, tally: Tally) -> Verdict:
     return _verdict_of_flags(
         _p_of_sign_test(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANCE_LEVEL
         for wins in range(n_unknown + 1)
+        # Each data set without a result may be a win, a loss or a tie.
         for losses in range(n_unknown + 1 - wins)
     )
 
@@ -398,6 +400,5 @@ def _combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _p_of_sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of the sign test."""
     n, n_fewer = wins + losses, min(wins, losses)
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(n_fewer + 1)) / (1 << n))

@@ -40,6 +40,7 @@ def legacy_isotonic(p: np.ndarray, y: np.ndarray, spline: bool) -> Callable[[np.
     def interpolated(p: np.ndarray) -> np.ndarray:
         p = np.clip(p, knots[0], knots[-1])
         left = np.clip(np.searchsorted(knots, p, side="right") - 1, 0, len(knots) - 2)
+        # Nearly equal knots have a slope beyond the largest float. What becomes of it is told in the docstring.
         with np.errstate(over="ignore", invalid="ignore"):
             slope = 1 / (knots[left + 1] - knots[left])
             found = values[left] * (slope * (knots[left + 1] - p)) + values[left + 1] * (slope * (p - knots[left]))
@@ -60,6 +61,7 @@ def _pooled(values: np.ndarray) -> np.ndarray:
         runs = zip([0, *ends.tolist()], [*ends.tolist(), len(values)], strict=True)
         falling = [(start, end) for start, end in runs if values[start] != values[end - 1]]
         for start, end in falling:
+            # Added one after the other, because a sum of numpy's adds pairs and rounds in another way.
             values[start:end] = values[start:end].cumsum()[-1] / (end - start)
         if not falling:
             return values

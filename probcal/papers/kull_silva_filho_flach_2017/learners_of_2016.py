@@ -65,6 +65,7 @@ class LegacyLogisticRegression(LogisticRegression):
             Log-odds in nats.
         """
         check_is_fitted(self)
+        # The last of the cumulative sums, because numpy's sum adds in an order that depends on the number of terms.
         return np.asarray((np.asarray(X) * self.coef_[0]).cumsum(axis=1)[:, -1] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -80,6 +81,7 @@ class LegacyLogisticRegression(LogisticRegression):
         ndarray of shape (n_rows, 2)
             Probabilities, in the order of ``classes_``.
         """
+        # exp of large negative log-odds is infinite, and the probability 0.
         with np.errstate(over="ignore"):
             positive = 1 / (1 + np.exp(-self.decision_function(X)))
         return np.column_stack([1 - positive, positive])

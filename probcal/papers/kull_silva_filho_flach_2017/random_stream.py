@@ -64,6 +64,7 @@ class _Stream:
         self._start()
 
     def _start(self) -> None:
+        # numpy's old generator, since their program seeds it with the number of the repetition.
         self._random = np.random.RandomState(self._repetition.number)
         self._outer = self._repetition.draw_folds(self._repetition.labels, self._repetition.folds, self._random)
         self._next = 0
@@ -82,6 +83,7 @@ class _Stream:
         rows = np.flatnonzero(self._outer != self._next)
         X, y = self._repetition.X[rows], self._repetition.y[rows]
         inner = self._repetition.draw_folds(y, _INNER, self._random)
+        # Fitted here and not when it is needed, because its draws come before those of the inner folds.
         one = self._fitted(X, y) if self._protocol.one_classifier else None
         learners: list[Any] = []
         maps: dict[str, list[Map]] = {name: [] for name in ORDERS[self._protocol.order]}
@@ -106,6 +108,7 @@ class _Stream:
         features = _FEATURES[name]
         kept = [0] if name in ("sigmoid", "beta_am") else [0, 1]
         fitted = self._regression(features(p), y, intercept=name != "beta_ab")
+        # As in their program: a negative slope would make the map fall.
         if name == "beta" and self._protocol.constraint and fitted.coef_.min() < 0:
             kept = [1] if fitted.coef_[0, 0] < 0 else [0]
             fitted = self._regression(features(p)[:, kept], y)
@@ -149,7 +152,8 @@ _streams: OrderedDict[Hashable, _Stream] = OrderedDict()
 
 def _stream(repetition: Repetition, learner: Any, protocol: _Protocol) -> _Stream:
     learner_key = fit_key(learner)
-    if learner_key is None:  # parameters that have no bytes, such as a function, do not tell two learners apart
+    # Parameters that have no bytes, such as a function, do not tell two learners apart.
+    if learner_key is None:
         return _Stream(repetition, learner, protocol)
     key = (repetition.key, repetition.folds, repetition.number, learner_key, protocol)
     if key not in _streams:
@@ -252,7 +256,8 @@ class LegacyStreamClassifier(ProbabilityMethod):
             )
         repetition, fold = found
         learner = clone(self.estimator)
-        learner.set_params(**dict.fromkeys(_seeds(learner), 0))  # whatever they are, the stream replaces them
+        # The stream replaces the seeds, so learners that differ only in them share a replay.
+        learner.set_params(**dict.fromkeys(_seeds(learner), 0))
         stream = _stream(repetition, learner, _Protocol(self.order, self.constraint, self.one_classifier))
         done = stream.fold(fold)
         self.estimators_, self._fold = done.learners, done

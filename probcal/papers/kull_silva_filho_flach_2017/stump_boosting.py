@@ -146,7 +146,8 @@ class StumpBoosting(CheckedParameters, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
-        columns, limits, low, high = self.stumps_.T  # a call of each stump would take twenty times as long
+        # A call of each stump would take twenty times as long.
+        columns, limits, low, high = self.stumps_.T
         parts = [
             np.where(X[start : start + _AT_ONCE, columns.astype(int)] <= limits, low, high) @ self.weights_
             for start in range(0, len(X), _AT_ONCE)

@@ -85,6 +85,7 @@ class StumpSearch:
             The split. None if no column can be cut, or one class has all weight.
         """
         listed = np.count_nonzero(weights)
+        # scikit-learn's trees leave out rows without weight, whose values give no limits then.
         if listed < self._order.shape[1]:
             kept = weights[self._order] > 0
             self._order = self._order[kept].reshape(len(kept), listed)
@@ -120,6 +121,7 @@ class StumpSearch:
 
         It draws with a xorshift generator of 32 bits (Marsaglia 2003) and moves constant columns to the front.
         """
+        # As scikit-learn's trees make the seed of their generator. A seed of 0 would stay 0 for ever.
         state = int(np.random.RandomState(seed).randint(0, _LARGEST)) or 1
         columns = list(range(len(self._constant)))
         drawn: list[int] = []
@@ -140,7 +142,9 @@ class StumpSearch:
 
 
 def _middle(below: float, above: float) -> float:
+    # The sum of halves, as in scikit-learn's trees, because the sum of two large values can be infinite.
     middle = below / 2 + above / 2
+    # A limit at the upper value would send it left.
     return below if middle == above or np.isinf(middle) else middle
 
 

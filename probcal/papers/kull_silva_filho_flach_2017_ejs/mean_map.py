@@ -144,7 +144,8 @@ class MeanMapClassifier(CalibratedMethod):
 
     def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
         if self.map == "isotonic" and hasattr(learner, "predict_proba"):
-            return class_scores(learner, X, "probability", self.classes_), "score"  # distances are those of p
+            # As scores, because isotonic regression measures distances of the probability itself.
+            return class_scores(learner, X, "probability", self.classes_), "score"
         return super()._scores(learner, X)
 
     def _calibrator(self, score_kind: Input) -> Calibrator:

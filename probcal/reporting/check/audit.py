@@ -178,6 +178,7 @@ def _rank_variants(title: str, numbers: list[NumberPair]) -> Ranking:
     reading_groups = group_by(numbers, lambda pair: (pair.dataset, pair.reading))
     variants = {pair.variant for pair in numbers}
     readings: dict[str, str] = {}
+    # The data set's own reading first.
     for (dataset, reading), group in sorted(reading_groups.items(), key=lambda item: item[0][0] != item[0][1]):
         if {pair.variant for pair in group} == variants:
             readings.setdefault(dataset, reading)
@@ -236,15 +237,16 @@ def _missing_datasets(
 def _common_numbers(
     numbers: list[NumberPair], rival: Callable[[NumberPair], str], key: Callable[[NumberPair], tuple[str, str]]
 ) -> list[NumberPair]:
-    """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
     rival_sets = {name: {rival(pair) for pair in group} for name, group in group_by(numbers, key).items()}
+    # A ranking is fair only by numbers that all rivals have.
     return [pair for pair in numbers if rival_sets[key(pair)] == rivals]
 
 
 def rank_settings(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
     """Rank by most numbers in band, then by the smallest median distance, then by the given order."""
     counts = {
+        # Rounded as it is printed, so that a tie on the page is a tie in the ranking.
         name: (sum(pair.verdict.in_band for pair in group), f"{statistics.median(pair.distance for pair in group):.2f}")
         for name, group in rivals.items()
     }
@@ -264,8 +266,8 @@ def rank_settings(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
 
 
 def _metric_counts(numbers: list[NumberPair]) -> dict[str, tuple[int, int]]:
-    """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
     groups = group_by(numbers, lambda pair: pair.metric)
+    # In the paper's order, so that all rivals have the same.
     tables = [metric for metric in numbers[0].paper.tables if metric in groups]
     return {metric: (sum(pair.verdict.in_band for pair in groups[metric]), len(groups[metric])) for metric in tables}
 

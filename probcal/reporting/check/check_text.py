@@ -76,10 +76,10 @@ def _finding_table(findings: list[Finding]) -> list[str]:
 
 
 def _no_verdict_lines(report: Report) -> list[str]:
-    """Return one line per reason, since a hundred numbers may share it."""
     findings = [*report.numbers.all, *report.differences.all]
     open_findings = [finding for finding in findings if finding.state == "cannot be judged"]
     lines = []
+    # One line for each reason, since a hundred numbers may share it.
     for reason, group in group_by(open_findings, lambda finding: finding.reason).items():
         names = [f"{finding.dataset} {finding.label} {finding.metric}" for finding in group]
         n_more = len(names) - _MOST_EXAMPLES

@@ -7,7 +7,6 @@ sets tell the two apart. Only data sets on the paper's own split count, since on
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -144,7 +143,10 @@ def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid
     rows = []
     for name in sorted(variants, key=lambda name: scores[name].key):
         dataset_pairs = group_by(variants[name], lambda pair: pair.dataset)
-        units = [[_units_text(pair_units(pair)) for pair in dataset_pairs[dataset]] for dataset in datasets]
+        units = [
+            [f"{pair_units(pair):.0f}".replace("inf", INFINITY) for pair in dataset_pairs[dataset]]
+            for dataset in datasets
+        ]
         texts = [Text(" / ".join(dataset_units)) for dataset_units in units]
         rows.append([Text(name), Text(_share_text(scores[name])), Text(f"{scores[name].median:g}"), *texts])
     explanation = f"units of the last printed digit, {' / '.join(metrics)}."
@@ -173,7 +175,3 @@ def _choice_grid(title: str, choices: list[Choice]) -> Grid:
 
 def _share_text(score: Score) -> str:
     return f"{score.identical}/{score.compared}"
-
-
-def _units_text(number: float) -> str:
-    return INFINITY if math.isinf(number) else f"{number:.0f}"

@@ -11,7 +11,6 @@ from probcal.metrics.number_text import INFINITY
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.agreement import SHUFFLES, Agreement, AgreementFigures
 from probcal.papers.check.checked_experiment import Report
-from probcal.papers.check.power import Gate
 
 MISSING_MARK = "-"
 """Mark of a figure that nothing can be counted for."""
@@ -65,21 +64,16 @@ def power_text(report: Report) -> str:
         return "\n".join([*lines, "no published number to compare with our results\n"])
     plain = report.agreement.plain
     header = ["numbers that pass the check, by rule:", "numbers", "excused", "ours", "shuffled", *_plain_header(plain)]
-    lines += [
-        *agreement_lines(report.agreement),
-        "",
-        *table_lines([_gate_row(gate, plain) for gate in report.gates], header),
-        "",
+    rows = [
+        [gate.name, str(gate.numbers), str(gate.excused), *map(percent_text, (gate.ours, gate.shuffled))]
+        + ([percent_text(gate.wrong)] if plain else [])
+        for gate in report.gates
     ]
+    lines += [*agreement_lines(report.agreement), "", *table_lines(rows, header), ""]
     notes = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
     notes += [f"{plain} everywhere: our {plain} stands in every column"] if plain else []
     notes += ["excused: a known deviation lets any number pass; a number that cannot be judged passes too"]
     return "\n".join([*lines, *(f"  {note}" for note in notes), ""])
-
-
-def _gate_row(gate: Gate, plain: str | None) -> list[str]:
-    shares = [gate.ours, gate.shuffled, *([gate.wrong] if plain else [])]
-    return [gate.name, str(gate.numbers), str(gate.excused), *map(percent_text, shares)]
 
 
 def _plain_header(plain: str | None) -> list[str]:
@@ -111,4 +105,5 @@ def percent_text(share: float | None) -> str:
 def _number_text(number: float | None, decimals: int = 3) -> str:
     if number is None:
         return MISSING_MARK
-    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("inf", INFINITY)  # + 0.0: no "-0.00"
+    # Adding 0.0 turns -0.0 into 0.0, which has no sign.
+    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("inf", INFINITY)

@@ -19,13 +19,7 @@ from probcal.analysis.hypothesis_tests import variance_inflation
 from probcal.metrics.number_text import DECIMALS
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.comparison.ranks import labels_of
-from probcal.reporting.comparison.split_results import (
-    SAMPLES,
-    ComparisonData,
-    Progress,
-    column_id,
-    share_of_test_rows,
-)
+from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, column_id, share_of_test_rows
 from probcal.reporting.metric_table import rankable_metrics
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row
@@ -105,6 +99,7 @@ def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
     n, infinite = len(values), np.isinf(values)
     weights = _weights(row.name, n)
     finite_weights = weights[:, ~infinite]
+    # A draw may have no finite split. Its mean is NaN.
     with np.errstate(invalid="ignore", divide="ignore"):
         means = finite_weights @ values[~infinite] / finite_weights.sum(axis=1)
     middle = values[~infinite].mean() if (~infinite).any() else math.nan
@@ -114,20 +109,20 @@ def _resample_splits(row: Row, splits: Splits, share: float) -> Draws:
 @functools.cache
 def _weights(name: str, n: int) -> Floats:
     """Return (SAMPLES, n): how often each split is drawn. They are the same for all columns of the data set."""
+    # Not Python's hash of the name, which differs in every process.
     random = np.random.default_rng(zlib.crc32(name.encode()))
     return np.array([np.bincount(random.integers(n, size=n), minlength=n) for _ in range(SAMPLES)], dtype=np.float64)
 
 
 @functools.cache
 def _stretch_factor(n: int, share: float) -> float:
-    """Return the factor that makes the middle 95 % of resampled means as wide as the corrected t-interval.
-
-    The means of n resampled values have variance (n - 1)/n^2 s^2.
-    """
+    """Return the factor that makes the middle 95 % of resampled means as wide as the corrected t-interval."""
     if n == 1:
         return 1.0
+    # Imported late, because it is slow to import and one split needs no factor.
     from scipy import stats
 
+    # The means of n resampled values have the variance (n - 1)/n^2 s^2.
     scale = math.sqrt(variance_inflation(n, share) * n**2 / (n - 1))
     return scale * float(stats.t.ppf(0.975, n - 1)) / _NORMAL_QUANTILE
 

@@ -281,7 +281,6 @@ def _count_wins(
 
 
 def _interval_95(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Return the ends of the middle 95 %."""
     low, high = np.quantile(counts, [1 - DECISIVE_SHARE, DECISIVE_SHARE], method="inverted_cdf")
     return int(low), int(high)
 

@@ -211,6 +211,7 @@ def _test_text(test: PairedTest | None) -> Text:
         return Text(NOT_RUN)
     sign = _MINUS if test.difference < 0 else "+" if test.difference > 0 else ""
     number = INFINITY if math.isinf(test.difference) else f"{abs(test.difference):.3f}".removeprefix("0")
+    # A rounded 0 has no sign.
     sign = "" if number == ".000" else sign
     label = {"splits": p_text(test.p_holm), "rows": f"{p_text(test.p_holm)} r", "∞": "∞", "none": "?"}[test.how]
     return Text(sign + number, f" ({label})", bold=test.verdict != "undecided")

@@ -155,6 +155,7 @@ def measure_scores(stored: StoredExperiment, results: Results, metric: str) -> S
                 if column.learner == learner
                 and any(not math.isnan(cell.metrics.get(metric, math.nan)) for cell in column_cells)
             ]
+            # On common splits only, because a method that failed on hard splits would look better.
             means = SplitNumbers.of(stored, results, row, columns, metric).common_means if len(columns) > 1 else None
             for column, mean in zip(columns, () if means is None else means, strict=means is not None):
                 place = methods.index(column.method)
@@ -200,10 +201,7 @@ _GROUPS: dict[str, tuple[str, Sequence[tuple[float, str]]]] = {
             (math.inf, "3/5 of its equal share or more"),
         ),
     ),
-    "classes": (
-        "n_classes",
-        ((3, "2 classes"), (6, "3 to 5 classes"), (math.inf, "6 classes or more")),
-    ),
+    "classes": ("n_classes", ((3, "2 classes"), (6, "3 to 5 classes"), (math.inf, "6 classes or more"))),
 }
 """Kind -> attribute of a table, and the groups of tables with their upper bounds."""
 _UNKNOWN = "unknown"
@@ -241,13 +239,17 @@ def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
     baseline = int(np.flatnonzero(methods == scores.baseline)[0]) if scores.baseline in methods else None
     n, k = len(tables), len(methods)
     value = _statistics(table_wins, np.ones((1, n)), baseline)
-    draws = _statistics(table_wins, _weights(n), baseline)
+    # The same draws for all methods and metrics, so that their intervals can be compared.
+    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(np.float64)
+    draws = _statistics(table_wins, weights, baseline)
     ranks = _ranks(mean_of_known(table_wins, axis=2), k)
     complete_ranks = ranks[~np.isnan(ranks).any(axis=1)]
     has_test = len(complete_ranks) > 1 and k > 1
     critical = critical_difference(k, len(complete_ranks), LEVEL) if has_test else math.nan
+    # Rounded, because equal shares of rivals may differ in their last digit and must be ties.
     p = p_of_friedman(rank_table(np.round(complete_ranks, 9)))[0] if has_test else math.nan
     best = np.nanmin(value["rank"])
+    # A cell may take 0 s, by the digits that are stored.
     with np.errstate(divide="ignore"):
         times = np.exp(mean_of_known(mean_of_known(np.log(scores.seconds[tables][:, :, methods]), axis=1), axis=0))
     rating = value["elo"][0]
@@ -284,10 +286,6 @@ def _statistics(table_wins: Floats, weights: Floats, baseline: int | None) -> di
 def _ranks(rates: Floats, k: int) -> Floats:
     """Return the ranks among k methods from the shares of rivals beaten. Without gaps they are the usual ranks."""
     return 1 + (k - 1) * (1 - rates)
-
-
-def _weights(n: int) -> Floats:
-    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(np.float64)
 
 
 def _estimate(value: float, draws: Floats) -> Estimate:

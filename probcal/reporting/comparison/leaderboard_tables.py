@@ -68,6 +68,7 @@ def experiment_boards(
     """
     full_experiment, results = StoredExperiment.of(store), store.results()
     baseline = baseline_method(full_experiment)
+    # Without the learner alone, nothing would say what Elo 1000 stands for.
     methods = (*selection.methods, baseline) if selection.methods and baseline else selection.methods
     stored = Selection(selection.datasets, selection.learners, methods).select(full_experiment)
     measured_metrics = sorted({name for cell in results.values() for name in cell.metrics})
@@ -143,7 +144,6 @@ def board_grid(board: Leaderboard) -> Grid:
 
 
 def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
-    """Return a table with a column for each group."""
     groups = [{entry.method: entry for entry in board.standings} for board in boards]
     methods = list(dict.fromkeys(method for entries in groups for method in entries))
     order = {

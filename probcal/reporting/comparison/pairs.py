@@ -94,19 +94,14 @@ def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) 
     ]
     if resolve_metric(metric).no_end or not rows:
         return []
-    places = _pair_places(stored)
+    groups = [column.group for column in stored.columns]
+    all_pairs = list(itertools.combinations(range(len(groups)), 2))
+    same_group = [(a, b) for a, b in all_pairs if groups[a] == groups[b]]
+    places = np.array(same_group or all_pairs, dtype=np.int64).reshape(-1, 2)
     batches = [places[start : start + _BATCH_SIZE] for start in range(0, len(places), _BATCH_SIZE)]
     pairs = [pair for batch in progress(batches) for pair in _compare_batch(stored, rows, metric, batch)]
     p_values = holm([pair.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, p_values, strict=True)]
-
-
-def _pair_places(stored: StoredExperiment) -> npt.NDArray[np.int64]:
-    """Return (n_pairs, 2): the places of the earlier and of the later column."""
-    groups = [column.group for column in stored.columns]
-    places = list(itertools.combinations(range(len(groups)), 2))
-    same_group = [(a, b) for a, b in places if groups[a] == groups[b]]
-    return np.array(same_group or places, dtype=np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +123,7 @@ class _RowNumbers(SplitNumbers):
     def test_pairs(self, places: npt.NDArray[np.int64]) -> _RowTests:
         """Test each pair on the splits that both columns have."""
         tests = _RowTests.empty(len(places))
+        # Pairs with the same splits are tested in one step: hundreds of columns have a hundred thousand pairs.
         patterns, pattern_of = np.unique(~np.isnan(self.values), axis=0, return_inverse=True)
         pattern_pairs, members = np.unique(pattern_of.ravel()[places], axis=0, return_inverse=True)
         for number, (first, second) in enumerate(pattern_pairs):
@@ -168,8 +164,10 @@ class _RowNumbers(SplitNumbers):
         if not sampled.size:
             return
         differences = _differences(self.samples[places[sampled, 1]], self.samples[places[sampled, 0]])
+        # The bounds are samples, because a bound between a finite and an infinite one has no value.
         low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1, method="inverted_cdf")
         n_tail = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
+        # One more in both counts, so that no p of a finite number of samples is 0.
         tests.set(sampled, "rows", low, high, np.minimum(1.0, 2 * (n_tail + 1) / (differences.shape[1] + 1)))
 
 

@@ -27,9 +27,7 @@ _LONGEST_NAME = 28
 
 
 def draw_ranks(
-    stores: Iterable[Store],
-    selection: Selection = _FULL_SELECTION,
-    folder_of: Callable[[Store], Path] = figures_folder,
+    stores: Iterable[Store], selection: Selection = _FULL_SELECTION, folder_of: Callable[[Store], Path] = figures_folder
 ) -> list[Path]:
     """Draw ``ranks-METRIC`` as PNG and SVG in ``folder_of`` each store, for each metric with ranks. Return the paths.
 

@@ -244,8 +244,10 @@ def _split_samples(
     if any(not np.array_equal(y, pairs[0][0]) for y, _ in pairs):
         return None
     y = pairs[0][0]
+    # The AUC of one class does not exist.
     if len(np.unique(y)) < 2:
         return None
+    # The seed is the name of the data set, and not a hash of Python's, which differs in every process.
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     draws = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
@@ -265,11 +267,9 @@ _MOST_ERRORS = 8
 
 
 def _refuse_impossible_loss(store: Store, cell: CellResult, clipped: float) -> None:
-    """Raise StoreError for a clipped log loss that no predictions with the stored metrics of ``cell`` have.
-
-    Each row has -log2(p) >= (1 - p)^2 / ln 2, and clipping adds at most ``_CLIPPING_GAIN``.
-    """
+    """Raise StoreError for a clipped log loss that no predictions with the stored metrics of ``cell`` have."""
     rms, log_loss = cell.metrics.get("rms", 0.0), cell.metrics.get("cxe", math.inf)
+    # Each row has -log2(p) >= (1 - p)^2 / ln 2, and clipping adds at most ``_CLIPPING_GAIN``.
     least = rms**2 / math.log(2) - _CLIPPING_GAIN if math.isfinite(rms) else 0.0
     if not least <= clipped <= log_loss + _CLIPPING_GAIN:
         raise _disagreement(store, cell, f"a clipped cross entropy of {clipped:g}")
@@ -283,6 +283,7 @@ def _refuse_impossible_samples(store: Store, cell: CellResult, samples: dict[str
         finite = values[np.isfinite(values)]
         if math.isnan(number) or (math.isinf(number) and len(finite) < len(values)):
             continue
+        # Also one unit of the file, to which samples are rounded.
         error = _MOST_ERRORS * (float(finite.std()) / math.sqrt(len(values)) + 1 / _UNIT) if len(finite) else 0.0
         # the bootstrap mean of the nonlinear rms and AUC is biased by less than their standard deviation
         error += float(finite.std()) / 2 if len(finite) and metric in ("rms", "auc") else 0.0

@@ -126,6 +126,7 @@ def reliability_chart(store: Store, stored: StoredExperiment, results: Results) 
     try:
         pictures = pictures_of(store, stored, results, keep=True)
     except StoreError:
+        # A file that cannot be written is no reason to draw nothing.
         pictures = pictures_of(store, stored, results)
     rows = {row.name: place for place, row in enumerate(stored.datasets)}
     columns = {column: place for place, column in enumerate(stored.columns)}
@@ -272,6 +273,7 @@ def styled_picture(name: str, figure: Callable[[], Figure]) -> Picture | None:
 def draw_picture(name: str, figure: Figure) -> Picture:
     """Return a figure as a part of a page, as SVG, or as PNG where that is much smaller."""
     text, points = io.StringIO(), io.BytesIO()
+    # No date, so that the same results give the same page.
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     # as an image, in which no script runs
     address = "data:image/svg+xml," + quote(text.getvalue(), safe=" /:=;,()!*?@$[]{}|^`'~+\n")
@@ -290,6 +292,7 @@ def _description(figure: Figure) -> str:
     parts += [f"Panels: {', '.join(titles)}"] if titles else []
     parts += [f"Axes: {', '.join(dict.fromkeys(axes))}"] if axes else []
     labels = [line.get_label() for panel in figure.axes for line in panel.get_lines()]
+    # matplotlib gives lines without a name one that begins with an underscore.
     lines = dict.fromkeys(str(label) for label in labels if not str(label).startswith("_"))
     parts += [f"Lines: {', '.join(lines)}"] if lines else []
     return ". ".join(" ".join(part.split()) for part in parts if part) + "."

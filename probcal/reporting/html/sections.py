@@ -228,6 +228,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
     try:
         report = check(CheckedResults.of(store))
     except ProbcalError as error:
+        # The page shows all that can be shown, and says here what cannot.
         return {"fault": str(error), "compared": 0, "claims": []}
     if report.experiment.published is None and report.drift is None:
         return None

@@ -50,7 +50,8 @@ EMBEDDED, FILES = "embedded.parquet", "files.parquet"
 
 def main(words: Sequence[str] | None = None) -> int:
     """Build or check witnesses. Return 1 if a number changed or a witness could not be built."""
-    parser = argparse.ArgumentParser(prog="python -m probcal.runner.witness", description=_summary(__doc__))
+    summary = (__doc__ or "").partition("\n\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m probcal.runner.witness", description=summary)
     parser.add_argument("action", choices=("build", "check", "update"))
     parser.add_argument("--configs", type=Path, default=Path("configs"), help="folder of experiments (%(default)s)")
     parser.add_argument("--witnesses", type=Path, default=Path("tests/witnesses"), help="(%(default)s)")
@@ -71,10 +72,6 @@ def main(words: Sequence[str] | None = None) -> int:
     if args.data_dir:
         code = _check(experiments, args.witnesses / FILES, args.jobs, stores_changed, args.data_dir)
     return _check(experiments, args.witnesses / EMBEDDED, args.jobs, stores_changed) or code
-
-
-def _summary(text: str | None) -> str:
-    return (text or "").partition("\n\n")[0]
 
 
 def _build(cells: list[WitnessCell], path: Path, jobs: int, data_folder: Path | None = None) -> None:

@@ -131,6 +131,7 @@ def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[Wit
             key = (id(cell.column), cell.card.task)
             setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
             for group in (setting, f"data set {cell.card.name}"):
+                # Where a group has no cell yet, the limit stands for it, so that slower cells are left out.
                 if seconds < cheapest.get(group, (MOST_SECONDS,))[0]:
                     cheapest[group] = seconds, item
     of_settings = {item.name: item for group, (_, item) in cheapest.items() if not group.startswith("data set ")}
@@ -214,8 +215,10 @@ def compute(
     results: dict[str, Witness | str] = {}
     with (
         instructions(LEVEL),
+        # Not forked: libraries that are loaded already have chosen the code of this processor.
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=limit_blas_threads) as pool,
     ):
+        # The longest first, so that no process works alone at the end.
         ordered = sorted(groups.values(), key=lambda group: -sum(seconds.get(item.name, 0.0) for item in group))
         futures = [pool.submit(partial(compute_group, data_folder=data_folder), group) for group in ordered]
         for done, future in enumerate(as_completed(futures), 1):
@@ -235,9 +238,9 @@ def compute_group(group: Sequence[WitnessCell], data_folder: Path | None) -> dic
 
 @contextmanager
 def _empty_cache() -> Iterator[None]:
-    """Let the data beside the witnesses be read anew, since an edit may have changed how they are read."""
     name = "PROBCAL_CACHE_DIR"
     before = os.environ.get(name)
+    # An edit may have changed how the data beside the witnesses are read.
     with TemporaryDirectory(prefix="probcal-witness-") as folder:
         os.environ[name] = folder
         try:

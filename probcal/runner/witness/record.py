@@ -71,6 +71,7 @@ class Witness:
     def of(cls, experiment: str, setting: str, outcome: Outcome) -> Witness:
         """Return the witness of a done cell."""
         assert outcome.p is not None
+        # One order of bytes, so that digests are the same on every machine.
         result, p = outcome.result, np.ascontiguousarray(outcome.p, dtype="<f8")
         table = p.reshape(len(p), -1)
         row_numbers = np.unique(np.linspace(0, len(p) - 1, min(STORED_ROWS, len(p))).round().astype(int))
@@ -137,6 +138,7 @@ def metric_gap(old: Mapping[str, float], new: Mapping[str, float]) -> float:
 def _relative_gap(old: float, new: float) -> float:
     if old == new or (math.isnan(old) and math.isnan(new)):
         return 0.0
+    # Below 1 the difference itself counts, since rounding near 0 can be a large share of a metric.
     gap = abs(old - new) / max(1.0, abs(old))
     return gap if math.isfinite(gap) else math.inf
 
