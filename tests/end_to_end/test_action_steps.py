@@ -128,13 +128,6 @@ def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", ["-o", "--dry-run"])
-def test_arguments_that_the_action_sets_are_rejected(tmp_path, word):
-    ended = steps(tmp_path, ARGUMENTS=f"{PART} {word} elsewhere")
-    assert ended.returncode == 2 and f"ARGUMENTS has {word}; " in ended.stderr
-
-
-@pytest.mark.slow
 def test_accepted_numbers_that_were_not_run_are_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
