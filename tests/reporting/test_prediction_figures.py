@@ -120,16 +120,6 @@ def test_plot_draws_only_the_selected_kinds_and_columns(tmp_path):
     assert kept.count('"dataset"') == 4, "what is kept is of all columns, whatever is drawn"
 
 
-def test_the_same_results_give_the_same_bytes(tmp_path):
-    store = folder_of(tmp_path / "small", columns=("nb.direct",))
-    files = [store.folder / "figures" / f"reliability-wine.{kind}" for kind in ("png", "svg")]
-    drawn_files = []
-    for _ in range(2):
-        assert probcal("plot", store.folder, "-k", "reliability").exit_code == 0
-        drawn_files.append([file.read_bytes() for file in files])
-    assert drawn_files[0] == drawn_files[1]
-
-
 @pytest.mark.slow
 def test_hostile_names_are_drawn_as_text(tmp_path):
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): drawn(1), ("wine", "nb.x", 0): drawn(2)})

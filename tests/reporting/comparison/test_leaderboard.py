@@ -22,7 +22,6 @@ from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
-from tests.reporting.conftest import cxe, small  # noqa: F401
 
 COLUMNS = ("j48.direct", "j48.bagging", "j48.probing")
 
@@ -164,7 +163,7 @@ def test_the_share_of_the_rarest_class_is_stored():
 
 
 @pytest.fixture
-def folder(small, cxe):  # noqa: F811
+def folder(small, cxe):
     """Write three tables. Probing is best on two; bagging is better than the learner alone on two."""
     numbers = {"adult": (0.6, 0.5, 0.4), "sick": (0.6, 0.5, 0.4), "liver": (0.6, 0.7, math.inf)}
     cells = {
@@ -209,7 +208,7 @@ def test_a_metric_that_was_not_measured_is_rejected(folder):
     assert 'there is no metric "smece"' in refused("leaderboard", folder, "--metric", "smece")
 
 
-def test_without_two_methods_there_is_no_leaderboard(small, cxe):  # noqa: F811
+def test_without_two_methods_there_is_no_leaderboard(small, cxe):
     folder = small(columns=("j48.direct", "log.direct")).write({("adult", "j48.direct"): cxe(0.5)}).folder
     assert "no table has results of two methods" in refused("leaderboard", folder)
 

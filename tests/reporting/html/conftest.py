@@ -11,7 +11,7 @@ import pytest
 
 from probcal.reporting.html import write_report
 from probcal.store.folder import CellResult, Store
-from tests.reporting.conftest import Written, cxe, small  # noqa: F401
+from tests.reporting.conftest import Written
 
 RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-02T03:05:05+00:00", "seed": 7,
        "command": ["probcal", "run", "small file.yaml"], "probcal": "0.1.0", "python": "3.11.7",
@@ -37,12 +37,12 @@ def the_page(tmp_path_factory):
 
 
 @pytest.fixture
-def everything(small):  # noqa: F811
+def everything(small):
     """Return a function that stores results of a paper, with predictions, stages, a failed cell and provenance."""
     return _everything(small)
 
 
-def _everything(small):  # noqa: F811
+def _everything(small):
     def write(config="name: small\n", message="singular", traceback=TRACEBACK, **changes):
         written = small(**{"datasets": DATASETS, "columns": COLUMNS, "paper": "langford-zadrozny-2005", **changes})
         store = written.write({})
