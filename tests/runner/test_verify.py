@@ -268,10 +268,6 @@ def test_several_folders_are_verified_one_by_one(results, ran):
     assert second["differences"][0]["stored"] == "nan" and math.isfinite(second["differences"][0]["recomputed"])
 
 
-def test_folder_without_results_is_rejected(tmp_path):
-    assert "holds no results" in refused("verify", tmp_path)
-
-
 # --- results that are removed ----------------------------------------------------------------------
 
 

@@ -184,6 +184,7 @@ def test_numbers_beyond_1e100_become_infinite(path):
     ("more", "fault"),
     [
         ({"metrics": {"rms": 7.5}}, "rms is 7.5, but rms lies between 0 and 1"),
+        ({"metrics": {"auc": 1.0000001}}, "auc is 1.0000001, but auc lies between 0 and 1"),
         ({"metrics": {"rms": math.nan}}, "rms is nan, but rms always has a value"),
         ({"metrics": {"cxe": -1.0}}, "cxe is -1, but cxe is never below 0"),
         ({"metrics": {"errors": math.inf}}, "errors is inf, but errors is a count"),
