@@ -16,9 +16,6 @@ from hatchling import build
 
 from probcal import distribution
 from probcal.distribution import EXTRAS, NAME, install_line, namesake, requirements_of
-from probcal.errors import MissingPackage, installation
-from probcal.learners._gradient_boosting import missing
-from probcal.learners.c45.estimator import INSTALL
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -80,12 +77,6 @@ def elsewhere(monkeypatch, folder):
     monkeypatch.setattr(sys, "path", [str(folder)])
 
 
-def test_messages_of_learners_name_packages():
-    assert install_line("trees") == INSTALL
-    assert missing("lightgbm", found=False).endswith(f"not installed; {install_line('boosting')}")
-    assert str(MissingPackage(installation("distributed"))) == install_line("dask")
-
-
 @pytest.mark.parametrize(
     ("files", "version", "found"),
     [(NAMESAKE, "0.4.0", "probcal 0.4.0"), (OLDER, "0.1.0", None), (EDITABLE, "0.1.0", None), ({}, "0.4.0", None)],
@@ -97,12 +88,6 @@ def test_a_namesake_is_known_by_its_files(monkeypatch, tmp_path, files, version,
     (tmp_path / "probcal_runner-0.1.0.dist-info").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path / "absent"), str(tmp_path)])
     assert namesake() == found
-
-
-def test_metadata_without_a_list_of_files_are_no_namesake(monkeypatch, tmp_path):
-    (tmp_path / "probcal-0.4.0.dist-info").mkdir()
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert namesake() is None
 
 
 def wheel_of(folder: Path, version: str, files: dict[str, str]) -> Path:

@@ -19,7 +19,6 @@ from probcal.config.experiment import config_names
 from probcal.data.card import card_names
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from tests.commands import probcal
 from tests.small_config import written
 
 ROOT = Path(__file__).parents[2]
@@ -138,12 +137,6 @@ def test_zsh_completes_an_experiment(on_the_path):
 
 def test_fish_completes_an_experiment(on_the_path):
     assert in_shell("fish", "probcal completion fish | source; complete -C 'probcal validate quick'") == ["quickstart"]
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_help_names_the_line_of_each_shell(shell):
-    assert f"probcal completion {shell}" in probcal("completion", "--help").stdout
-    assert "_PROBCAL_COMPLETE" in probcal("completion", shell).stdout
 
 
 def test_completion_imports_no_large_library():

@@ -19,8 +19,6 @@ from probcal.runner.plan import make_plan
 from probcal.store.folder import Store, find_stores
 from tests.data.weather import CARD as WEATHER
 
-HEAD = "weight,kind,fair\n"
-
 
 @pytest.fixture
 def coins(bench):
@@ -126,27 +124,11 @@ class TestWhatAWorkerReads:
         assert labels(first[0].cell.card) == 60 - labels(second[0].cell.card)
         assert numbers(first) != numbers(second)
 
-    def test_pickled_card_holds_the_full_fingerprint(self, coins):
-        import pickle
-
-        card = pickle.loads(pickle.dumps(planned(coins.folder)[0])).cell.card
-        assert card.values == load(card).fingerprint() and len(card.values) == 64
-
     def test_bundled_data_with_another_fingerprint_are_rejected(self):
         card = read_card(find_card("wine-first"))
         assert load(card.bind(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
         with pytest.raises(DataError, match="scikit-learn here does not have the values that it was planned with"):
             load(card.bind("0" * 64))
-
-    def test_fingerprint_is_compared_once_per_process(self, coins, monkeypatch):
-        from probcal.data import load as loading
-
-        plan, read = planned(coins.folder), []
-        load_anew()
-        read_cached = loading.read_cached
-        monkeypatch.setattr(loading, "read_cached", lambda *of: read.append(of) or read_cached(*of))
-        numbers(plan)
-        assert len(read) == 1
 
 
 class TestAWorkerOnAnotherMachine:
