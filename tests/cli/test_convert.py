@@ -60,13 +60,6 @@ def test_converted_results_are_shown_as_before(earlier):
     assert len((earlier / "cells.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_converted_folder_is_converted_without_change(earlier):
-    probcal("convert", "results")
-    before = contents(earlier)
-    assert probcal("convert", "results").exit_code == 0
-    assert contents(earlier) == before
-
-
 def test_every_folder_below_is_converted(earlier):
     shutil.copytree("results", "below/one")
     shutil.copytree("results", "below/deeper/other")
@@ -75,16 +68,6 @@ def test_every_folder_below_is_converted(earlier):
         "2 results of below/deeper/other are in below/deeper/other/cells.parquet",
         "2 results of below/one are in below/one/cells.parquet",
     ]
-
-
-def test_a_folder_that_cannot_be_read_is_unchanged(earlier):
-    with (earlier / "cells.jsonl").open("a") as file:
-        file.write("nonsense\n")
-    before = contents(earlier)
-    assert refused("convert", "results") == (
-        "results/cells.jsonl:3: is not the result of a cell; remove this line to run that cell again"
-    )
-    assert contents(earlier) == before
 
 
 def test_a_folder_that_another_run_writes_is_unchanged(earlier):

@@ -77,7 +77,7 @@ def test_compare_of_a_selection_changes_no_stored_file(store):
     assert contents(store.folder) == before
 
 
-@pytest.mark.parametrize("command", ["table", "compare", "status"])
+@pytest.mark.parametrize("command", ["table", "compare", "status", "plot"])
 def test_unknown_names_are_rejected_with_a_suggestion(store, command):
     assert 'there is no data set "brest"; did you mean "breast"?' in refused(command, store.folder, "-d", "brest")
 

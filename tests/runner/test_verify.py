@@ -308,15 +308,3 @@ def test_discard_of_a_selection_keeps_all_other_rows(results, number):
     done = probcal("verify", results, "--discard", "-l", "nb", "-f", "json")
     assert "removed 1 result of" in done.stderr and json.loads(done.stdout)[0]["differ"] == 1
     assert len(Store(results).results()) == 7
-
-
-@pytest.mark.slow
-def test_a_run_after_discard_restores_the_results(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
-    folder = run(tmp_path, CONFIG)
-    before = {name: one.metrics for name, one in Store(folder).results().items()}
-    edit(folder, lambda row: row["metrics"].update(rms=0.5))
-    probcal("verify", folder, "--discard")
-    run(tmp_path, CONFIG)
-    assert {name: one.metrics for name, one in Store(folder).results().items()} == before
-    assert probcal("verify", folder).exit_code == 0

@@ -97,10 +97,6 @@ def test_titles_are_escaped(small, cxe):
     assert "a|b" not in output
 
 
-def test_message_names_a_folder_without_results_to_compare(tmp_path: Path):
-    assert "holds no results" in probcal("compare", tmp_path).stderr
-
-
 def test_plot_draws_the_ranks(folder):
     result = probcal("plot", folder, "--kind", "ranks")
     assert result.exit_code == 0, result.output

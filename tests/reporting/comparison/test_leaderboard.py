@@ -49,9 +49,6 @@ def test_a_win_counts_one_and_a_tie_half():
     assert found[0, 1:3].tolist() == [1.0, 1.0]
     assert found[1, :3].tolist()[::2] == [0.0, 0.5]
     assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isnan(np.diag(found)).all()
-
-
-def test_two_infinite_losses_are_a_tie():
     assert pairwise_wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
 
 

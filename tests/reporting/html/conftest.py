@@ -19,6 +19,7 @@ RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-
        "git": {"commit": "4c5ea3194ae9bdf0d1c6427e1ccb60e644581007", "changed": True},
        "versions": {"scikit-learn": "1.9.1"}, "user_code": {"probcal.metrics": "a4026a720125"},
        "data": {"adult": {"source": "cache", "fingerprint": "1c831bff34c305ba"}}}  # fmt: skip
+CONFIG = "name: small\nlearners: {tree: {}}  # <b>&amp;\n"
 TRACEBACK = 'Traceback (most recent call last):\n  File "learner.py", line 3, in fit\nValueError: singular'
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 300_000
@@ -43,7 +44,7 @@ def everything(small):
 
 
 def _everything(small):
-    def write(config="name: small\n", message="singular", traceback=TRACEBACK, **changes):
+    def write(config=CONFIG, message="singular", traceback=TRACEBACK, **changes):
         written = small(**{"datasets": DATASETS, "columns": COLUMNS, "paper": "langford-zadrozny-2005", **changes})
         store = written.write({})
         random = np.random.default_rng(0)
