@@ -210,13 +210,6 @@ class TestWhatRunWouldDo:
         change(done)
         assert answers(done) == [(0, 2) if is_stale else (2, 0)] * 4
 
-    @pytest.mark.slow
-    def test_edit_in_last_data_directory_makes_results_stale(self, coins):
-        shutil.move(coins.folder / "coins", coins.folder / "data" / "coins")
-        assert coins.run("--data-dir", "data").code == 0
-        flip(coins.folder / "data" / "coins" / "coins.csv")
-        assert answers(coins) == [(0, 2)] * 4
-
     def test_table_names_changed_data_and_counts_stale_cells(self, done):
         flip(table(done))
         said = done.probcal("table", "results/small").said

@@ -52,11 +52,6 @@ def test_a_win_counts_one_and_a_tie_half():
     assert pairwise_wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
 
 
-def test_strength_of_two_methods_is_the_log_of_odds():
-    found = bradley_terry(np.array([[0.0, 30.0], [10.0, 0.0]]))
-    assert found[0] - found[1] == pytest.approx(math.log(3))
-
-
 def test_expected_wins_equal_observed_wins_at_the_maximum():
     """Check the likelihood equations of Bradley & Terry (1952)."""
     won = np.random.default_rng(1).integers(1, 9, (6, 6)).astype(float)
@@ -64,11 +59,6 @@ def test_expected_wins_equal_observed_wins_at_the_maximum():
     strengths = bradley_terry(won)
     likely = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
     assert ((won + won.T) * likely).sum(axis=1) - np.diag(won + won.T) * 0.5 == pytest.approx(won.sum(axis=1))
-
-
-def test_batched_fits_equal_single_fits():
-    won = np.random.default_rng(2).integers(0, 5, (3, 4, 4)).astype(float) + 0.1
-    assert bradley_terry(won) == pytest.approx(np.array([bradley_terry(one) for one in won]))
 
 
 def test_odds_of_ten_are_400_points_of_elo():
@@ -144,11 +134,6 @@ def test_tables_are_split_by_size_balance_and_classes():
     assert list(groups["size"].values()) == [1, 1, 1, 1]
     assert groups["balance"]["rarest class under 1/5 of its equal share"] == 1
     assert groups["classes"] == {"2 classes": 1, "3 to 5 classes": 1, "6 classes or more": 1, "unknown": 1}
-
-
-def test_each_learner_has_its_own_leaderboard():
-    found = leaderboards(scored([[[1, 2], [2, 1]], [[1, 2], [2, 1]]]), "learner")
-    assert [(one.group, one.standings[0].method) for one in found] == [("l0", "a"), ("l1", "b")]
 
 
 def test_the_share_of_the_rarest_class_is_stored():
