@@ -90,6 +90,12 @@ def test_a_namesake_is_known_by_its_files(monkeypatch, tmp_path, files, version,
     assert namesake() == found
 
 
+def test_metadata_without_a_list_of_files_are_no_namesake(monkeypatch, tmp_path):
+    (tmp_path / "probcal-0.4.0.dist-info").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert namesake() is None
+
+
 def wheel_of(folder: Path, version: str, files: dict[str, str]) -> Path:
     """Write a wheel ``probcal`` with these files."""
     info = f"probcal-{version}.dist-info"

@@ -33,6 +33,12 @@ def test_a_piped_table_is_described_like_a_file(frame, tmp_path):
     assert piped.stdout.splitlines()[1:] == read.stdout.splitlines()[1:]
 
 
+def test_a_piped_parquet_file_is_read(frame):
+    content = io.BytesIO()
+    frame.to_parquet(content)
+    assert "standard input: 60 rows, 2 columns; a Parquet file" in try_from(content.getvalue(), "--dry-run").stdout
+
+
 def test_a_piped_table_is_ranked_and_stored_as_a_file(frame, tmp_path):
     done = try_from(frame.to_csv(index=False), "-l", "tree", "-m", "direct", "--splits", 2, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output

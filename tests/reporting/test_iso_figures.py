@@ -269,6 +269,12 @@ def test_axes_and_classes_have_the_names_of_the_card(folder):
     assert {"age $x_1$ (scaled to 0 to 1)", "<b>&income (scaled to 0 to 1)", "class 0", "class 1 (yes)"} <= written
 
 
+def test_legend_without_hatching_does_not_mention_it(folder):
+    [figure] = drawn(folder({("svm", "sweep"): MACHINE})).values()
+    assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None] * 3
+    assert "hatched" not in figure.legends[0].get_title().get_text()
+
+
 def test_changed_paper_experiment_has_no_paper_figure(folder):
     sweeps = {("svc", "two_weights"): MACHINE}
     for changed in (SHIPPED.replace("[0.5, 0.6667]", "[0.3, 0.5, 0.7]"), SHIPPED.replace("linear, C: 1}", "rbf}"), ""):
@@ -318,6 +324,10 @@ def test_paper_figures_have_their_names_and_level_groups(folder):
         "Levels .05, .55",
         "Levels .25, .80, .95",
     ]
+
+
+def test_levels_have_two_decimals_or_more_if_needed():
+    assert [level_text(level) for level in (0.05, 0.5, 0.6667, 0.125)] == [".05", ".50", ".6667", ".125"]
 
 
 def test_without_lines_nothing_is_drawn(folder):

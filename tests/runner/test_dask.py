@@ -362,6 +362,15 @@ def test_worker_or_scheduler_without_probcal_ends_the_run(bench, alone, tmp_path
 
 
 @pytest.mark.slow
+def test_worker_without_a_user_module_is_rejected(slow, alone, monkeypatch, tmp_path_factory):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    alone.start_worker()
+    done = slow.probcal("run", str(slow.folder / "small.yaml"), "--scheduler", alone.address)
+    assert done.code == 2
+    assert "is refused: has other code of slow than the run was planned with" in done.said
+
+
+@pytest.mark.slow
 def test_worker_without_the_data_is_rejected(bench, alone, tmp_path_factory):
     card = bench.coins()
     bench.config(datasets=[card])
@@ -401,6 +410,16 @@ def test_cell_that_kills_restarted_workers_fails(deadly, alone):
     alone.start_worker("--nanny")
     assert deadly.run("--scheduler", alone.address).code == 1
     assert endings(deadly) == given_up_after(4)
+
+
+@pytest.mark.slow
+def test_cell_that_exceeds_allowed_worker_deaths_fails(deadly, tmp_path_factory):
+    dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    for _ in range(2):
+        dask.start_worker()
+    assert deadly.run("--scheduler", dask.address).code == 1
+    assert endings(deadly) == given_up_after(1)
+    dask.close()
 
 
 @pytest.mark.slow

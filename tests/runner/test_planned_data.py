@@ -124,6 +124,12 @@ class TestWhatAWorkerReads:
         assert labels(first[0].cell.card) == 60 - labels(second[0].cell.card)
         assert numbers(first) != numbers(second)
 
+    def test_pickled_card_holds_the_full_fingerprint(self, coins):
+        import pickle
+
+        card = pickle.loads(pickle.dumps(planned(coins.folder)[0])).cell.card
+        assert card.values == load(card).fingerprint() and len(card.values) == 64
+
     def test_bundled_data_with_another_fingerprint_are_rejected(self):
         card = read_card(find_card("wine-first"))
         assert load(card.bind(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint

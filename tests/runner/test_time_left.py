@@ -45,6 +45,10 @@ def test_work_is_divided_among_workers_except_the_longest_cell():
     assert seconds_left([RunningCell("a", 10.0, 3600.0)], 0.0, 0.0, 4) == 3590.0
 
 
+def test_overdue_cell_is_not_predicted_to_end_at_once():
+    assert seconds_left([RunningCell("a", 3600.0, 10.0)], 0.0, 0.0, 2) == 3600.0
+
+
 @given(
     st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), max_size=4),
     st.lists(st.floats(0, 1e6), max_size=5),

@@ -121,6 +121,11 @@ def test_even_claim_is_decided_by_a_sign_test(paper):
     assert judge(clear, paper, PublishedNumbers(paper)).verdict == "not supported"
 
 
+def test_statement_of_a_claim_names_what_is_evaluated():
+    assert claim("beats", "A", "B", all_but=["sick"]).statement() == "A better than B, all data sets but sick"
+    assert claim("best", "A", "B", at_least=20).statement() == "A or B best, at least 20 entries"
+
+
 def test_published_tallies_count_only_data_sets_with_results(paper, ours):
     infinite = claim("infinite", "J48", **TWO)
     few = ours({("adult", "j48.direct"): [math.inf], ("breast", "j48.direct"): [0.5]})

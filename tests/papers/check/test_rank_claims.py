@@ -72,6 +72,12 @@ def test_rank_claim_needs_two_columns():
         claim("ranked", "NB")
 
 
+def test_statement_of_a_rank_claim_names_the_columns():
+    assert claim("ranked", "NB", "LR").statement() == "mean ranks in the order NB, LR, all data sets"
+    apart = claim("ranks_apart", "NB", "LR", "AdaO").statement()
+    assert apart == "NB ranks better than LR by Nemenyi's test at 5 %, among NB, LR, AdaO, all data sets"
+
+
 class OnTwoSets(PublishedNumbers):
     """Provide the numbers of the paper on two data sets."""
 

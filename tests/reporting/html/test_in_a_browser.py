@@ -84,6 +84,10 @@ def test_chart_follows_its_filters_and_the_keyboard(the_page, opened):
         points = chart.locator(".points > *")
         chart.get_by_label("Metric").select_option(label="Root mean squared error")
         assert points.count() == 18
+        chart.get_by_role("button", name="None").click()
+        assert points.count() == 0
+        chart.get_by_role("button", name="All").click()
+        assert points.count() == 18
         chart.get_by_label("Data set").select_option(label="Sick")
         assert points.count() == 6
         chart.get_by_label("BagJ48").uncheck()
@@ -115,8 +119,11 @@ def test_chosen_colour_scheme_survives_a_reload(the_page, opened):
     with opened(the_page, scheme="dark") as page:
         background = "getComputedStyle(document.body).backgroundColor"
         dark = page.evaluate(background)
+        filtered = "getComputedStyle(document.querySelector('figure img')).filter"
+        assert page.evaluate(filtered) != "none"
         page.get_by_role("button", name="Light colours").click()
         assert page.evaluate(background) == "rgb(255, 255, 255)" != dark
+        assert page.evaluate(filtered) == "none", "pictures follow the scheme"
         page.reload()
         assert page.evaluate(background) == "rgb(255, 255, 255)"
 
@@ -155,6 +162,10 @@ def test_folded_parts_are_printed(the_page, opened):
         assert page.locator("article details:not([open])").count() == 0
         page.emulate_media(media="print")
         assert not page.locator("nav").first.is_visible() and page.locator(".fault pre").nth(1).is_visible()
+        chart = page.locator("#e1-reliable")
+        shown = [one.text_content() for one in chart.locator("fieldset label").all() if one.is_visible()]
+        assert shown == ["J48", "BagJ48", "ProbJ48"] and chart.locator("select").is_visible()
+        assert not chart.get_by_role("button", name="None").is_visible()
         assert len(page.pdf()) > 10_000
 
 

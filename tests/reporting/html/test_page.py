@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import pytest
 
+from probcal.reporting.grid import Grid, Text
 from probcal.reporting.html import write_report
-from probcal.reporting.html.charts import sort_value
+from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 from tests.reporting.html.conftest import CONFIG, TRACEBACK
@@ -57,6 +58,12 @@ def test_sub_rows_share_a_table_body_with_their_mean(the_page):
     assert [one.get("data-v") for one in table.findall("tbody")[0][0].findall("td")] == [
         "0.302", "0.312", "0.322", "0.332", "0.342", "0.350",
     ]  # fmt: skip
+
+
+def test_unnamed_line_stays_with_the_line_above():
+    lines = [[Text("a"), Text("1")], [Text(""), Text("2")], [Text("b"), Text("3")]]
+    groups = line_groups(Grid(1, "Name", "how to read it", ["", "x"], lines, []))
+    assert [[kind for kind, _ in group] for group in groups] == [["main", "more"], ["main"]]
 
 
 @pytest.mark.parametrize(
