@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -101,6 +102,7 @@ def test_installed_wheel_runs_from_any_folder(wheel, tmp_path):
     assert "is fine" in called("-m", "probcal", "validate", "uci-native")
 
 
+@cache
 def imported_distributions():
     """Return the names of the distributions that any module of probcal imports."""
     modules = set()
