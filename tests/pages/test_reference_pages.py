@@ -55,6 +55,17 @@ def test_every_public_name_is_in_the_reference(module, name):
     assert there & entries()
 
 
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_every_public_class_and_function_has_a_docstring(module, name):
+    found = getattr(importlib.import_module(module), name)
+    said = {name: found} if callable(found) else {}  # a constant is explained in the reference itself
+    ours = [one for one in getattr(found, "__mro__", ()) if one.__module__.startswith("probcal.")]
+    for member, value in (item for one in ours for item in vars(one).items()):
+        if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
+            said.setdefault(f"{name}.{member}", value)
+    assert [one for one, value in said.items() if not inspect.getdoc(value)] == []
+
+
 @pytest.mark.parametrize(("module", "name"), CLASSES)
 def test_docstring_of_every_public_class_has_examples_and_see_also(module, name):
     docstring = inspect.getdoc(getattr(importlib.import_module(module), name))

@@ -51,13 +51,6 @@ def test_the_folds_of_a_random_stream_stay_with_one_worker(bench):
             assert folds == sorted(folds) and len(folds) == 12
 
 
-@pytest.mark.parametrize("workers", [2, 5, 40])
-def test_every_cell_is_taken_once(bench, workers):
-    cells = planned(bench, shared=True)
-    took = [cell.id for of_worker in taken_in_turn(cells, workers) for cell in of_worker]
-    assert sorted(took) == sorted(one.cell.id for one in cells)
-
-
 def test_shared_identities_give_the_keys_of_single_cells():
     cells = [one.cell for one in timed_cells(1, 2, 3)]
     together = Identities()
