@@ -32,8 +32,8 @@ def tables(root):
 
 
 @pytest.mark.slow
-def test_page_is_valid_html_without_broken_references(everything, report):
-    root = parsed(report(everything(), everything(name="other", paper=None)))
+def test_page_is_valid_html_without_broken_references(everything, light, report):
+    root = parsed(report(everything(), light("other")))
     assert [id for id, n in Counter(one.get("id") for one in root.iter()).items() if id and n > 1] == []
     levels = headings(root)
     assert levels[0] == 1 and levels.count(1) == 1
@@ -133,12 +133,9 @@ def test_text_from_a_folder_is_never_markup(everything, report):
 
 
 @pytest.mark.slow
-def test_copied_folder_gives_the_same_page(everything, tmp_path):
-    store = everything()
-    shutil.copytree(store.folder, tmp_path / "else where")
-    pages = [write_report([Store(folder)], tmp_path / "page.html").read_bytes()
-             for folder in (store.folder, tmp_path / "else where")]  # fmt: skip
-    assert pages[0] == pages[1]
+def test_copied_folder_gives_the_same_page(the_page, tmp_path):
+    copied = shutil.copytree(the_page.parent / "small", tmp_path / "else where")
+    assert write_report([Store(copied)], tmp_path / "page.html").read_bytes() == the_page.read_bytes()
 
 
 def test_failed_cells_alone_make_a_page(small, report):
