@@ -139,6 +139,12 @@ def test_fish_completes_an_experiment(on_the_path):
     assert in_shell("fish", "probcal completion fish | source; complete -C 'probcal validate quick'") == ["quickstart"]
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_help_names_the_line_of_each_shell(shell):
+    assert f"probcal completion {shell}" in probcal("completion", "--help").stdout
+    assert "_PROBCAL_COMPLETE" in probcal("completion", shell).stdout
+
+
 def test_completion_imports_no_large_library():
     code = (
         "import sys; from click.shell_completion import ShellComplete; from probcal.cli.main import main\n"
