@@ -19,6 +19,7 @@ from probcal.config.experiment import config_names
 from probcal.data.card import card_names
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
+from tests.commands import probcal
 from tests.small_config import written
 
 ROOT = Path(__file__).parents[2]
