@@ -16,9 +16,6 @@ from hatchling import build
 
 from probcal import distribution
 from probcal.distribution import EXTRAS, NAME, install_line, namesake, requirements_of
-from probcal.errors import MissingPackage, installation
-from probcal.learners._gradient_boosting import missing
-from probcal.learners.c45.estimator import INSTALL
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -78,12 +75,6 @@ def elsewhere(monkeypatch, folder):
     """Pretend that the package lies in an empty folder."""
     monkeypatch.setattr(distribution, "__file__", str(folder / "probcal" / "distribution.py"))
     monkeypatch.setattr(sys, "path", [str(folder)])
-
-
-def test_messages_of_learners_name_packages():
-    assert install_line("trees") == INSTALL
-    assert missing("lightgbm", found=False).endswith(f"not installed; {install_line('boosting')}")
-    assert str(MissingPackage(installation("distributed"))) == install_line("dask")
 
 
 @pytest.mark.parametrize(

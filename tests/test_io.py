@@ -57,14 +57,6 @@ def test_only_listed_modules_write_csv():
     assert set(calls(WRITERS)) == set(OTHERS)
 
 
-def test_no_script_of_a_page_offers_csv():
-    pages = [
-        *(ROOT / "probcal/reporting/html/templates").rglob("*"),
-        *(ROOT / "probcal/reporting/html/assets").glob("*.js"),
-    ]
-    assert pages and not [path for path in pages if path.is_file() and "text/csv" in path.read_text(encoding="utf-8")]
-
-
 @pytest.mark.slow
 def test_only_listed_modules_write_unescaped_data():
     assert set(calls({"data_text"})) == set(OF_DATA)

@@ -162,25 +162,3 @@ def test_a_test_that_starts_java_among_other_tests_is_named(tmp_path):
     code, found, text = outcomes(tmp_path, "-k", "adds or good", java=unmarked, good=GOOD)
     assert (code, found["test_java_adds"]) == (1, {"PASSED", "ERROR"}), text
     assert "it starts Java in the process of other tests; mark it with pytest.mark.java" in text
-
-
-def test_make_test_and_make_test_all_share_their_options():
-    fast, every = options_of("test"), options_of("test-all")
-    without_count = [[word for word in words if word not in ("2", "3")] for words in (fast, every)]
-    assert without_count[0] == [*without_count[1], "-m", "not slow"]
-
-
-def test_ci_ends_a_step_that_hangs_and_names_it(tmp_path):
-    programs = {"chromium": "exit 0", "timeout": 'echo "$@"; exit 124'}  # as timeout does after the time
-    (tmp_path / "bin").mkdir()
-    for name, text in programs.items():
-        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / "bin" / name).chmod(0o755)
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
-    path = os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", tmp_path / ".ci" / "run"], env={**os.environ, "PATH": path}, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (124, "--kill-after=60 20m make .venv/.installed-test\n")
-    assert done.stderr == '.ci/run: "make .venv/.installed-test" did not end within 20 minutes and was ended\n'

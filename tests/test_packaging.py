@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -101,6 +102,7 @@ def test_installed_wheel_runs_from_any_folder(wheel, tmp_path):
     assert "is fine" in called("-m", "probcal", "validate", "uci-native")
 
 
+@cache
 def imported_distributions():
     """Return the names of the distributions that any module of probcal imports."""
     modules = set()
@@ -150,15 +152,3 @@ def test_citation_file_lists_all_papers_with_published_numbers():
     cited = {one["title"].lower() for one in yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]}
     assert {PublishedPaper.read(name).title.lower() for name in paper_names()} < cited
     assert len(cited) == 6
-
-
-def test_no_hook_needs_a_network():
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
-    assert {repo["repo"] for repo in hooks} == {"local"}
-    assert {hook["language"] for repo in hooks for hook in repo["hooks"]} <= {"system", "pygrep"}
-
-
-def test_make_targets_in_contributing_exist():
-    told = set(re.findall(r"`make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
-    there = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    assert told - {"docs"} <= there

@@ -175,7 +175,7 @@ def test_message_names_an_output_below_a_file(here):
     assert Path("notes").read_text() == "mine"
 
 
-@pytest.mark.parametrize("command", ["table", "status"])
+@pytest.mark.parametrize("command", ["table", "status", "check", "compare", "verify", "convert"])
 @pytest.mark.parametrize(
     ("folder", "message"),
     [

@@ -60,13 +60,6 @@ def test_converted_results_are_shown_as_before(earlier):
     assert len((earlier / "cells.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_converted_folder_is_converted_without_change(earlier):
-    probcal("convert", "results")
-    before = contents(earlier)
-    assert probcal("convert", "results").exit_code == 0
-    assert contents(earlier) == before
-
-
 def test_every_folder_below_is_converted(earlier):
     shutil.copytree("results", "below/one")
     shutil.copytree("results", "below/deeper/other")
@@ -75,16 +68,6 @@ def test_every_folder_below_is_converted(earlier):
         "2 results of below/deeper/other are in below/deeper/other/cells.parquet",
         "2 results of below/one are in below/one/cells.parquet",
     ]
-
-
-def test_a_folder_that_cannot_be_read_is_unchanged(earlier):
-    with (earlier / "cells.jsonl").open("a") as file:
-        file.write("nonsense\n")
-    before = contents(earlier)
-    assert refused("convert", "results") == (
-        "results/cells.jsonl:3: is not the result of a cell; remove this line to run that cell again"
-    )
-    assert contents(earlier) == before
 
 
 def test_a_folder_that_another_run_writes_is_unchanged(earlier):
@@ -99,10 +82,6 @@ def test_an_impossible_number_is_converted_and_still_refused(earlier):
     path.write_text(path.read_text().replace('"rms": 0.', '"rms": 7.', 1))
     assert probcal("convert", "results").exit_code == 0
     assert "results/cells.parquet: wine-first/0/tree/direct: rms is 7." in refused("table", "results")
-
-
-def test_a_folder_without_results_is_refused(tmp_path):
-    assert "holds no results" in refused("convert", tmp_path)
 
 
 def test_a_run_converts_its_own_folder(earlier):

@@ -62,11 +62,6 @@ def test_every_example_is_a_valid_call(name, call):
         pass
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_an_example(name):
-    assert f"probcal {name}" in help_of(name).partition("Example:")[2]
-
-
 def test_help_explains_exactly_the_variables_that_are_read():
     read = {
         found

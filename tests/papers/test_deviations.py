@@ -17,10 +17,6 @@ def read(tmp_path):
     return read
 
 
-def test_every_shipped_deviation_has_a_reason():
-    assert all(one.reason for one in known_deviations(PAPER))
-
-
 def test_paper_without_a_deviations_file_has_no_deviations(tmp_path):
     assert known_deviations(PAPER, tmp_path) == []
 

@@ -1,22 +1,13 @@
 """Test the lines of ``DecisionCurveDisplay``, also for several models on one axes."""
 
-import matplotlib as mpl
 import numpy as np
-import pytest
 
 from probcal import DecisionCurveDisplay
 from probcal.metrics import decision_curve
 
-mpl.use("Agg")
 RNG = np.random.default_rng(0)
 P = RNG.random(200)
 Y = (RNG.random(200) < P).astype(int)
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    mpl.pyplot.close("all")
 
 
 def test_display_draws_net_benefit_and_both_strategies():

@@ -9,20 +9,12 @@ from probcal.plots.decision import DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay
 
-pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is an extra")
-
 CLASSES = np.array(["cat", "cow", "dog"])
 CODES = np.arange(90) % 3
 X = CODES[:, None] + np.random.default_rng(0).normal(size=(90, 1))
 MODEL = GaussianNB().fit(X, CLASSES[CODES])
 WITHOUT_DOG = CODES < 2
 every_display = pytest.mark.parametrize("display", [ReliabilityDisplay, DecisionCurveDisplay, ScoreHistogramDisplay])
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    pyplot.close("all")
 
 
 def drawn(display):

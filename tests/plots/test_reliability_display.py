@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,18 +18,11 @@ from sklearn.svm import LinearSVC
 from probcal import DecisionCurveDisplay, ReliabilityDisplay
 from probcal.metrics import isotonic_curve, reliability_curve
 
-mpl.use("Agg")
 X, Y = make_classification(600, n_redundant=8, flip_y=0.2, random_state=0)
 MODEL = GaussianNB().fit(X[:300], Y[:300])
 P = MODEL.predict_proba(X[300:])[:, 1]
 EACH = pytest.mark.parametrize("display", [ReliabilityDisplay, DecisionCurveDisplay])
 QUICK = {"n_resamples": 20}
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -97,7 +89,7 @@ def test_parts_can_be_left_out():
 
 def test_display_can_be_plotted_again_on_other_axes():
     display = ReliabilityDisplay(reliability_curve(Y[300:], P, **QUICK), estimator_name="again")
-    figure, axes = mpl.pyplot.subplots(1, 2)
+    figure, axes = plt.subplots(1, 2)
     assert display.plot(ax=axes[0]).ax_ is axes[0]
     assert display.plot(ax=axes[1], name="other").line_.get_label() == "other" and display.figure_ is figure
 

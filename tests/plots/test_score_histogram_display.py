@@ -1,7 +1,6 @@
 """Test the bars of ``ScoreHistogramDisplay`` against NumPy's histogram."""
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -9,16 +8,9 @@ from sklearn.naive_bayes import GaussianNB
 from probcal import ScoreHistogramDisplay
 from probcal.metrics import score_histogram
 
-mpl.use("Agg")
 RNG = np.random.default_rng(0)
 P = RNG.random(200)
 Y = (RNG.random(200) < P**2).astype(int)
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
 
 
 def test_bars_of_each_class_sum_to_one():

@@ -38,15 +38,18 @@ class Written:
     exceptions: tuple[dict, ...] = ()
     splits: dict[str, str] = field(default_factory=dict)
     """Data set -> kind of its split, where the folder stores it."""
+    counterpart: tuple[str, str] | None = None
+    """The paper's learner and method of all columns, if they are variants of one."""
 
     def experiment(self) -> dict:
         columns = []
         for name in self.columns:
             learner, method = name.split(".")
             label, group = LABELS.get((learner, method), (f"{learner} {method}", learner))
+            paper_learner, paper_method = self.counterpart or (PAPER_LEARNERS.get(learner, learner), method)
             columns.append(
                 {"learner": learner, "method": method, "label": label, "group": group,
-                 "paper_learner": PAPER_LEARNERS.get(learner, learner), "paper_method": method}
+                 "paper_learner": paper_learner, "paper_method": paper_method}
             )  # fmt: skip
         return {
             "name": self.name, "title": self.title, "metrics": list(self.metrics), "paper": self.paper,

@@ -112,21 +112,11 @@ def test_bars_show_the_error_before_calibration(calibrated):
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {"Adult", "Covertype", "after calibration"}
 
 
-@pytest.mark.slow
-def test_plot_draws_both_figures_with_reproducible_bytes(calibrated):
-    store = calibrated(everywhere(AS_PUBLISHED))
-    done = probcal("plot", store.folder, "--kind", "paper")
-    names = [f"{name}.{kind}" for name in ("calibration-error", "loss-ratio") for kind in ("png", "svg")]
-    files = [store.folder / "figures" / name for name in names]
-    assert done.stdout.splitlines() == [str(file) for file in files]
-    before = [file.read_bytes() for file in files]
-    probcal("plot", store.folder, "--kind", "paper")
-    assert [file.read_bytes() for file in files] == before
-
-
-def test_cells_missing_in_the_figures_are_noted(calibrated):
-    said = probcal("plot", calibrated({("adult", "SVM"): [stages(0.5)]}).folder).stderr
+def test_plot_draws_both_figures_and_notes_missing_cells(calibrated):
+    folder = calibrated({("adult", "SVM"): [stages(0.5)]}).folder
+    said = probcal("plot", folder).stderr
     assert "19 of 20 cells failed, were not run or have no stages" in said
+    assert {path.stem for path in (folder / "figures").iterdir()} == {"calibration-error", "loss-ratio"}
 
 
 def test_infinite_ratio_is_a_gap_in_the_figure(calibrated):

@@ -121,15 +121,6 @@ def test_region_contains_the_points_predicted_positive(folder):
         assert (black(region([line[::-1] for line in lines], low, high), low, high, inside) == ~says).mean() > 0.995
 
 
-def test_islands_and_holes_of_a_region_are_distinguished():
-    box = np.zeros(2), np.ones(2)
-    around = np.array([[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.4]])
-    places = np.array([[0.5, 0.5], [0.1, 0.1], [0.1, 0.9]])
-    assert black(region([around], *box), *box, places).tolist() == [True, False, False]
-    across = np.array([[1.0, 0.8], [0.0, 0.8]])  # the left side of this line is below it
-    assert black(region([across, around[::-1]], *box), *box, places).tolist() == [False, True, False]
-
-
 def test_regions_with_holes_or_without_border_fill_the_box():
     box, around = (np.zeros(2), np.ones(2)), np.array([[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.4]])
     within = 0.5 + 0.3 * (around - 0.5)
@@ -138,6 +129,7 @@ def test_regions_with_holes_or_without_border_fill_the_box():
         ([around[::-1]], False, [False, False, True]),
         ([within, around[::-1]], False, [True, False, True]),
         ([around, within[::-1]], False, [False, True, False]),
+        ([np.array([[1.0, 0.8], [0.0, 0.8]]), around[::-1]], False, [False, False, True]),  # below a line
         ([], True, [True, True, True]),
         ([], False, [False, False, False]),
     ):

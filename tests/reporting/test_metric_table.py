@@ -8,6 +8,8 @@ import pytest
 from probcal.reporting.tables import tables, tables_text
 from probcal.store.cell_result import CellResult
 
+PAPER = "langford-zadrozny-2005"
+
 
 def grid_of(store, metric_title="Cross entropy (bits)"):
     return next(grid for grid in tables(store) if grid.name == metric_title)
@@ -20,61 +22,41 @@ def row_of(store, title, line=0):
     return [(f"*{cell.main}*" if cell.bold else cell.main) + cell.rest for cell in rows[index]]
 
 
-def test_one_repetition_has_no_sd(small, cxe):
-    store = small().write({("adult", "j48.direct"): cxe(0.5)})
-    assert row_of(store, "Adult")[1] == "0.500"
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [
+        # mean .5, deviations -.1 0 .1: sd = sqrt(.02 / 2) = .1
+        ({"j48.direct": (0.4, 0.5, 0.6)}, ["0.500 ± 0.100", "–", "–"]),
+        ({"j48.direct": (0.5,), "j48.probing": (0.4,)}, ["0.500", "*0.400*", "–"]),
+        ({"j48.direct": (0.40041,), "j48.probing": (0.40049,)}, ["*0.400*", "*0.400*", "–"]),
+        ({"j48.direct": (0.5,), "log.direct": (0.1,)}, ["0.500", "–", "0.100"]),  # each is alone in its group
+        ({"j48.direct": (math.inf,), "j48.probing": (0.9,)}, ["∞", "*0.900*", "–"]),
+        ({"j48.direct": (math.inf,), "j48.probing": (math.inf,)}, ["∞", "∞", "–"]),
+        ({"j48.direct": (0.4, math.inf, 0.6)}, ["∞ (1/3)", "–", "–"]),
+        ({"j48.direct": (math.inf, math.inf)}, ["∞", "–", "–"]),
+    ],
+)
+def test_cell_shows_mean_sd_infinities_and_the_best_of_its_group(small, cxe, numbers, shown):
+    splits = max(map(len, numbers.values()))
+    store = small(datasets={"adult": splits}).write({("adult", name): cxe(*of) for name, of in numbers.items()})
+    assert row_of(store, "Adult")[1:] == shown
+    assert any("k of n splits are ∞" in note for note in grid_of(store).notes) == ("(1/3)" in shown[0])
 
 
-def test_a_cell_is_mean_and_sd_over_repetitions(small, cxe):
-    # mean .5, deviations -.1 0 .1: sd = sqrt(.02 / 2) = .1
-    store = small(datasets={"adult": 3}).write({("adult", "j48.direct"): cxe(0.4, 0.5, 0.6)})
-    assert row_of(store, "Adult")[1] == "0.500 ± 0.100"
-
-
-def test_best_value_of_each_group_is_bold(small):
-    store = small().write({
-        ("adult", "j48.direct"): [{"cxe": 0.5, "auc": 0.7}],
-        ("adult", "j48.probing"): [{"cxe": 0.4, "auc": 0.6}],
-    })  # fmt: skip
-    assert row_of(store, "Adult")[1:3] == ["0.500", "*0.400*"]
+def test_larger_auc_is_bold(small):
+    store = small().write({("adult", "j48.direct"): [{"auc": 0.7}], ("adult", "j48.probing"): [{"auc": 0.6}]})
     auc = grid_of(store, "Area under the ROC curve").rows[0]
     assert [cell.bold for cell in auc[1:3]] == [True, False]
 
 
-def test_ties_at_three_decimals_are_all_bold(small, cxe):
-    store = small().write({("adult", "j48.direct"): cxe(0.40041), ("adult", "j48.probing"): cxe(0.40049)})
-    assert row_of(store, "Adult")[1:3] == ["*0.400*", "*0.400*"]
-
-
-def test_a_group_of_one_column_is_never_bold(small, cxe):
-    store = small().write({("adult", "log.direct"): cxe(0.1), ("adult", "j48.direct"): cxe(0.5)})
-    assert row_of(store, "Adult")[3] == "0.100"
-
-
-def test_only_finished_column_of_a_group_is_not_bold(small, cxe):
-    store = small().write({("adult", "j48.direct"): cxe(0.5)})
-    assert row_of(store, "Adult")[1] == "0.500"
-
-
-def test_infinity_is_worse_than_any_number(small, cxe):
-    store = small().write({("adult", "j48.direct"): cxe(math.inf), ("adult", "j48.probing"): cxe(0.9)})
-    assert row_of(store, "Adult")[1:3] == ["∞", "*0.900*"]
-
-
-def test_two_infinities_are_not_bold(small, cxe):
-    store = small().write({("adult", "j48.direct"): cxe(math.inf), ("adult", "j48.probing"): cxe(math.inf)})
-    assert row_of(store, "Adult")[1:3] == ["∞", "∞"]
-
-
-def test_some_infinite_repetitions_are_counted_and_explained(small, cxe):
-    store = small(datasets={"adult": 3}).write({("adult", "j48.direct"): cxe(0.4, math.inf, 0.6)})
-    assert row_of(store, "Adult")[1] == "∞ (1/3)"
-    assert any("k of n splits are ∞" in note for note in grid_of(store).notes)
-
-
-def test_all_infinite_repetitions_have_no_count(small, cxe):
-    store = small(datasets={"adult": 2}).write({("adult", "j48.direct"): cxe(math.inf, math.inf)})
-    assert row_of(store, "Adult")[1] == "∞"
+def test_title_states_splits_seeds_and_the_published_table(small):
+    assert "one split" in grid_of(small().write({})).explanation
+    several = small(datasets={"adult": 1, "breast": 10, "sick": 5}).write({})
+    assert "mean ± sd over 5 to 10 random splits (no sd: one split)" in grid_of(several).explanation
+    fixed = {"adult": "standard", "breast": "holdout"}
+    store = small(paper=PAPER, datasets={"adult": 3, "breast": 1}, splits=fixed).write({})
+    assert "mean ± sd over 3 seeds on one split (no sd: one split)" in grid_of(store).explanation
+    assert "in brackets Table 1 of Langford & Zadrozny (2005)" in grid_of(store).explanation
 
 
 def test_failed_cells_are_marked_and_counted_with_a_reason(small, cxe):
@@ -116,9 +98,6 @@ def test_repetitions_beyond_the_plan_do_not_count(small, cxe):
     writer.datasets = {"adult": 2}
     store = writer.write({})
     assert row_of(store, "Adult")[1] == "0.450 ± 0.071"
-
-
-PAPER = "langford-zadrozny-2005"
 
 
 def test_published_number_follows_ours(small, cxe):
@@ -192,26 +171,6 @@ def test_table_without_a_paper_has_no_published_numbers(small, cxe):
     text = tables_text(store)
     assert "[" not in text
     assert "Agreement" not in text
-
-
-def test_title_states_the_number_of_splits(small):
-    assert "one split" in grid_of(small().write({})).explanation
-    several = small(datasets={"adult": 1, "breast": 10, "sick": 5}).write({})
-    assert "mean ± sd over 5 to 10 random splits (no sd: one split)" in grid_of(several).explanation
-
-
-def test_title_states_seeds_of_a_repeated_fixed_split(small):
-    store = small(datasets={"adult": 3, "breast": 1}).write({})
-    experiment = store.experiment()
-    for row in experiment["datasets"]:
-        row["split"] = "standard" if row["name"] == "adult" else "holdout"
-    store.write_experiment(experiment)
-    assert "mean ± sd over 3 seeds on one split (no sd: one split)" in grid_of(store).explanation
-
-
-def test_the_title_names_the_published_table(small):
-    grid = grid_of(small(paper=PAPER).write({}))
-    assert "in brackets Table 1 of Langford & Zadrozny (2005)" in grid.explanation
 
 
 def test_cells_that_gave_a_warning_are_counted_by_column(small):

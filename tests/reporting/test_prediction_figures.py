@@ -120,16 +120,6 @@ def test_plot_draws_only_the_selected_kinds_and_columns(tmp_path):
     assert kept.count('"dataset"') == 4, "what is kept is of all columns, whatever is drawn"
 
 
-def test_the_same_results_give_the_same_bytes(tmp_path):
-    store = folder_of(tmp_path / "small", columns=("nb.direct",))
-    files = [store.folder / "figures" / f"reliability-wine.{kind}" for kind in ("png", "svg")]
-    drawn_files = []
-    for _ in range(2):
-        assert probcal("plot", store.folder, "-k", "reliability").exit_code == 0
-        drawn_files.append([file.read_bytes() for file in files])
-    assert drawn_files[0] == drawn_files[1]
-
-
 @pytest.mark.slow
 def test_hostile_names_are_drawn_as_text(tmp_path):
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): drawn(1), ("wine", "nb.x", 0): drawn(2)})
@@ -146,25 +136,9 @@ def test_hostile_names_are_drawn_as_text(tmp_path):
         assert "_hidden" in svg and re.search(r"&lt;script&gt;\$x\^2\$", svg)
 
 
-def test_unknown_names_are_rejected_with_a_suggestion(tmp_path):
-    store = folder_of(tmp_path / "small")
-    assert refused("plot", store.folder, "-d", "wines", "-m", "prob") == (
-        'there is no data set "wines"; did you mean "wine"? (there are: wine)\n'
-        'there is no method "prob"; did you mean "probing"? (there are: direct, probing)'
-    )
-
-
 def test_empty_selection_is_rejected(tmp_path):
     store = folder_of(tmp_path / "small", columns=("tree.direct", "nb.probing"))
     assert refused("plot", store.folder, "-l", "nb", "-m", "direct") == "no experiment here has nb with direct"
-
-
-def test_experiments_without_the_selected_data_set_are_skipped(tmp_path):
-    folder_of(tmp_path / "a", columns=("nb.direct",))
-    iris = {"datasets": [{"name": "iris", "title": "Iris"}], "repetitions": {"iris": 1}, "columns": ("nb.direct",)}
-    folder_of(tmp_path / "b", {("iris", "nb.direct", 0): drawn(1)}, **iris)
-    ran = probcal("plot", tmp_path, "-d", "iris", "-k", "scores")
-    assert [line.rpartition("/")[2] for line in ran.stdout.splitlines()] == ["scores-iris.png", "scores-iris.svg"]
 
 
 def test_impossible_kind_is_rejected_with_its_requirement(tmp_path):

@@ -177,8 +177,3 @@ def test_the_command_line_takes_several_folders(weka, native, small):
     assert probcal("table", weka.folder, native.folder).stdout == tables_text(weka, native)
     lone = small("lone").write({})
     assert "follows no paper" in refused("table", weka.folder, lone.folder, "--together")
-
-
-def test_metrics_without_a_direction_have_no_best_methods(small):
-    stores = [small(name, paper=PAPER, metrics=("crossings",)).write({}) for name in ("one", "other")]
-    assert [grid.name for grid in side_by_side_tables(*stores)[1]] == ["Pairs of thresholds whose boundaries cross"]

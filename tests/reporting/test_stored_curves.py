@@ -68,20 +68,10 @@ def test_roc_curves_alone_have_their_own_figure(stream):
     assert sorted(path.name for path in (store.folder / "figures").iterdir()) == ["roc.png", "roc.svg"]
 
 
-@pytest.mark.slow
-def test_the_same_results_give_the_same_bytes(stream):
-    store = stream(CURVES)
-    files = [store.folder / "figures" / f"protection.{kind}" for kind in ("png", "svg")]
-    drawn = []
-    for _ in range(2):
-        assert probcal("plot", store.folder).exit_code == 0
-        drawn.append([file.read_bytes() for file in files])
-    assert drawn[0] == drawn[1]
-
-
 def test_columns_without_a_curve_are_noted(stream):
     store = stream({"base.0.1": ROC, "jumper.0.1": growing(0.0, 1.0)}, columns=("base.0.1", "jumper.0.1", "sigmoid"))
     assert "no ROC curve for RF sigmoid" in probcal("plot", store.folder).stderr
+    assert {path.name for path in (store.folder / "figures").iterdir()} == {"protection.png", "protection.svg"}
 
 
 def test_only_protecting_methods_without_martingale_are_noted(stream):

@@ -174,15 +174,6 @@ def test_failed_cell_runs_again_only_if_asked_or_stale(frail):
     assert frail.numbers() == frail.numbers(frail.folder / "copy")
 
 
-@pytest.mark.slow
-def test_retried_cells_that_finish_are_done(frail):
-    frail.broken.touch()
-    frail.run()
-    frail.broken.unlink()
-    retried = frail.run("--retry-failed")
-    assert (retried.code, len(frail.rows()), frail.ran()) == (0, 2, [2, 2])
-
-
 def test_selected_cells_are_refitted_to_the_same_numbers(frail):
     frail.run()
     before, [first_run] = frail.numbers(), {row["run"] for row in frail.rows()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from run_bench import raise_component, raise_metric
+from run_bench import raise_component
 
 from probcal.config.experiment import read_experiment
 from probcal.runner.cell import cells_of
@@ -39,13 +39,6 @@ def test_a_component_that_others_use_makes_their_cells_stale(bench, monkeypatch)
     bench.run()
     raise_component(monkeypatch, "regression of one score")
     assert "2 cells: 1 done, 1 stale" in bench.run("--dry-run").said
-
-
-def test_a_risen_metric_measures_stored_predictions_again(bench, monkeypatch):
-    bench.config(methods=["direct"], learners=TREE)
-    bench.run()
-    raise_metric(monkeypatch, "auc")
-    assert "2 cells need no fit" in bench.run("--dry-run").said
 
 
 def test_the_key_of_first_versions_names_no_code(bench):

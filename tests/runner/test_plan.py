@@ -91,14 +91,6 @@ def test_quick_run_is_a_separate_smaller_experiment(bench):
     assert "3 cells: 3 done" in bench.probcal("status", "results/small-quick").said
 
 
-@pytest.mark.slow
-def test_output_option_sets_the_results_folder(bench):
-    bench.run("-o", "here/there")
-    assert len(Store("here/there").results()) == 8
-    assert not bench.results.exists()
-    assert "8 cells: 8 done" in bench.probcal("status", "here/there").said
-
-
 def test_selection_restricts_status_and_dry_run(bench):
     bench.run()
     for said in (

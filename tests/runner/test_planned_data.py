@@ -19,8 +19,6 @@ from probcal.runner.plan import make_plan
 from probcal.store.folder import Store, find_stores
 from tests.data.weather import CARD as WEATHER
 
-HEAD = "weight,kind,fair\n"
-
 
 @pytest.fixture
 def coins(bench):
@@ -138,16 +136,6 @@ class TestWhatAWorkerReads:
         with pytest.raises(DataError, match="scikit-learn here does not have the values that it was planned with"):
             load(card.bind("0" * 64))
 
-    def test_fingerprint_is_compared_once_per_process(self, coins, monkeypatch):
-        from probcal.data import load as loading
-
-        plan, read = planned(coins.folder), []
-        load_anew()
-        read_cached = loading.read_cached
-        monkeypatch.setattr(loading, "read_cached", lambda *of: read.append(of) or read_cached(*of))
-        numbers(plan)
-        assert len(read) == 1
-
 
 class TestAWorkerOnAnotherMachine:
     def test_worker_reads_the_planned_data_from_its_own_files(self, coins, monkeypatch, tmp_path):
@@ -227,13 +215,6 @@ class TestWhatRunWouldDo:
         change, is_stale = CHANGES[what]
         change(done)
         assert answers(done) == [(0, 2) if is_stale else (2, 0)] * 4
-
-    @pytest.mark.slow
-    def test_edit_in_last_data_directory_makes_results_stale(self, coins):
-        shutil.move(coins.folder / "coins", coins.folder / "data" / "coins")
-        assert coins.run("--data-dir", "data").code == 0
-        flip(coins.folder / "data" / "coins" / "coins.csv")
-        assert answers(coins) == [(0, 2)] * 4
 
     def test_table_names_changed_data_and_counts_stale_cells(self, done):
         flip(table(done))

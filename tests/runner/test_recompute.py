@@ -54,11 +54,6 @@ def test_cells_of_wider_instructions_are_not_refitted_without_them(done, monkeyp
     assert "not refitted, 2 cells: made with x86-64-v4, which this processor lacks" in said.said
 
 
-def test_unknown_names_are_refused_before_anything_is_fitted(done):
-    said = done.probcal("verify", str(done.results), "--recompute", "2", "-d", "nosuch")
-    assert said.code == 2 and 'there is no data set "nosuch"' in said.said
-
-
 def test_sample_is_spread_over_the_columns_and_repeatable(done):
     plan = make_plan(read_experiment(done.folder / "small.yaml"), Store(done.results))
     sample = draw(plan, 6, seed=3)

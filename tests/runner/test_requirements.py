@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 
 import pytest
@@ -12,7 +11,6 @@ from probcal.components.classes import import_class, unmet_requirement
 from probcal.distribution import install_line
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from probcal.runner.plan import refuse_unmet_requirements
 from tests.commands import refused
 
 NEEDY = """
@@ -62,11 +60,6 @@ def test_missing_package_ends_the_command_before_writing(without_numba, words):
     assert said.endswith('install it with: pip install "numba>=0.60"')
     assert "\n" not in said
     assert not (without_numba.folder / "results").exists()
-
-
-def test_the_install_command_can_be_pasted_into_a_shell(without_numba):
-    command = refused("validate", "small.yaml").partition("install it with: ")[2]
-    assert shlex.split(command) == ["pip", "install", "numba>=0.60"]
 
 
 def test_requirements_count_only_for_selected_cells(without_numba):
@@ -127,7 +120,3 @@ def test_requirement_that_raises_gives_its_message():
             raise RuntimeError("no such thing")
 
     assert unmet_requirement(Raises) == "no such thing"
-
-
-def test_empty_plan_has_no_requirements():
-    refuse_unmet_requirements([])

@@ -1,12 +1,10 @@
 """Test what cells store besides metrics: stages, costs, curves and a method's own numbers, and when they run again."""
 
-import math
-
 import pytest
 from run_bench import raise_metric
 
 from probcal.metrics import expected_cost
-from probcal.store.folder import CellResult, Store
+from probcal.store.folder import Store
 
 PROBING = {"probing": {"params": {"n_probes": 4}}}
 TREE = {"tree": {"params": {"max_depth": 2}}}
@@ -103,13 +101,6 @@ def test_uniform_thresholds_have_no_stages(bench):
     assert cell.status == "done" and cell.stages == {}
 
 
-def test_infinite_and_undefined_stages_are_read_back():
-    given = CellResult("d", 0, "l", "m", "done", "r", 1.0, stages={"cxe": [math.inf, 0.5], "auc": [math.nan]})
-    read = CellResult.from_json(given.to_json())
-    assert read.stages["cxe"] == [math.inf, 0.5]
-    assert math.isnan(read.stages["auc"][0])
-
-
 def test_calibrated_cells_have_metrics_before_and_after_calibration(bench):
     bench.config(stages=["c_emp", "cost(0.3)"], metrics=["c_emp"], learners=NB, methods={"direct": {}, **ISOTONIC})
     assert bench.run().code == 0
@@ -129,19 +120,6 @@ def test_cost_after_calibration_comes_from_stored_predictions(bench):
     assert cell.stages["cost(0.3)"][1] == expected_cost(y, p, 0.3)
     assert cell.metrics["cost(0.25)"] == expected_cost(y, p, 0.25)
     assert "cost(0.3)" not in cell.metrics
-
-
-@pytest.mark.slow
-def test_new_cost_metric_needs_no_fit(bench):
-    bench.config(metrics=["rms"], learners=NB, methods=ISOTONIC)
-    bench.run()
-    before = next(iter(cells(bench).values()))
-    bench.config(metrics=["rms", "cost(0.5)"], learners=NB, methods=ISOTONIC)
-    assert "metrics changed or were added; no fit is needed" in bench.run("--dry-run").said
-    bench.run()
-    after = next(iter(cells(bench).values()))
-    assert after.seconds == before.seconds, "the seconds are those of the fit, which was not repeated"
-    assert after.metrics == {**before.metrics, "cost(0.5)": after.metrics["cost(0.5)"]}
 
 
 def test_only_costs_under_metrics_have_a_table(bench):

@@ -19,23 +19,11 @@ def test_without_times_no_duration_is_predicted():
     assert seconds_left([RunningCell("a", 3600.0, None)], 0.0, 0.0, 2) is None
 
 
-def test_earlier_time_of_a_cell_is_its_predicted_time():
-    plan = planned(4.0, 7.0)
-    assert [TimeEstimates(plan).expected_seconds(cell) for cell in ids(plan)] == [4.0, 7.0]
-
-
 def test_predicted_times_adapt_to_a_slower_machine():
     plan = planned(90.0, 100.0)
     estimates = TimeEstimates(plan)
     estimates.record_end(ids(plan)[0], 190.0)
     assert estimates.expected_seconds(ids(plan)[1]) == 100.0 * (190 + 10) / (90 + 10)
-
-
-def test_finished_cell_predicts_its_other_repetitions():
-    plan = planned(None, None)
-    estimates = TimeEstimates(plan)
-    estimates.record_end(ids(plan)[0], 12.0)
-    assert estimates.expected_seconds(ids(plan)[1]) == pytest.approx(12.0)
 
 
 def test_time_scales_with_rows_and_prefers_similar_cells():

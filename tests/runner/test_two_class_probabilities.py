@@ -1,5 +1,6 @@
 """Test the probabilities of both classes, from predict_proba to the metric and the stored prediction."""
 
+import inspect
 import math
 
 import numpy as np
@@ -12,18 +13,6 @@ from probcal.metrics import all_metrics, cross_entropy
 from probcal.store.folder import Store
 
 TINY = 2.0**-100
-SURE = f"""
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-class Sure(ClassifierMixin, BaseEstimator):
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-    def predict(self, X):
-        return np.ones(len(X), int)
-    def predict_proba(self, X):
-        return np.tile([{TINY!r}, 1.0], (len(X), 1))
-"""
 
 
 class Sure(ClassifierMixin, BaseEstimator):
@@ -33,13 +22,17 @@ class Sure(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         return self
 
+    def predict(self, X):
+        return np.ones(len(X), int)
+
     def predict_proba(self, X):
-        return np.tile([TINY, 1.0], (len(X), 1))
+        return np.tile([2.0**-100, 1.0], (len(X), 1))
 
 
 @pytest.fixture
 def sure(bench):
-    bench.module("sure", SURE)
+    imports = "import numpy as np\nfrom sklearn.base import BaseEstimator, ClassifierMixin\n"
+    bench.module("sure", imports + inspect.getsource(Sure))
     bench.config(
         datasets=["wine-first"],
         learners={"sure": {"type": "sure.Sure", "encoding": "native"}},

@@ -268,10 +268,6 @@ def test_several_folders_are_verified_one_by_one(results, ran):
     assert second["differences"][0]["stored"] == "nan" and math.isfinite(second["differences"][0]["recomputed"])
 
 
-def test_folder_without_results_is_rejected(tmp_path):
-    assert "holds no results" in refused("verify", tmp_path)
-
-
 @pytest.mark.parametrize("log", [None, ""])
 def test_a_table_without_its_digest_is_found(results, log):
     path = results / "cells.jsonl"
@@ -322,15 +318,3 @@ def test_discard_of_a_selection_keeps_all_other_rows(results, number):
     done = probcal("verify", results, "--discard", "-l", "nb", "-f", "json")
     assert "removed 1 result of" in done.stderr and json.loads(done.stdout)[0]["differ"] == 1
     assert len(Store(results).results()) == 7
-
-
-@pytest.mark.slow
-def test_a_run_after_discard_restores_the_results(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
-    folder = run(tmp_path, CONFIG)
-    before = {name: one.metrics for name, one in Store(folder).results().items()}
-    edit(folder, lambda row: row["metrics"].update(rms=0.5))
-    probcal("verify", folder, "--discard")
-    run(tmp_path, CONFIG)
-    assert {name: one.metrics for name, one in Store(folder).results().items()} == before
-    assert probcal("verify", folder).exit_code == 0

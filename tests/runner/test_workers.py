@@ -4,23 +4,18 @@ import json
 import multiprocessing
 import operator
 import os
-import pickle
 from collections import deque
 
-import numpy as np
 import pytest
 from planned import planned as timed_cells
 from run_bench import DUMMY, wait_for
 
 from probcal.config.experiment import read_experiment
-from probcal.data.card import find_card, read_card
 from probcal.runner import run as module
 from probcal.runner.cell import PlannedCell, cells_of
-from probcal.runner.execute import Outcome
 from probcal.runner.identity import Identities
 from probcal.runner.pool import take_next
 from probcal.runner.worker import Worker, WorkerDied
-from probcal.store.cell_result import CellResult
 from tests.stored_rows import write_rows
 
 
@@ -57,53 +52,6 @@ def test_the_folds_of_a_random_stream_stay_with_one_worker(bench):
         for stream in dict.fromkeys(of_worker):
             folds = [cell.repetition for cell, one in zip(cells, of_worker, strict=True) if one == stream]
             assert folds == sorted(folds) and len(folds) == 12
-
-
-def test_one_worker_takes_all_cells_in_their_order(bench):
-    cells = planned(bench, shared=True)
-    assert taken_in_turn(cells, 1) == [[one.cell for one in cells]]
-
-
-def test_cells_without_shared_fits_are_taken_in_order(bench):
-    cells = planned(bench, shared=False)
-    assert taken_in_turn(cells, 2) == [[one.cell for one in cells[::2]], [one.cell for one in cells[1::2]]]
-
-
-@pytest.mark.parametrize("workers", [2, 5, 40])
-def test_every_cell_is_taken_once(bench, workers):
-    cells = planned(bench, shared=True)
-    took = [cell.id for of_worker in taken_in_turn(cells, workers) for cell in of_worker]
-    assert sorted(took) == sorted(one.cell.id for one in cells)
-
-
-def sent(value):
-    return pickle.loads(pickle.dumps(value))
-
-
-def test_pickled_card_is_equal():
-    card = read_card(find_card("wine-first")).bind("0123")
-    assert sent(card) == card
-    assert sent(card).values == "0123"
-
-
-def test_changed_copy_of_a_pickled_card_keeps_its_changes():
-    card = sent(read_card(find_card("wine-first")).bind("0123"))
-    assert sent(card.bind("4567")).values == "4567"
-    assert sent(card.model_copy(update={"title": "Other"})).title == "Other"
-
-
-def test_pickled_outcome_has_equal_arrays():
-    result = CellResult("data", 0, "learner", "method", "done", "run", 0.1)
-    for y, p in (
-        (np.array([0, 1, 1], dtype=np.int8), np.array([[0.1, 0.9], [1 / 3, 2 / 3], [0.5, 0.5]])),
-        (np.zeros((2, 3), dtype=np.int8), np.asfortranarray(np.arange(12.0).reshape(2, 3, 2))),
-    ):
-        arrived = sent(Outcome(result, y, p))
-        assert arrived.result == result
-        for there, here in ((arrived.y, y), (arrived.p, p)):
-            assert there.dtype == here.dtype
-            assert np.array_equal(there, here)
-    assert sent(Outcome(result)) == Outcome(result)
 
 
 def test_shared_identities_give_the_keys_of_single_cells():

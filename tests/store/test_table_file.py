@@ -5,8 +5,6 @@ import json
 import math
 import re
 import struct
-import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -184,6 +182,7 @@ def test_numbers_beyond_1e100_become_infinite(path):
     ("more", "fault"),
     [
         ({"metrics": {"rms": 7.5}}, "rms is 7.5, but rms lies between 0 and 1"),
+        ({"metrics": {"auc": 1.0000001}}, "auc is 1.0000001, but auc lies between 0 and 1"),
         ({"metrics": {"rms": math.nan}}, "rms is nan, but rms always has a value"),
         ({"metrics": {"cxe": -1.0}}, "cxe is -1, but cxe is never below 0"),
         ({"metrics": {"errors": math.inf}}, "errors is inf, but errors is a count"),
@@ -269,31 +268,6 @@ def test_a_table_that_is_cut_off_anywhere_is_refused(path):
         path.write_bytes(content[:end])
         with pytest.raises(StoreError, match=r"cells\.parquet: .*get the file again"):
             read_table(path)
-
-
-CHANGED_BYTES = """
-import sys
-from pathlib import Path
-from probcal.errors import StoreError
-from probcal.store.table_file import read_table
-
-path = Path(sys.argv[1])
-content = path.read_bytes()
-start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-for place in [*range(0, start, 23), *range(start, start + 200, 3)]:
-    for value in {content[place] ^ 1, 0} - {content[place]}:
-        path.write_bytes(content[:place] + bytes([value]) + content[place + 1 :])
-        try:
-            read_table(path)
-        except StoreError as error:
-            assert "\\n" not in str(error)
-"""
-
-
-def test_a_changed_byte_is_read_or_refused(path):
-    written(path, result(metrics={"rms": 0.5}), result(1))
-    done = subprocess.run([sys.executable, "-c", CHANGED_BYTES, path], capture_output=True, text=True)  # may be aborted
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_folder_in_place_of_the_table_is_refused(path):
@@ -454,11 +428,6 @@ def test_long_texts_that_are_compressed_well_are_refused(path, monkeypatch):
     monkeypatch.setattr(table_file, "_MOST_BYTES", 1 << 21)
     assert path.stat().st_size < 100_000, "a small file"
     assert refused(path) == "would take 4 MB of memory, more than 2"
-
-
-def test_equal_texts_of_many_rows_are_one_object(path):
-    rows = read(written(path, *(result(number, key={"data": "ab"}) for number in range(3))))
-    assert len({id(row.dataset) for row in rows}) == len({id(row.key["data"]) for row in rows}) == 1
 
 
 def test_reading_pauses_the_garbage_collector_only_for_itself(path):

@@ -5,48 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
 from probcal.data.sources.generated import generated
 
-CARD = read_card(find_card("gaussians-250"))
-DRAWS = [generated(CARD, seed) for seed in range(3)]
-PAIRS = 19 * 18 // 2
-
-
-def crossings(learner, n_rows):
-    """Return the crossings of each draw, fitted on its first ``n_rows``, among 1,000 test rows and in their hull."""
-    found = []
-    for draw in DRAWS:
-        sweep = WeightSweepClassifier(learner, random_state=0).fit(draw.X[:n_rows], draw.y[:n_rows])
-        found.append(sweep.measures(draw.X[500:1500])["crossings"])
-    return found
-
-
-@pytest.mark.slow
-def test_tree_surfaces_cross_and_logistic_surfaces_do_not():
-    logistic = LogisticRegression(C=1e8, solver="newton-cholesky")
-    assert max(crossings(logistic, 500)) == 0
-    tree = DecisionTreeClassifier(ccp_alpha=0.0015, random_state=0)
-    assert min(crossings(tree, 500)) > 0.9 * PAIRS
-
-
-@pytest.mark.slow
-def test_linear_svm_surfaces_cross_less_with_more_rows():
-    # The paper: "no explicit guarantee ... even if the classifier is linear". Crossing "would tend to disappear" with
-    # more rows.
-    machine = SVC(kernel="linear", C=1.0)
-    few, many = crossings(machine, 40), crossings(machine, 500)
-    assert min(few) > 0
-    assert sum(many) < sum(few) / 4
-
 
 def test_surfaces_of_a_tree_coincide_in_part():
     # Section 3 about Figure 4: the same splits occur again at other levels.
-    draw = DRAWS[0]
+    draw = generated(read_card(find_card("gaussians-250")), 0)
     tree = DecisionTreeClassifier(ccp_alpha=0.0015, random_state=0)
     sweep = WeightSweepClassifier(tree, [0.25, 0.3, 0.35], random_state=0).fit(draw.X[:500], draw.y[:500])
     splits = [

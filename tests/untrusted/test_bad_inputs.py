@@ -44,15 +44,6 @@ def test_listed_kinds_equal_the_fuzz_subjects(subjects):
     assert sorted(subjects) == sorted(KINDS)
 
 
-def test_inputs_are_reproducible_from_their_seed(fuzz, subjects):
-    import random
-
-    def made(seed):
-        return [one.changed(random.Random(f"{seed}/{one.kind}/3")) for one in subjects.values()]
-
-    assert made(1) == made(1) != made(2)
-
-
 @pytest.mark.slow
 def test_bad_inputs_get_their_messages_and_exit_codes(tmp_path):
     out = tmp_path / "bad.md"

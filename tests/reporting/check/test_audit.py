@@ -10,7 +10,7 @@ import pytest
 
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.check.audit import AuditError, audit, audit_text
-from probcal.store.folder import CellResult, Store
+from probcal.store.folder import Store
 from tests.commands import probcal, refused
 
 PAPER = "langford-zadrozny-2005"
@@ -21,38 +21,25 @@ def published(dataset: str, metric: str, learner: str = "J48") -> float:
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(small):
     """Return ``made("name", {(row, variant): shift, ...})``: each number is the published number plus ``shift``.
 
     A row has the name of its data set. The suffix ``-x`` marks another reading. Coil has one split, the others two.
     """
 
     def make(name: str, cells: dict[tuple[str, str], float], metrics=("cxe", "rms", "auc"), learner="J48") -> Store:
-        rows, variants = dict.fromkeys(row for row, _ in cells), dict.fromkeys(variant for _, variant in cells)
-        splits = {row: 1 if row.startswith("coil") else 2 for row in rows}
-        store = Store(tmp_path / name)
-        with store.writing(name):
-            store.write_experiment(
-                {
-                    "name": name, "title": name, "metrics": list(metrics), "paper": PAPER, "repetitions": splits,
-                    "datasets": [
-                        {"name": row, "title": row, "reading_of": row[:-2] if row.endswith("-x") else None}
-                        for row in rows
-                    ],
-                    "columns": [
-                        {"learner": variant, "method": "direct", "label": variant, "group": variant,
-                         "paper_learner": learner, "paper_method": "direct"}
-                        for variant in variants
-                    ],
-                }
-            )  # fmt: skip
-            for (row, variant), shift in cells.items():
-                for split in range(splits[row]):
-                    of = {metric: published(row.removesuffix("-x"), metric, learner) for metric in metrics}
-                    spread = 0.01 * (2 * split - 1) if splits[row] > 1 else 0.0
-                    numbers = {metric: number + shift + spread for metric, number in of.items()}
-                    store.add(CellResult(row, split, variant, "direct", "done", "run", 1.0, metrics=numbers))
-        return store
+        def numbers(row, shift):
+            printed = {metric: published(row.removesuffix("-x"), metric, learner) + shift for metric in metrics}
+            spread = (0.0,) if row.startswith("coil") else (-0.01, 0.01)
+            return [{metric: number + one for metric, number in printed.items()} for one in spread]
+
+        found = {(row, f"{variant}.direct"): numbers(row, shift) for (row, variant), shift in cells.items()}
+        return small(
+            name, metrics=metrics, paper=PAPER, counterpart=(learner, "direct"),
+            datasets={row: len(of) for (row, _), of in found.items()},
+            columns=tuple(dict.fromkeys(column for _, column in found)),
+            readings={row: row[:-2] for row, _ in found if row.endswith("-x")},
+        ).write(found)  # fmt: skip
 
     return make
 

@@ -12,7 +12,7 @@ from probcal.reporting.check.confirmation import (
     numbers_on_published_splits,
     score_numbers,
 )
-from probcal.store.folder import CellResult, Store
+from probcal.store.folder import Store
 from tests.commands import probcal, refused
 
 PAPER = PublishedPaper.read("langford-zadrozny-2005")
@@ -22,37 +22,26 @@ FOUR = ("adult", "coil", "liver", "sick")
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(small):
     """Return ``made({(data set, variant): units, ...})``: NB's published numbers, increased by ``units``.
 
     Every data set has one fixed split, except those of ``random``.
     """
 
     def make(cells: dict[tuple[str, str], float], random: tuple[str, ...] = ()) -> Store:
-        rows, variants = dict.fromkeys(row for row, _ in cells), dict.fromkeys(variant for _, variant in cells)
-        store = Store(tmp_path / "results")
-        with store.writing("results"):
-            store.write_experiment(
-                {
-                    "name": "results", "title": "results", "metrics": list(METRICS), "paper": "langford-zadrozny-2005",
-                    "repetitions": {row: 2 if row in random else 1 for row in rows},
-                    "datasets": [
-                        {"name": row, "title": row, "reading_of": None, "split": "holdout" if row in random else "rows"}
-                        for row in rows
-                    ],
-                    "columns": [
-                        {"learner": variant, "method": "direct", "label": variant, "group": variant,
-                         "paper_learner": "NB", "paper_method": "sigmoid"}
-                        for variant in variants
-                    ],
-                }
-            )  # fmt: skip
-            for (row, variant), units in cells.items():
-                for split in range(2 if row in random else 1):
-                    printed = {metric: PAPER.number(row, "NB", "sigmoid", metric) for metric in METRICS}
-                    numbers = {metric: number + units * UNIT for metric, number in printed.items()}
-                    store.add(CellResult(row, split, variant, "direct", "done", "run", 1.0, metrics=numbers))
-        return store
+        def numbers(row, units):
+            return {metric: PAPER.number(row, "NB", "sigmoid", metric) + units * UNIT for metric in METRICS}
+
+        found = {
+            (row, f"{variant}.direct"): [numbers(row, units)] * (2 if row in random else 1)
+            for (row, variant), units in cells.items()
+        }
+        return small(
+            metrics=METRICS, paper="langford-zadrozny-2005", counterpart=("NB", "sigmoid"),
+            datasets={row: len(of) for (row, _), of in found.items()},
+            columns=tuple(dict.fromkeys(column for _, column in found)),
+            splits={row: "holdout" if row in random else "rows" for row, _ in found},
+        ).write(found)  # fmt: skip
 
     return make
 

@@ -11,7 +11,6 @@ from probcal.reporting.comparison.bootstrap import Bootstrap, first_places
 from probcal.reporting.comparison.claim_support import supported_claims
 from probcal.reporting.comparison.pairs import compare_pairs
 from probcal.reporting.comparison.split_results import ComparisonData
-from tests.reporting.conftest import small, ten_columns  # noqa: F401
 
 NAME = "langford-zadrozny-2005"
 PAPER = PublishedPaper.read(NAME)
@@ -19,7 +18,7 @@ NOISE = np.random.default_rng(3).normal(0, 0.02, (15, 10)).tolist()
 
 
 @pytest.fixture
-def survival(small):  # noqa: F811
+def survival(small):
     """Return ``survival(label, gain, n)``: ProbJ48 is better than J48 by ``gain`` and noise on ``n`` data sets."""
 
     def survival(label, gain, n=15, columns=("j48.direct", "j48.probing")):
@@ -92,7 +91,7 @@ def test_claims_about_missing_columns_are_not_judged(survival):
         survival("probing-beats-nb", 0.1)
 
 
-def every_claim(small, columns, spread):  # noqa: F811
+def every_claim(small, columns, spread):
     """Return all supported claims for random numbers that differ between splits by ``spread``."""
     random = np.random.default_rng(11)
     numbers = {
@@ -112,7 +111,7 @@ def every_claim(small, columns, spread):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_without_spread_the_means_give_the_verdict(small, ten_columns):  # noqa: F811
+def test_without_spread_the_means_give_the_verdict(small, ten_columns):
     found = every_claim(small, ten_columns, 0.0)
     assert len(found) > 15
     for one in found.values():
@@ -122,7 +121,7 @@ def test_without_spread_the_means_give_the_verdict(small, ten_columns):  # noqa:
 
 
 @pytest.mark.slow
-def test_column_order_does_not_change_verdicts(small, ten_columns):  # noqa: F811
+def test_column_order_does_not_change_verdicts(small, ten_columns):
     one, other = every_claim(small, ten_columns, 0.05), every_claim(small, ten_columns[::-1], 0.05)
     assert {label: (of.verdict, of.shares) for label, of in one.items()} == {
         label: (of.verdict, of.shares) for label, of in other.items()
@@ -132,7 +131,7 @@ def test_column_order_does_not_change_verdicts(small, ten_columns):  # noqa: F81
     }
 
 
-def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa: F811
+def test_first_places_are_shared_at_three_decimals(small, ten_columns):
     numbers = dict.fromkeys(ten_columns, 0.5) | {"j48.probing": 0.4001, "nb.probing": 0.3999}
     cells = {("adult", column): [{"cxe": number}] * 4 for column, number in numbers.items()}
     store = small(paper=NAME, datasets={"adult": 4}, columns=ten_columns, metrics=("cxe",)).write(cells)
@@ -141,14 +140,14 @@ def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa:
     assert (place.winners, place.published_winner) == (("ProbJ48", "ProbNB"), "ProbJ48")
 
 
-def test_one_split_without_rows_gives_no_drawn_place(small, ten_columns):  # noqa: F811
+def test_one_split_without_rows_gives_no_drawn_place(small, ten_columns):
     cells = {(name, one): [{"cxe": 0.5}] * n for name, n in (("adult", 1), ("sick", 2)) for one in ten_columns}
     store = small(paper=NAME, datasets={"adult": 1, "sick": 2}, columns=ten_columns, metrics=("cxe",)).write(cells)
     places = first_places(Bootstrap(CheckedResults.of(store), ComparisonData()))
     assert [place.has_draws for place in places] == [False, True]
 
 
-def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # noqa: F811
+def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):
     cells = {
         (dataset, column): [dict.fromkeys(("cxe", "rms"), 0.3 if column == "j48.probing" else 0.5) | {"auc": 0.5}] * 3
         for dataset in PAPER.titles

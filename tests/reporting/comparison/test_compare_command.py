@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.commands import probcal, refused
-from tests.reporting.conftest import cxe, small, ten_columns  # noqa: F401
 
 COLUMNS = ("j48.direct", "j48.probing")
 
 
 @pytest.fixture
-def folder(small, cxe):  # noqa: F811
+def folder(small, cxe):
     cells = {("adult", "j48.direct"): cxe(0.5, 0.6, math.inf), ("adult", "j48.probing"): cxe(0.4, 0.5, 0.4),
              ("sick", "j48.direct"): cxe(0.5, 0.6, 0.55), ("sick", "j48.probing"): cxe(0.4, 0.51, 0.44)}  # fmt: skip
     return small(datasets={"adult": 3, "sick": 3}, columns=COLUMNS, metrics=("cxe",)).write(cells).folder
@@ -47,7 +46,7 @@ def test_json_is_strict_and_has_ranks_pairs_and_winners(folder):
     assert found["best"][1]["winners"] == ["ProbJ48"]
 
 
-def test_one_data_set_has_pairs_but_no_ranks(small, cxe):  # noqa: F811
+def test_one_data_set_has_pairs_but_no_ranks(small, cxe):
     cells = {("adult", "j48.direct"): cxe(0.5, 0.6), ("adult", "j48.probing"): cxe(0.4, 0.5)}
     result = probcal("compare", small(datasets={"adult": 2}, columns=COLUMNS).write(cells).folder)
     assert result.exit_code == 0
@@ -56,13 +55,13 @@ def test_one_data_set_has_pairs_but_no_ranks(small, cxe):  # noqa: F811
 
 
 @pytest.mark.parametrize("cells", [{}, {("adult", "j48.direct"): [{"cxe": 0.5}]}, {("adult", "j48.direct"): ["no"]}])
-def test_message_says_that_two_methods_are_needed(small, cells):  # noqa: F811
+def test_message_says_that_two_methods_are_needed(small, cells):
     result = probcal("compare", small(columns=COLUMNS).write(cells).folder)
     assert result.exit_code == 2
     assert "nothing to compare" in result.stderr
 
 
-def test_one_split_without_predictions_has_no_share(small, cxe):  # noqa: F811
+def test_one_split_without_predictions_has_no_share(small, cxe):
     cells = {("adult", "j48.direct"): cxe(0.5), ("adult", "j48.probing"): cxe(0.4)}
     folder = small(datasets={"adult": 1}, columns=COLUMNS, metrics=("cxe",)).write(cells).folder
     output = probcal("compare", folder).output
@@ -72,7 +71,7 @@ def test_one_split_without_predictions_has_no_share(small, cxe):  # noqa: F811
     assert found["best"][0]["drawn"] is False
 
 
-def test_claims_have_a_verdict_on_the_data_sets_run(small, cxe):  # noqa: F811
+def test_claims_have_a_verdict_on_the_data_sets_run(small, cxe):
     cells = {("adult", "j48.direct"): cxe(0.5, 0.6), ("adult", "j48.probing"): cxe(0.4, 0.5)}
     paper = "langford-zadrozny-2005"
     folder = small(datasets={"adult": 2}, columns=COLUMNS, metrics=("cxe",), paper=paper).write(cells).folder
@@ -82,24 +81,20 @@ def test_claims_have_a_verdict_on_the_data_sets_run(small, cxe):  # noqa: F811
     assert (infinite["verdict"], infinite["on_those_run"]["verdict"]) == ("undecided", "not supported")
 
 
-def test_many_pairs_of_one_data_set_have_one_line_each(small, cxe, ten_columns):  # noqa: F811
+def test_many_pairs_of_one_data_set_have_one_line_each(small, cxe, ten_columns):
     cells = {("adult", one): cxe(0.5, 0.6) for one in ten_columns}
     lines = probcal("compare", small(datasets={"adult": 2}, columns=ten_columns).write(cells).folder).output.split("\n")
     assert not [line for line in lines if "over the data sets**" in line]
     assert sum(line.startswith("| Prob") and "\N{MINUS SIGN}" in line for line in lines) == 6
 
 
-def test_titles_are_escaped(small, cxe):  # noqa: F811
+def test_titles_are_escaped(small, cxe):
     cells = {("adult", column): cxe(0.5, 0.6) for column in COLUMNS}
     store = small(datasets={"adult": 2}, columns=COLUMNS, titles={"adult": "a|b<script>\x1b[2J"}).write(cells)
     output = probcal("compare", store.folder).output
     assert "\x1b" not in output
     assert "<script>" not in output.replace("\\<script>", "")
     assert "a|b" not in output
-
-
-def test_message_names_a_folder_without_results_to_compare(tmp_path: Path):
-    assert "holds no results" in probcal("compare", tmp_path).stderr
 
 
 def test_plot_draws_the_ranks(folder):

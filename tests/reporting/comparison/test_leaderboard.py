@@ -22,7 +22,6 @@ from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
-from tests.reporting.conftest import cxe, small  # noqa: F401
 
 COLUMNS = ("j48.direct", "j48.bagging", "j48.probing")
 
@@ -50,15 +49,7 @@ def test_a_win_counts_one_and_a_tie_half():
     assert found[0, 1:3].tolist() == [1.0, 1.0]
     assert found[1, :3].tolist()[::2] == [0.0, 0.5]
     assert np.isnan(found[3]).all() and np.isnan(found[:, 3]).all() and np.isnan(np.diag(found)).all()
-
-
-def test_two_infinite_losses_are_a_tie():
     assert pairwise_wins(np.array([math.inf, math.inf, 1.0]))[0, 1:].tolist() == [0.5, 0.0]
-
-
-def test_strength_of_two_methods_is_the_log_of_odds():
-    found = bradley_terry(np.array([[0.0, 30.0], [10.0, 0.0]]))
-    assert found[0] - found[1] == pytest.approx(math.log(3))
 
 
 def test_expected_wins_equal_observed_wins_at_the_maximum():
@@ -68,11 +59,6 @@ def test_expected_wins_equal_observed_wins_at_the_maximum():
     strengths = bradley_terry(won)
     likely = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
     assert ((won + won.T) * likely).sum(axis=1) - np.diag(won + won.T) * 0.5 == pytest.approx(won.sum(axis=1))
-
-
-def test_batched_fits_equal_single_fits():
-    won = np.random.default_rng(2).integers(0, 5, (3, 4, 4)).astype(float) + 0.1
-    assert bradley_terry(won) == pytest.approx(np.array([bradley_terry(one) for one in won]))
 
 
 def test_odds_of_ten_are_400_points_of_elo():
@@ -150,11 +136,6 @@ def test_tables_are_split_by_size_balance_and_classes():
     assert groups["classes"] == {"2 classes": 1, "3 to 5 classes": 1, "6 classes or more": 1, "unknown": 1}
 
 
-def test_each_learner_has_its_own_leaderboard():
-    found = leaderboards(scored([[[1, 2], [2, 1]], [[1, 2], [2, 1]]]), "learner")
-    assert [(one.group, one.standings[0].method) for one in found] == [("l0", "a"), ("l1", "b")]
-
-
 def test_the_share_of_the_rarest_class_is_stored():
     store = Store("results/defaults")
     of = measure_scores(StoredExperiment.of(store), store.results(), "cxe")
@@ -164,7 +145,7 @@ def test_the_share_of_the_rarest_class_is_stored():
 
 
 @pytest.fixture
-def folder(small, cxe):  # noqa: F811
+def folder(small, cxe):
     """Write three tables. Probing is best on two; bagging is better than the learner alone on two."""
     numbers = {"adult": (0.6, 0.5, 0.4), "sick": (0.6, 0.5, 0.4), "liver": (0.6, 0.7, math.inf)}
     cells = {
@@ -209,7 +190,7 @@ def test_a_metric_that_was_not_measured_is_rejected(folder):
     assert 'there is no metric "smece"' in refused("leaderboard", folder, "--metric", "smece")
 
 
-def test_without_two_methods_there_is_no_leaderboard(small, cxe):  # noqa: F811
+def test_without_two_methods_there_is_no_leaderboard(small, cxe):
     folder = small(columns=("j48.direct", "log.direct")).write({("adult", "j48.direct"): cxe(0.5)}).folder
     assert "no table has results of two methods" in refused("leaderboard", folder)
 

@@ -25,12 +25,11 @@ from probcal.reporting.comparison.comparison_tables import comparison_parts
 from probcal.reporting.comparison.pairs import LEVEL, compare_pairs
 from probcal.reporting.comparison.split_results import ComparisonData, SplitNumbers, first_reading_rows
 from tests.analysis.test_signed_ranks import wilcoxon
-from tests.reporting.conftest import small  # noqa: F401
 
 INF = math.inf
 
 
-def _write_random(small, n_columns, n_splits, datasets, seed=0):  # noqa: F811
+def _write_random(small, n_columns, n_splits, datasets, seed=0):
     """Write numbers of which some are infinite, equal, or missing."""
     random = np.random.default_rng(seed)
     columns = tuple(f"j48.m{number}" for number in range(n_columns))
@@ -73,7 +72,7 @@ def _slow_tests(experiment, earlier, later, samples):
 
 
 @pytest.mark.parametrize("n_splits", [1, 2, 12])
-def test_pairs_tested_together_equal_pairs_tested_alone(small, n_splits):  # noqa: F811
+def test_pairs_tested_together_equal_pairs_tested_alone(small, n_splits):
     datasets = ("adult", "sick", "breast")
     experiment = CheckedResults.of(_write_random(small, 9, n_splits, datasets))
     random = np.random.default_rng(1)
@@ -112,7 +111,7 @@ def test_batches_of_permuted_ranks_give_the_same_p(monkeypatch):
     assert p_of_friedman(table) == whole
 
 
-def test_a_hundred_columns_take_seconds_and_report_progress(small):  # noqa: F811
+def test_a_hundred_columns_take_seconds_and_report_progress(small):
     store = _write_random(small, 100, 3, ("adult", "sick"))
     stages = []
     start = time.process_time()
@@ -125,7 +124,7 @@ def test_a_hundred_columns_take_seconds_and_report_progress(small):  # noqa: F81
     assert names.count(["adult", "sick"]) >= 2, "reading predictions, and the best methods"
 
 
-def test_markdown_and_json_list_the_pairs_with_the_smallest_p_and_csv_all(small, monkeypatch):  # noqa: F811
+def test_markdown_and_json_list_the_pairs_with_the_smallest_p_and_csv_all(small, monkeypatch):
     monkeypatch.setattr("probcal.reporting.comparison.comparison_tables._MOST_PAIRS", 5)
     comparison = compare(_write_random(small, 6, 4, ("adult", "sick", "breast")))
     assert "5 of 15 pairs are listed, those with the smallest p" in "".join(comparison_parts([comparison], "markdown"))

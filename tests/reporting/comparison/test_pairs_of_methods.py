@@ -12,13 +12,12 @@ from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.pairs import compare_pairs, p_text
 from probcal.reporting.comparison.split_results import ComparisonData
-from tests.reporting.conftest import cxe, small  # noqa: F401
 
 INF = math.inf
 
 
 @pytest.fixture
-def pair(small):  # noqa: F811
+def pair(small):
     """Return ``pair({data set: (numbers of J48, numbers of ProbJ48)})``, which compares the pair by cross entropy."""
 
     def pair(numbers, rows=None, metric="cxe", columns=("j48.direct", "j48.probing")):
@@ -129,7 +128,7 @@ def test_column_order_only_changes_the_sign(tmp_path_factory, numbers):
     assert one.p == pytest.approx(other.p)
 
 
-def test_columns_of_different_learners_are_all_paired(small, cxe):  # noqa: F811
+def test_columns_of_different_learners_are_all_paired(small, cxe):
     columns = ("j48.direct", "nb.direct", "log.direct")
     store = small(datasets={"adult": 2}, columns=columns).write({("adult", one): cxe(0.5, 0.6) for one in columns})
     assert len(compare_pairs(Bootstrap(CheckedResults.of(store), ComparisonData()), "cxe")) == 3

@@ -11,7 +11,6 @@ from scipy import stats
 from probcal.analysis.rank_tests import critical_difference, friedman
 from probcal.reporting.comparison.ranks import labels_of, rank_columns, rank_methods
 from probcal.store.stored_experiment import StoredExperiment
-from tests.reporting.conftest import cxe, small  # noqa: F401
 
 # Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets. On voting, the third and the fourth column
 # both have .975, and the published ranks put the third above the fourth. Hence the digit that is not published.
@@ -137,7 +136,7 @@ def ranks_of(store, metric="cxe"):
     return rank_methods(StoredExperiment.of(store), store.results(), metric)
 
 
-def test_an_incomplete_data_set_is_omitted_and_named(small, cxe):  # noqa: F811
+def test_an_incomplete_data_set_is_omitted_and_named(small, cxe):
     cells = {
         (dataset, column): cxe(0.5, 0.6) for dataset in ("adult", "breast") for column in ("j48.direct", "nb.direct")
     }
@@ -147,7 +146,7 @@ def test_an_incomplete_data_set_is_omitted_and_named(small, cxe):  # noqa: F811
     assert (found.n_datasets, found.left_out) == (2, ("Sick",))
 
 
-def test_only_splits_of_all_columns_are_ranked(small, cxe):  # noqa: F811
+def test_only_splits_of_all_columns_are_ranked(small, cxe):
     cells = {
         (dataset, column): cxe(*numbers)
         for dataset in ("adult", "breast")
@@ -157,14 +156,14 @@ def test_only_splits_of_all_columns_are_ranked(small, cxe):  # noqa: F811
     assert found.labels == ("NB", "J48")
 
 
-def test_one_data_set_or_one_column_has_no_ranks(small, cxe):  # noqa: F811
+def test_one_data_set_or_one_column_has_no_ranks(small, cxe):
     one = small(datasets={"adult": 1}, columns=("j48.direct", "nb.direct"))
     assert ranks_of(one.write({("adult", "j48.direct"): cxe(0.5), ("adult", "nb.direct"): cxe(0.4)})) is None
     alone = small(name="b", datasets={"adult": 1, "sick": 1}, columns=("j48.direct",))
     assert ranks_of(alone.write({("adult", "j48.direct"): cxe(0.5), ("sick", "j48.direct"): cxe(0.4)})) is None
 
 
-def test_two_readings_of_a_data_set_count_once(small, cxe):  # noqa: F811
+def test_two_readings_of_a_data_set_count_once(small, cxe):
     sets = {"adult": 1, "adult-random": 1, "sick": 1}
     cells = {(dataset, column): cxe(0.5) for dataset in sets for column in ("j48.direct", "nb.direct")}
     store = small(datasets=sets, readings={"adult-random": "adult"}, columns=("j48.direct", "nb.direct")).write(cells)

@@ -7,7 +7,6 @@ from probcal.reporting.comparison.ranks import rank_columns
 from probcal.reporting.comparison.ranks_figure import draw_ranks, ranks_figure
 from probcal.reporting.drawing import drawing_style, save_figure
 from tests.reporting.comparison.test_ranks import NAMES, TABLE_6
-from tests.reporting.conftest import cxe, small  # noqa: F401
 
 
 def figure(numbers, labels, metric="cxe", title=""):
@@ -62,7 +61,7 @@ def test_thirty_columns_and_long_names_fit(tmp_path):
             assert path.stat().st_size > 1000
 
 
-def test_figures_of_each_metric_are_identical_to_the_byte(small, cxe):  # noqa: F811
+def test_figures_of_each_metric_are_identical_to_the_byte(small, cxe):
     columns = ("j48.direct", "nb.direct", "log.direct")
     cells = {
         (dataset, column): [{"cxe": 0.1 * place + 0.01 * row, "auc": 0.5}]
@@ -78,7 +77,7 @@ def test_figures_of_each_metric_are_identical_to_the_byte(small, cxe):  # noqa: 
 
 
 @pytest.mark.parametrize("datasets", [{}, {"adult": 1}])
-def test_without_ranks_nothing_is_drawn(small, cxe, datasets):  # noqa: F811
+def test_without_ranks_nothing_is_drawn(small, cxe, datasets):
     cells = {(dataset, column): cxe(0.5) for dataset in datasets for column in ("j48.direct", "nb.direct")}
     store = small(datasets=datasets, columns=("j48.direct", "nb.direct")).write(cells)
     assert draw_ranks([store]) == []

@@ -14,14 +14,13 @@ from probcal.store.folder import COMPARISON as FILE
 from probcal.store.folder import CellResult
 from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal
-from tests.reporting.conftest import small  # noqa: F401
 from tests.stored_rows import stored_rows, write_rows
 
 COLUMNS = ("j48.direct", "j48.probing")
 
 
 @pytest.fixture
-def store(small):  # noqa: F811
+def store(small):
     """Write Adult with one split and Breast with three, with predictions; on Adult J48 once predicts 1 wrongly."""
     written = small(datasets={"adult": 1, "breast": 3}, columns=COLUMNS, metrics=("cxe", "rms", "auc"))
     store = written.write({})

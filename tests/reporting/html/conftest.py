@@ -11,7 +11,7 @@ import pytest
 
 from probcal.reporting.html import write_report
 from probcal.store.folder import CellResult, Store
-from tests.reporting.conftest import Written, cxe, small  # noqa: F401
+from tests.reporting.conftest import Written
 
 RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-02T03:05:05+00:00", "seed": 7,
        "command": ["probcal", "run", "small file.yaml"], "probcal": "0.1.0", "python": "3.11.7",
@@ -19,6 +19,7 @@ RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-
        "git": {"commit": "4c5ea3194ae9bdf0d1c6427e1ccb60e644581007", "changed": True},
        "versions": {"scikit-learn": "1.9.1"}, "user_code": {"probcal.metrics": "a4026a720125"},
        "data": {"adult": {"source": "cache", "fingerprint": "1c831bff34c305ba"}}}  # fmt: skip
+CONFIG = "name: small\nlearners: {tree: {}}  # <b>&amp;\n"
 TRACEBACK = 'Traceback (most recent call last):\n  File "learner.py", line 3, in fit\nValueError: singular'
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 300_000
@@ -37,13 +38,13 @@ def the_page(tmp_path_factory):
 
 
 @pytest.fixture
-def everything(small):  # noqa: F811
+def everything(small):
     """Return a function that stores results of a paper, with predictions, stages, a failed cell and provenance."""
     return _everything(small)
 
 
-def _everything(small):  # noqa: F811
-    def write(config="name: small\n", message="singular", traceback=TRACEBACK, **changes):
+def _everything(small):
+    def write(config=CONFIG, message="singular", traceback=TRACEBACK, **changes):
         written = small(**{"datasets": DATASETS, "columns": COLUMNS, "paper": "langford-zadrozny-2005", **changes})
         store = written.write({})
         random = np.random.default_rng(0)

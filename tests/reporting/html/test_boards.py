@@ -5,7 +5,6 @@ import pytest
 from probcal.reporting.comparison.leaderboard_tables import ALL_TABLES, page_boards
 from probcal.reporting.html.page import write_report
 from probcal.store.stored_experiment import StoredExperiment
-from tests.reporting.conftest import cxe, small  # noqa: F401
 from tests.reporting.html.pages import parsed
 
 DATASETS = dict.fromkeys(("adult", "sick", "liver", "iris", "wine"), 1)
@@ -13,7 +12,7 @@ COLUMNS = ("j48.direct", "j48.bagging", "j48.probing", "nb.direct", "nb.sigmoid"
 
 
 @pytest.fixture
-def store(small, cxe):  # noqa: F811
+def store(small, cxe):
     cells = {
         (dataset, column): cxe(0.5 + 0.01 * place * (1 + number))
         for number, dataset in enumerate(DATASETS)

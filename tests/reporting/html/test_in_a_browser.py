@@ -6,7 +6,6 @@ from importlib import resources
 
 import pytest
 
-from probcal.reporting.html import write_report
 from tests.reporting.html.conftest import PATIENCE
 from tests.reporting.html.pages import HOSTILE
 
@@ -32,23 +31,12 @@ def first_column(page):
     [
         pytest.param(DESKTOP, "light", id="desktop-light"),
         pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.slow),
-        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
     ],
 )
 def test_axe_finds_no_serious_accessibility_fault(the_page, opened, size, scheme):
     with opened(the_page, size, scheme) as page:
         page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
         assert findings(page) == []
-
-
-@pytest.mark.slow
-def test_the_uci_experiment_fits_a_phone_and_draws_its_charts(committed, tmp_path, opened):
-    with opened(write_report([committed], tmp_path / "uci.html"), PHONE) as page:
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        count = "all => all.map(one => one.querySelectorAll('.points > *').length)"
-        marks = page.eval_on_selector_all(".plot svg", count)
-        assert len(marks) >= 2 and all(n > 50 for n in marks[:2])
 
 
 @pytest.mark.slow
@@ -96,6 +84,10 @@ def test_chart_follows_its_filters_and_the_keyboard(the_page, opened):
         points = chart.locator(".points > *")
         chart.get_by_label("Metric").select_option(label="Root mean squared error")
         assert points.count() == 18
+        chart.get_by_role("button", name="None").click()
+        assert points.count() == 0
+        chart.get_by_role("button", name="All").click()
+        assert points.count() == 18
         chart.get_by_label("Data set").select_option(label="Sick")
         assert points.count() == 6
         chart.get_by_label("BagJ48").uncheck()
@@ -127,8 +119,11 @@ def test_chosen_colour_scheme_survives_a_reload(the_page, opened):
     with opened(the_page, scheme="dark") as page:
         background = "getComputedStyle(document.body).backgroundColor"
         dark = page.evaluate(background)
+        filtered = "getComputedStyle(document.querySelector('figure img')).filter"
+        assert page.evaluate(filtered) != "none"
         page.get_by_role("button", name="Light colours").click()
         assert page.evaluate(background) == "rgb(255, 255, 255)" != dark
+        assert page.evaluate(filtered) == "none", "pictures follow the scheme"
         page.reload()
         assert page.evaluate(background) == "rgb(255, 255, 255)"
 
@@ -167,6 +162,10 @@ def test_folded_parts_are_printed(the_page, opened):
         assert page.locator("article details:not([open])").count() == 0
         page.emulate_media(media="print")
         assert not page.locator("nav").first.is_visible() and page.locator(".fault pre").nth(1).is_visible()
+        chart = page.locator("#e1-reliable")
+        shown = [one.text_content() for one in chart.locator("fieldset label").all() if one.is_visible()]
+        assert shown == ["J48", "BagJ48", "ProbJ48"] and chart.locator("select").is_visible()
+        assert not chart.get_by_role("button", name="None").is_visible()
         assert len(page.pdf()) > 10_000
 
 
@@ -177,45 +176,6 @@ def test_chart_names_the_values_it_cannot_draw(the_page, opened):
         assert chart.locator(".missing").text_content() == told
         chart.get_by_label("Metric").select_option(label="Root mean squared error")
         assert chart.locator(".missing").text_content() == ""
-
-
-@pytest.mark.slow
-def test_buttons_select_all_columns_or_none(the_page, opened):
-    with opened(the_page) as page:
-        chart, points = page.locator("#e1-compare"), page.locator("#e1-compare .points > *")
-        before = points.count()
-        chart.get_by_role("button", name="None").click()
-        assert points.count() == 0
-        chart.get_by_role("button", name="All").click()
-        assert points.count() == before > 0
-
-
-@pytest.mark.slow
-def test_printed_chart_has_its_legend_and_selection(the_page, opened):
-    with opened(the_page) as page:
-        page.emulate_media(media="print")
-        chart = page.locator("#e1-reliable")
-        labels = chart.locator("fieldset label")
-        shown = [one.text_content() for one in labels.all() if one.is_visible()]
-        assert shown == ["J48", "BagJ48", "ProbJ48"]
-        assert chart.locator("select").is_visible()
-        assert not chart.get_by_role("button", name="None").is_visible()
-
-
-@pytest.mark.slow
-def test_rank_diagram_scrolls_on_a_phone(the_page, opened):
-    with opened(the_page, PHONE) as page:
-        assert page.locator("#e1-ranks ~ figure img").first.evaluate("one => one.getBoundingClientRect().width") > 500
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-
-
-@pytest.mark.slow
-def test_pictures_follow_the_colour_scheme(the_page, opened):
-    filtered = "getComputedStyle(document.querySelector('figure img')).filter"
-    with opened(the_page, scheme="dark") as page:
-        assert page.evaluate(filtered) != "none"
-        page.get_by_role("button", name="Light colours").click()
-        assert page.evaluate(filtered) == "none"
 
 
 @pytest.mark.slow

@@ -41,16 +41,6 @@ def test_cost_curve_uses_the_best_threshold(rows):
     assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, 0)
 
 
-def test_perfectly_ordered_predictions_cost_nothing():
-    curve = cost_curve(roc_curve(estimates([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])))
-    assert curve.y.tolist() == [0] * len(curve.x)
-
-
-def test_constant_prediction_costs_as_much_as_one_class():
-    curve = cost_curve(roc_curve(estimates([0, 0, 1], [0.3, 0.3, 0.3])))
-    assert (curve.x.tolist(), curve.y.tolist()) == ([0, 0.5, 1], [0, 0.5, 0])
-
-
 @many
 @given(rows=TWO_CLASSES)
 def test_roc_curve_has_the_points_of_scikit_learn(rows):

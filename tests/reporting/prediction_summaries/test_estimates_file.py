@@ -20,7 +20,6 @@ from probcal.reporting.prediction_summaries import (
 )
 from probcal.store.folder import CellResult
 from probcal.store.stored_experiment import StoredExperiment
-from tests.commands import probcal
 from tests.reporting.small_estimates import drawn, estimates, folder_of
 
 GONE = "the predictions are no longer stored; fetch its predictions.bin, or run the experiment into another folder (-o)"
@@ -191,25 +190,6 @@ def test_file_is_not_written_through_an_outside_link(tmp_path):
     with pytest.raises(StoreError, match="leads out of the folder"):
         found_in(store, keep=True)
     assert precious.read_text() == "precious"
-
-
-def test_file_of_150_columns_takes_less_than_400_kb():
-    rng = np.random.default_rng(3)
-    p = rng.random(50_000)
-    entry = Entry.of(estimates(rng.random(50_000) < p, p, 3.4), "0123456789ab")
-    assert 150 * len(entry.model_dump_json()) < 400_000
-
-
-@pytest.mark.slow
-def test_the_command_draws_the_same_svg_without_predictions(tmp_path):
-    store = folder_of(tmp_path / "small", columns=("tree.direct", "tree.probing"))
-    svg = [store.folder / "figures" / f"{kind}-wine.svg" for kind in ("reliability", "scores", "roc", "cost-curves")]
-    assert probcal("plot", store.folder).stderr == ""
-    before = [one.read_bytes() for one in svg]
-    for one in svg:
-        one.unlink()
-    assert probcal("plot", without_predictions(store).folder).stderr == ""
-    assert [one.read_bytes() for one in svg] == before
 
 
 SCALARS = st.one_of(
