@@ -98,12 +98,6 @@ def test_another_seed_draws_other_documents():
     assert not np.array_equal(one.y, other.y)
 
 
-def test_an_empty_document_is_a_row_of_zeros():
-    made = generated(card(mean_length=0.1), seed=0)
-    assert made.X.shape == (200, 50)
-    assert (np.asarray(made.X.sum(axis=1)) == 0).any()
-
-
 def test_a_generated_data_set_is_never_in_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     assert find(PAPER).source == obtain(PAPER) == "generated"

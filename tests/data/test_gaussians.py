@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.load import find
 from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
@@ -103,12 +101,6 @@ def test_larger_toys_differ_only_in_their_training_rows():
         assert (len(train), len(test)) == (2 * n, 2000)
         same = {"rows_per_class": 1000}
         assert grown.generator.model_copy(update=same) == TOY.generator
-
-
-def test_every_repetition_draws_new_rows():
-    experiment = read_experiment(find_config("isoprobability"))
-    assert experiment.repetitions_of(TOY) == experiment.repeats == 20
-    assert find(TOY).source == "generated"
 
 
 @pytest.mark.parametrize(

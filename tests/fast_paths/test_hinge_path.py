@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from probcal import ProbingClassifier
 from probcal.fast_paths import hinge_path
 from probcal.fast_paths.hinge_exact import best_intercept
 from probcal.learners import HingeSVM
 from probcal.learners.svm import HingeSVMShortcut
-from tests.fast_paths.naive_loop import assert_no_vote_changes, labels_one_by_one
+from tests.fast_paths.naive_loop import assert_no_vote_changes
 from tests.small_tables import overlapping, table_of, tables
 
 
@@ -129,16 +127,6 @@ def test_extreme_costs_predict_one_class():
     assert (high.predict(X)[labels == 1] == 1).all()
 
 
-def test_a_row_weight_equals_that_many_copies():
-    X, labels = overlapping(400, 5)
-    counts, pairs = np.random.default_rng(3).integers(0, 4, len(X)), class_weights(7)
-    weighted = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, counts.astype(float))
-    copied = HingeSVMShortcut().fit(HingeSVM(), np.repeat(X, counts, axis=0), np.repeat(labels, counts), pairs, None)
-    for one, other in zip(weighted, copied, strict=True):
-        np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-9)
-        np.testing.assert_allclose(one.intercept_, other.intercept_, atol=1e-9)
-
-
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @pytest.mark.parametrize("name", ["cancer", "few positives"])
 def test_probing_gives_the_votes_of_separate_fits(name, total_weight):
@@ -148,20 +136,6 @@ def test_probing_gives_the_votes_of_separate_fits(name, total_weight):
         HingeSVM(), X[train], labels[train], X[~train], n_probes=20, total_weight=total_weight
     )
     assert fast.threshold_models_[0].batched.all()
-
-
-def test_a_pipeline_uses_the_path():
-    cancer, kinds = load_breast_cancer(return_X_y=True)
-    fast = assert_no_vote_changes(make_pipeline(StandardScaler(), HingeSVM()), cancer, kinds, n_probes=10)
-    assert fast.threshold_models_[0].batched.all()
-
-
-def test_labels_of_probing_equal_the_naive_loop():
-    X, labels = overlapping(300)
-    probing = ProbingClassifier(HingeSVM(), 5, random_state=0).fit(X, labels)  # by weights, because it is linear
-    assert probing.threshold_models_[0].batched.all()
-    answers = labels_one_by_one(HingeSVM(), X, labels, probing.thresholds_, X)
-    np.testing.assert_array_equal(probing.threshold_models_[0].predicted_labels(X), answers)
 
 
 def test_a_failed_search_is_repeated_over_all_rows(monkeypatch):

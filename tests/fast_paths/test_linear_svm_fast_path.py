@@ -98,13 +98,6 @@ def test_labels_are_the_same_with_zero_row_weights():
     assert assert_same_labels(X, labels, row_weights=row_weights, pairs=class_weights(7)) > 0.8
 
 
-def test_labels_are_the_same_with_normalised_weights():
-    X, labels = overlapping()
-    pairs = class_weights()
-    pairs *= (len(X) / (pairs @ np.bincount(labels)))[:, None]
-    assert assert_same_labels(X, labels, pairs=pairs) > 0.9
-
-
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(tables, st.booleans(), st.booleans(), st.booleans())
 def test_labels_are_the_same_on_small_tables(table, duplicated, collinear, separable):

@@ -98,20 +98,6 @@ def bounds_of_the_intercept(X, labels, w):
     return best.min(), best.max()
 
 
-def test_a_weight_equals_that_many_copies():
-    X, labels = overlapping(400, 5)
-    weights = np.random.default_rng(3).integers(0, 4, len(X))
-    weighted = HingeSVM().fit(X, labels, weights)
-    copied = HingeSVM().fit(np.repeat(X, weights, axis=0), np.repeat(labels, weights))
-    np.testing.assert_allclose(weighted.coef_, copied.coef_, atol=1e-9)
-    np.testing.assert_allclose(weighted.intercept_, copied.intercept_, atol=1e-9)
-
-
-def test_an_undetermined_intercept_is_the_midpoint():
-    X, labels = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
-    assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # the midpoint of -1 to 1
-
-
 @pytest.mark.java
 def test_labels_equal_those_of_wekas_smo():
     if not find_spec("weka"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -89,16 +89,6 @@ def test_weights_are_routed_to_learners_that_request_them(routing):
     means = [[one.theta_.tolist() for one in method.estimators_] for method in (by_both, by_map, plain)]
     assert means[0] != means[1] == means[2]
     assert by_map.predict_proba(X).tolist() != plain.predict_proba(X).tolist()
-
-
-@every_method
-def test_method_can_be_stacked(method):
-    X, y = blobs(90, 3)
-    names = np.array(["a", "b", "c"])
-    members = [("bayes", method(GaussianNB(), cv=2))]
-    stack = StackingClassifier(members, cv=2).fit(X, names[y])
-    assert stack.predict_proba(X).shape == (90, 3)
-    assert stack.score(X, names[y]) > 0.5
 
 
 def test_fitted_learner_of_other_classes_is_rejected():

@@ -115,19 +115,6 @@ class ThreeDensities(Stub):
         return against > of
 
 
-@pytest.mark.slow
-def test_pairs_of_known_densities_give_the_posterior_of_three_classes():
-    sizes = [20, 30, 50]
-    y = np.repeat([0, 1, 2], sizes)
-    X = np.zeros((100, 1))
-    fine = WeightSweepClassifier(
-        ThreeDensities(), np.arange(1, 1000) / 1000, weighting="weight", multiclass="pairs"
-    ).fit(X, y)
-    joint = ThreeDensities.DENSITIES * np.array(sizes)[:, None]
-    p = fine.predict_proba(np.arange(3.0)[:, None])
-    assert p == pytest.approx((joint / joint.sum(axis=0)).T, abs=0.002)
-
-
 def test_weights_of_a_pair_sum_to_its_row_count():
     fitted = WeightSweepClassifier(ThreeDensities(), [0.2, 0.5, 0.9], weighting="weight", multiclass="pairs").fit(
         np.zeros((100, 1)), np.repeat([0, 1, 2], [20, 30, 50])

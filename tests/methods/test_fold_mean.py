@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -17,7 +17,6 @@ from probcal import (
     DirectClassifier,
     FoldMeanClassifier,
     IsotonicCalibrator,
-    LogisticCalibrationClassifier,
     LogisticCalibrator,
     MapOfMeanClassifier,
     MeanMapClassifier,
@@ -56,14 +55,6 @@ def test_logistic_calibration_equals_unpenalised_regression_on_p():
     found = LogisticCalibrator().fit(p, Y[TEST]).predict_proba(p)
     other = LogisticRegression(C=1e11, tol=1e-10).fit(p[:, 1:], Y[TEST])
     np.testing.assert_allclose(found, other.predict_proba(p[:, 1:]), atol=1e-5)
-
-
-@pytest.mark.parametrize("scores", ["auto", "decision_function"])
-def test_separated_classes_have_a_finite_map(scores):
-    features, labels = load_iris(return_X_y=True)
-    fitted = LogisticCalibrationClassifier(LogisticRegression(), scores=scores, cv=3, ensemble=True, random_state=0)
-    p = fitted.fit(features, labels == 0).predict_proba(features)
-    assert np.isfinite(p).all() and (p[labels == 0, 1] >= 0.98).all() and (p[labels != 0, 1] <= 0.02).all()
 
 
 @pytest.mark.parametrize("name", ["logistic", "isotonic", "beta", "beta_am", "beta_ab"])

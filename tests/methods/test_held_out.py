@@ -139,13 +139,6 @@ def test_folds_too_small_to_split_share_one_map():
     assert not prefers_fold_maps(lambda: SigmoidCalibrator("score"), folds, 0)
 
 
-def test_random_state_shuffles_the_folds(told):
-    for seed in (1, 1, 2):
-        SigmoidClassifier(Told(), random_state=seed).fit(ROWS, LABELS)
-    folds = np.array([rows for what, rows, _ in told if what == "asked"]).reshape(3, -1)
-    assert folds[0].tolist() == folds[1].tolist() != folds[2].tolist()
-
-
 @pytest.mark.parametrize("cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))])
 def test_cv_can_be_a_splitter_or_a_list(told, cv):
     SigmoidClassifier(Told(), cv=cv).fit(ROWS, LABELS)
@@ -230,11 +223,6 @@ def test_class_in_few_groups_limits_the_number_of_folds(told):
         assert labels[np.array(rows, dtype=int)].sum() == 2
     with pytest.raises(ValueError, match="class 1 is in 1 group only, and two are needed"):
         SigmoidClassifier(Told()).fit(ROWS, labels, groups=labels + 2 * (labels == 0) * group)
-
-
-def test_groups_are_rejected_for_holdout_calibration():
-    with pytest.raises(ValueError, match="groups are for calibration='cross_val'"):
-        SigmoidClassifier(LogisticRegression(), calibration="holdout").fit(ROWS, LABELS, groups=np.arange(40) // 4)
 
 
 def test_splitter_without_training_rows_of_a_class_is_rejected():

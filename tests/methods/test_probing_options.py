@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
@@ -92,28 +91,7 @@ def test_costing_draws_different_rows_for_each_sample():
     assert len(set(samples)) == 4
 
 
-@pytest.mark.slow
-def test_costing_has_less_variance_than_one_rejection_sample():
-    X, y = noisy(400)
-    test, _ = noisy(400, seed=1)
-
-    def spread(**parameters):
-        estimates = [
-            ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5), 9, random_state=seed, **parameters)
-            .fit(X, y).predict_proba(test)[:, 1]
-            for seed in range(6)
-        ]  # fmt: skip
-        return np.std(estimates, axis=0).mean()
-
-    assert spread(weighting="costing", n_samples=9) < 0.7 * spread(weighting="rejection")
-
-
 @pytest.mark.parametrize(("votes", "expected"), [((1, 1, 0), "yes"), ((1, 0, 0), "no"), ((1, 0), "no"), ((1,), "yes")])
 def test_only_a_majority_predicts_the_positive_class(votes, expected):
     members = [Constant(vote).fit(X, np.where(Y, "yes", "no")) for vote in votes]
     assert MajorityVote(members, np.array(["no", "yes"])).predict(X[:1]).tolist() == [expected]
-
-
-def test_learner_without_information_predicts_near_half():
-    fitted = ProbingClassifier(LogisticRegression(), 5, weighting="weight").fit(np.zeros((60, 1)), Y)
-    assert fitted.predict_proba(np.zeros((1, 1)))[0, 1] == pytest.approx(0.5, abs=0.31)

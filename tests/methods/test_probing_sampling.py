@@ -63,22 +63,6 @@ def test_rows_are_accepted_independently():
     assert np.var(sizes) == pytest.approx(20 / 3, rel=0.35)
 
 
-@pytest.mark.slow
-def test_sample_of_one_class_gives_a_constant_classifier():
-    # One row of 12 is positive. At p = .6 .7 .8 .9 it is accepted with probability (1-p)/p. Without it, the constant
-    # classifier votes 0. All other votes are 1, from the stub or from the constant classifier.
-    X, y = np.zeros((12, 1)), np.array([1] + [0] * 11)
-    votes = [
-        ProbingClassifier(Unweighted(), n_probes=9, discretisation="uniform", random_state=seed)
-        .fit(X, y)
-        .votes(X[:1])[0]
-        for seed in range(SEEDS)
-    ]
-    chances = np.array([4 / 6, 3 / 7, 2 / 8, 1 / 9])
-    deviation = np.sqrt((chances * (1 - chances)).sum() / SEEDS)
-    assert abs(np.mean(votes) - (5 + chances.sum())) < 4 * deviation
-
-
 @pytest.mark.parametrize(
     "learner", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC()), SVC(kernel="linear")]
 )
@@ -100,28 +84,6 @@ def test_auto_uses_samples_for_other_classifiers(learner):
     )
     np.testing.assert_array_equal(of_samples.thresholds_, of_auto.thresholds_)
     np.testing.assert_array_equal(of_samples.predict_proba(X), of_auto.predict_proba(X))
-
-
-def test_rejection_can_be_chosen_for_a_weighted_learner():
-    X, y = noisy_problem()
-    tree = DecisionTreeClassifier()
-    probing = ProbingClassifier(tree, n_probes=3, weighting="rejection", discretisation="uniform", random_state=0).fit(
-        X, y
-    )
-    rows_seen = [learner.tree_.n_node_samples[0] for learner in probing.estimators_]
-    assert rows_seen[0] < 120
-    assert rows_seen[1] == 120
-    assert rows_seen[2] < 120
-
-
-@pytest.mark.parametrize("weighting", ["rejection", "weight"])
-def test_random_state_determines_the_votes(weighting):
-    X, y = noisy_problem()
-    first, again, other = (
-        probed_trees(weighting=weighting, random_state=seed).fit(X, y).votes(X) for seed in (5, 5, 6)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize("weighting", ["rejection", "weight"])

@@ -62,13 +62,6 @@ def test_order_has_the_sequence_of_fitted_probes():
     assert first_six.tolist() == smaller.thresholds_[smaller.order_].tolist()
 
 
-def test_stages_do_not_depend_on_the_number_of_processes():
-    one, two = (fitted(DecisionTreeClassifier(), 12, n_jobs=n) for n in (None, 2))
-    assert one.order_.tolist() == two.order_.tolist()
-    for a, b in zip(one.staged_predict_proba(X[TEST]), two.staged_predict_proba(X[TEST]), strict=True):
-        assert np.array_equal(a, b)
-
-
 def test_frames_and_text_labels_have_stages():
     frame, names = pd.DataFrame(X), np.array(["no", "yes"])[Y]
     method = ProbingClassifier(DecisionTreeClassifier(), 4, weighting="rejection", random_state=5).fit(frame, names)

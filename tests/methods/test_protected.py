@@ -58,15 +58,6 @@ def test_passive_weight_bounds_the_martingale_from_below():
     assert method.log10_martingale_.min() >= np.log10(0.25)
 
 
-@pytest.mark.parametrize("names", [["no", "yes"], [False, True], [-3.0, 7.0], [10, 2000]])
-def test_labels_of_any_kind_give_the_same_predictions(names):
-    X, y = stream()
-    expected = fitted(ProtectedClassifier(GaussianNB()), X, y).predict_proba_online(X[100:], y[100:])
-    named = np.array(names)[y]
-    found = fitted(ProtectedClassifier(GaussianNB()), X, named).predict_proba_online(X[100:], named[100:])
-    assert found.tolist() == expected.tolist()
-
-
 def test_three_classes_have_one_column_each():
     X, y = stream(3)
     method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED), X, y)

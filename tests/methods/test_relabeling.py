@@ -29,11 +29,6 @@ def test_only_one_class_is_relabeled_per_threshold(p, kept):
     assert changed[labels != kept].mean() == pytest.approx(2 / 7, abs=0.02)
 
 
-def test_threshold_one_half_changes_no_label():
-    labels = np.tile([0, 1], 50)
-    assert np.array_equal(relabeled(labels, CLASSES, 0.5, np.random.default_rng(0)), labels)
-
-
 def test_text_labels_can_be_relabeled():
     labels = np.array(["no", "yes"] * 50)
     found = relabeled(labels, np.array(["no", "yes"]), 0.1, np.random.default_rng(0))
@@ -60,12 +55,6 @@ def test_thresholds_and_interval_predictions_equal_those_of_probing():
     probing = ProbingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
     assert np.array_equal(relabeling.thresholds_, probing.thresholds_)
     assert np.array_equal(relabeling.probabilities_, probing.probabilities_)
-
-
-def test_weights_for_an_unweighted_learner_are_rejected():
-    X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
-    with pytest.raises(ValueError, match="Unweighted cannot be fitted with weights"):
-        RelabelingClassifier(Unweighted(), 5).fit(X, y, np.ones(60))
 
 
 def test_default_thresholds_are_evenly_spaced():

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from probcal import BetaCalibrationClassifier, IsotonicClassifier, RescaledClassifier, SigmoidClassifier
-from tests.methods.calibrating import Given, blobs, noisy
+from tests.methods.calibrating import Given, blobs
 
 
 def given(scores):
@@ -90,15 +90,3 @@ def test_learner_without_probabilities_has_no_stages():
     assert not hasattr(IsotonicClassifier(LinearSVC()), "staged_predict_proba")
     assert not hasattr(IsotonicClassifier(LinearSVC()).fit(X, y), "staged_predict_proba")
     assert hasattr(IsotonicClassifier(LinearSVC(), scores="rescaled"), "staged_predict_proba")
-
-
-def test_rescaling_does_not_change_the_order_of_predictions():
-    scores, y = noisy(500)
-    X = given(scores)
-    plain, rescaled = (
-        IsotonicClassifier(LogisticRegression(), scores=one, calibration="holdout", random_state=0)
-        .fit(X, y)
-        .estimator_.predict_proba(X)[:, 1]
-        for one in ("decision_function", "rescaled")
-    )
-    assert (np.argsort(plain, kind="stable") == np.argsort(rescaled, kind="stable")).mean() > 0.99

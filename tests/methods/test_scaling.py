@@ -9,8 +9,6 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
 
 from probcal import (
     DirichletCalibrator,
@@ -173,32 +171,6 @@ def test_separated_classes_give_a_finite_map(calibrator, penalty):
     assert np.isfinite(fitted.matrix_).all()
     assert ((p > 0) & (p < 1)).all()
     assert p.argmax(axis=1).tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1], [5.0, 7.0, 9.0], ["a", "b", "c"]], ids=str)
-def test_names_of_classes_change_no_prediction(names):
-    # scikit-learn's temperature reads the labels 1, 2, 3 as positions
-    X, y = blobs(200, 3)
-    names = np.array(names)
-    named, plain = (TemperatureClassifier(GaussianNB(), random_state=0).fit(X, labels) for labels in (names[y], y))
-    np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))
-    assert named.classes_.tolist() == names.tolist()
-    assert named.predict(X).tolist() == names[plain.predict(X)].tolist()
-
-
-def test_temperature_scaling_does_not_change_the_predicted_class():
-    P, y = wrong_probabilities()
-    assert (TemperatureCalibrator().fit(P, y).predict_proba(P).argmax(axis=1) == P.argmax(axis=1)).all()
-
-
-def test_pipeline_passes_weights_to_its_last_step():
-    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
-    weight = np.where(y == 1, 10, 1)
-    alone, piped = (
-        TemperatureClassifier(learner, random_state=0).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
-        for learner in (LogisticRegression(), make_pipeline("passthrough", LogisticRegression()))
-    )
-    np.testing.assert_allclose(piped, alone)
 
 
 @pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from probcal import VennAbersCalibrator, VennAbersClassifier
 from probcal.methods.calibrators import venn_abers
 from probcal.methods.calibrators.venn_abers import _compiled, _sweep
-from tests.methods.calibrating import Given, blobs, noisy
+from tests.methods.calibrating import blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -54,16 +54,6 @@ def test_interval_agrees_with_hand_calculation():
     fitted = predictor([1, 2, 3], [0, 1, 1])
     assert fitted.predict_interval([2.5]).tolist() == [[0.5, 1]]
     assert fitted.predict_proba([2.5])[0] == pytest.approx([1 / 3, 2 / 3])
-
-
-def test_probability_is_the_minimax_of_the_interval():
-    scores, y = noisy()
-    fitted = predictor(scores, y)
-    asked = np.linspace(-4, 4, 99)
-    p0, p1 = fitted.predict_interval(asked).T
-    p = fitted.predict_proba(asked)[:, 1]
-    np.testing.assert_allclose(p, p1 / (1 - p0 + p1), atol=1e-15)
-    assert ((p0 <= p) & (p <= p1) & (p > 0) & (p < 1)).all()
 
 
 @pytest.mark.parametrize("n_folds", [2, 3])
@@ -160,35 +150,11 @@ def test_class_predictors_are_divided_by_their_sum():
         fitted.predict_interval(X)
 
 
-def test_integer_weights_equal_repeated_rows():
-    X, y = blobs(60, 2)
-    method = VennAbersClassifier(FrozenEstimator(GaussianNB().fit(X, y)))
-    weights = np.arange(60) % 3
-    times = np.repeat(np.arange(60), weights)
-    weighted = method.fit(X, y, weights, frequency_weights=True).predict_interval(X)
-    repeated = method.fit(X[times], y[times]).predict_interval(X)
-    np.testing.assert_allclose(weighted, repeated, atol=1e-12)
-
-
 def test_calibration_rows_without_weight_are_rejected():
     X, y = blobs(60, 2)
     cv = [(np.arange(0, 60, 2), np.arange(1, 60, 2))]
     with pytest.raises(ValueError, match="fold 1 of 1 has no rows of positive weight to calibrate on"):
         VennAbersClassifier(GaussianNB(), cv=cv).fit(X, y, (np.arange(60) + 1) % 2)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_nonfinite_scores_are_rejected(bad):
-    scores = np.arange(40.0)[:, None]
-    scores[20:] = bad
-    with pytest.raises(ValueError, match="finite scores"):
-        VennAbersClassifier(Given(), random_state=0).fit(scores, np.arange(40) % 2)
-
-
-@pytest.mark.parametrize("bad", [{"calibration": "inductive"}, {"scores": "raw"}, {"cv": 1}, {"holdout_size": 0}])
-def test_invalid_parameters_are_rejected(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
 
 
 def test_huge_scores_get_the_outermost_probability():

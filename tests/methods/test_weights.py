@@ -50,29 +50,6 @@ def noisy(n=150, seed=0):
     return X, y, rng.integers(0, 4, n)
 
 
-@pytest.mark.parametrize("method", DETERMINISTIC, ids=str)
-def test_row_of_frequency_weight_k_counts_as_k_rows(method):
-    X, y, weight = noisy()
-    weighted = method.fit(X, y, weight, frequency_weights=True).predict_proba(X)
-    repeated = method.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
-    assert np.allclose(weighted, repeated, atol=1e-9)
-
-
-@pytest.mark.parametrize("method", [*DETERMINISTIC, *DRAWING], ids=str)
-def test_zero_weights_of_positive_rows_lower_predictions(method):
-    X, y, _ = noisy()
-    weight = np.ones(150)
-    weight[y == 1] *= X[y == 1, 1] > 0
-    lower, even = (method.fit(X, y, given).predict_proba(X)[:, 1].mean() for given in (weight, np.ones(150)))
-    assert lower < even - 0.05
-
-
-@pytest.mark.parametrize("method", [*DETERMINISTIC, DRAWING[0], DRAWING[1], DRAWING[3]], ids=str)
-def test_weights_of_one_change_nothing(method):
-    X, y, _ = noisy()
-    assert np.array_equal(method.fit(X, y, np.ones(150)).predict_proba(X), method.fit(X, y).predict_proba(X))
-
-
 def test_total_weight_n_is_the_sum_of_row_weights():
     weights = importance_weights(np.array([True, False, False]), 0.2, "n", np.array([2.0, 1.0, 3.0]))
     # 4 * 2, 1, 3 sum to 12: scaled to 2 + 1 + 3 = 6

@@ -79,15 +79,6 @@ def test_saved_stream_continues_with_the_same_results(make, delay, every, half):
         assert np.concatenate(parts) == pytest.approx(found, rel=1e-12, abs=1e-12)
 
 
-def test_restored_state_gives_identical_predictions():
-    p, y = drifting(300)
-    jumper = SimpleJumper(truncation=0.05)
-    one_by_one(jumper, p.tolist(), y)
-    again = SimpleJumper.from_state(json.loads(json.dumps(jumper.state())))
-    assert again.state() == jumper.state()
-    assert again.predict_one(0.01) == jumper.predict_one(0.01)
-
-
 @pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
 def test_delayed_labels_are_learned_when_the_delay_ends(make):
     p, y = drifting(60)
