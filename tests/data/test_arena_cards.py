@@ -32,14 +32,6 @@ NO_INPUTS = {
 """Columns that identify a row, or know its label, or are costs."""
 
 
-def test_identifiers_are_not_inputs():
-    for name in CARDS:
-        card = shipped_card(name)
-        if card.like is None:  # another card names the identifiers of the others
-            ignored = sorted(column for column, kind in card.columns.items() if kind == "ignore")
-            assert ignored == NO_INPUTS.get(name, [])
-
-
 def test_cards_agree_with_the_index_of_the_benchmark(original_files):
     index = original_files / "arena" / "INDEX.csv"
     if not index.exists():

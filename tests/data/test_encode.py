@@ -97,11 +97,6 @@ def test_the_frame_is_not_modified():
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_no_rows_are_encoded_as_no_rows():
-    train = pd.DataFrame({"n": [1.0, 2.0], "c": nominal("a", "b")})
-    assert NumericEncoder().fit(train).transform(train[:0]).shape == (0, 2)
-
-
 numbers = st.none() | st.integers(-3, 3).map(float) | st.floats(-1e6, 1e6)
 letters = st.none() | st.sampled_from("abcd")
 some_rows = st.lists(st.tuples(numbers, letters), min_size=1, max_size=12)

@@ -97,7 +97,7 @@ def test_rows_on_a_threshold_have_the_votes_of_the_learner(rows):
     assert_no_vote_changes(GaussianNB(), X, y, n_probes=15)
 
 
-@pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes()], ids=str)
+@pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes(), KernelNaiveBayes(weights="shares")], ids=str)
 def test_a_tie_at_one_half_is_left_to_the_learner(learner):
     X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     fitted = assert_no_vote_changes(learner, X, y, n_probes=2)

@@ -143,6 +143,12 @@ def test_message_names_the_column_with_infinite_values():
         C45Classifier().fit(X, [0, 1])
 
 
+def test_columns_without_numbers_or_categories_are_rejected():
+    X = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(TypeError, match="column 'day' holds datetime64"):
+        C45Classifier().fit(X, [0, 1])
+
+
 @parametrize_with_checks([C45Classifier()])
 def test_c45_passes_the_estimator_checks_of_scikit_learn(estimator, check):
     check(estimator)

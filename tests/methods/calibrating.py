@@ -14,6 +14,18 @@ def noisy(n=400, seed=0, steepness=1.5):
     return scores, rng.random(n) < expit(steepness * scores - 0.5)
 
 
+def platt_targets(y):
+    y = np.asarray(y, dtype=bool)
+    return np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
+
+
+def noisy_rows(n=120, seed=0):
+    """Return (X, labels): three normal columns, and labels that depend on the first one."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (rng.random(n) < expit(2 * X[:, 0])).astype(int)
+
+
 def blobs(n=300, n_classes=3, seed=0):
     """Return (X, y): overlapping normal clouds around corners of a triangle or square, with labels 0, 1, ..."""
     rng = np.random.default_rng(seed)

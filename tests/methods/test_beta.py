@@ -126,10 +126,3 @@ def test_certain_errors_flatten_the_map_and_stay_finite():
     assert np.ptp(wrong[:50]) < 0.5 * np.ptp(sharp) < np.ptp(right[:50])
     smoothed = map_of(np.append(p, [0, 1]), np.append(y, [1, 0]), targets="smoothed")
     assert np.ptp(smoothed[:50]) > 2 * np.ptp(wrong[:50])
-
-
-def test_single_precision_predictions_give_the_double_precision_map():
-    p, y = skewed(300)
-    p = np.append(np.round(p, 2), [0, 1, 0, 1]).astype(np.float32)
-    y = np.append(y, [0, 1, 0, 1])
-    assert map_of(p, y).tolist() == map_of(p.astype(np.float64), y).tolist()

@@ -78,19 +78,6 @@ def test_groups_are_routed_if_requested(routing):
         assert not {*groups[one.rows_]} & {*groups[np.setdiff1d(np.arange(120), one.rows_)]}
 
 
-def test_weights_are_routed_to_learners_that_request_them(routing):
-    X, y = blobs(120, 2)
-    weights = 1 + np.arange(120) % 3
-    asks, other = (GaussianNB().set_fit_request(sample_weight=wanted) for wanted in (True, False))
-    by_both, by_map, plain = (
-        SigmoidClassifier(learner, random_state=0).set_fit_request(sample_weight=True).fit(X, y, **given)
-        for learner, given in ((asks, {"sample_weight": weights}), (other, {"sample_weight": weights}), (other, {}))
-    )
-    means = [[one.theta_.tolist() for one in method.estimators_] for method in (by_both, by_map, plain)]
-    assert means[0] != means[1] == means[2]
-    assert by_map.predict_proba(X).tolist() != plain.predict_proba(X).tolist()
-
-
 def test_fitted_learner_of_other_classes_is_rejected():
     X, y = blobs(90, 3)
     learner = GaussianNB().fit(X, y)

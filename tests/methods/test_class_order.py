@@ -270,15 +270,6 @@ def test_probabilities_of_logistic_svc_are_those_of_classes(n_classes):
     np.testing.assert_allclose(pairs, classes, atol=1e-12)
 
 
-def test_fitted_machine_that_scores_pairs_is_read_as_scores_of_classes():
-    X, y = blobs(200, 3)
-    p = [
-        SigmoidClassifier(FrozenEstimator(SVC(decision_function_shape=shape).fit(X, y))).fit(X, y).predict_proba(X)
-        for shape in ("ovo", "ovr")
-    ]
-    np.testing.assert_allclose(p[0], p[1], atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "learner", [Holds(), BaggingClassifier(SVC(decision_function_shape="ovo"), 3, random_state=0)], ids=["own", "bag"]
 )

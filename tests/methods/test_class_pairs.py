@@ -73,22 +73,6 @@ def test_coupled_probabilities_minimise_the_disagreement(estimates):
     assert p.sum() == pytest.approx(1) and (p >= 0).all()
 
 
-@quick
-@given(arrays(float, (5,), elements=st.floats(0.05, 1)))
-def test_consistent_pairs_recover_their_probabilities(shares):
-    p = shares / shares.sum()
-    estimates = [np.array([p[j] / (p[i] + p[j])]) for i, j in combinations(range(5), 2)]
-    assert couple_pairs(estimates, 5)[0] == pytest.approx(p, abs=1e-9)
-
-
-def test_rows_are_coupled_independently():
-    rng = np.random.default_rng(0)
-    estimates = list(rng.uniform(0.1, 0.9, (6, 8)))
-    batched = couple_pairs(estimates, 4)
-    alone = np.vstack([couple_pairs([one[[row]] for one in estimates], 4) for row in range(8)])
-    assert np.array_equal(batched, alone)
-
-
 def test_pairs_are_in_the_order_of_classes():
     pairs = class_pairs(np.array(["c", "a", "b", "a"]), np.array(["a", "b", "c"]))
     assert [(rows.tolist(), two.tolist()) for rows, two in pairs] == [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import (
@@ -19,7 +19,6 @@ from probcal import (
     VennAbersClassifier,
 )
 from probcal.methods.calibrators._calibration_rows import FoldScores, prefers_fold_maps
-from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -144,18 +143,6 @@ def test_cv_can_be_a_splitter_or_a_list(told, cv):
     SigmoidClassifier(Told(), cv=cv).fit(ROWS, LABELS)
     expected = [test for _, test in (cv if isinstance(cv, list) else cv.split(ROWS, LABELS))]
     assert fits_and_questions(told)[1] == [rows.tolist() for rows in expected]
-
-
-def test_held_out_isotonic_equals_isotonic_regression_on_held_out_rows():
-    X, y = blobs(400, 2)
-    method = IsotonicClassifier(
-        LogisticRegression(), calibration="holdout", holdout_size=0.3, clip=(0, 1), random_state=5
-    ).fit(X, y)
-    seed = np.random.default_rng(5).integers(2**31 - 1, size=2)[1]  # the first is the learner's random_state
-    learn, kept = train_test_split(np.arange(400), test_size=0.3, stratify=y, random_state=int(seed))
-    learner = LogisticRegression().fit(X[learn], y[learn])
-    knots = fit_isotonic(learner.decision_function(X[kept]), y[kept] == 1)
-    np.testing.assert_array_equal(method.predict_proba(X)[:, 1], np.interp(learner.decision_function(X), *knots))
 
 
 @pytest.mark.parametrize("method", MAPPED)

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
 from probcal.components.classes import import_class
 from probcal.methods.registry import METHODS
+from tests.methods.calibrating import noisy_rows
 
 LOGISTIC = LogisticRegression()
 SETTINGS = {
@@ -41,15 +42,9 @@ def name(method):
 every_method = pytest.mark.parametrize("method", methods(), ids=name)
 
 
-def noisy(n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
-
-
 @every_method
 def test_method_works_in_a_pipeline_and_around_one(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     outside = make_pipeline(StandardScaler(), clone(method)).fit(X, y)
     inside = clone(method).set_params(estimator=make_pipeline(StandardScaler(), LOGISTIC)).fit(X, y)
     for fitted in (outside, inside):
@@ -60,14 +55,14 @@ def test_method_works_in_a_pipeline_and_around_one(method):
 
 @every_method
 def test_grid_search_sets_parameters_of_the_learner(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     search = GridSearchCV(method, {"estimator__C": [0.01, 1]}, cv=2, scoring="neg_log_loss").fit(X, y)
     assert search.best_params_["estimator__C"] in (0.01, 1)
 
 
 @every_method
 def test_other_columns_are_rejected(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     fitted = clone(method).fit(frame, y)
     with pytest.raises(ValueError, match="feature names"):
@@ -78,7 +73,7 @@ def test_other_columns_are_rejected(method):
 
 @every_method
 def test_sparse_matrix_gives_the_predictions_of_the_dense_matrix(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     X[np.abs(X) < 0.7] = 0
     dense = clone(method).fit(X, y).predict_proba(X)
     for kind in (sp.csr_matrix, sp.csc_array, sp.coo_array):
@@ -96,7 +91,7 @@ def test_texts_can_be_classified():
 
 @every_method
 def test_invalid_labels_are_rejected_with_the_reason(method):
-    X, _ = noisy()
+    X, _ = noisy_rows()
     for y, message in [
         (["a"] * 120, "one class only"),
         ([0.5, 1.5, 0.25] * 40, "(?i)continuous"),
@@ -110,7 +105,7 @@ def test_invalid_labels_are_rejected_with_the_reason(method):
 
 @every_method
 def test_other_objects_than_classifiers_are_rejected(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     for other in (LinearRegression(), None, "tree"):
         with pytest.raises(ValueError, match="estimator must be a classifier"):
             clone(method).set_params(estimator=other).fit(X, y)
@@ -120,13 +115,13 @@ def test_other_objects_than_classifiers_are_rejected(method):
     "method", [ProbingClassifier, RelabelingClassifier, WeightSweepClassifier, BaggedVoteClassifier]
 )
 def test_frozen_learner_is_rejected_by_refitting_methods(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     with pytest.raises(ValueError, match="FrozenEstimator cannot be fitted"):
         method(FrozenEstimator(clone(LOGISTIC).fit(X, y))).fit(X, y)
 
 
 @every_method
 def test_invalid_random_state_is_rejected(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     with pytest.raises(ValueError, match="random_state must be a whole number"):
         clone(method).set_params(random_state="x").fit(X, y)

@@ -69,18 +69,3 @@ def test_box_is_slightly_wider_than_its_points():
     box = Box.around(np.array([[0.0, 3.0], [10.0, 4.0]]))
     assert box.low.tolist() == [-0.5, 2.95]
     assert box.sides.tolist() == pytest.approx([11, 1.1])
-
-
-def test_curved_border_is_exact_at_points_and_close_between():
-    # two ellipses: x^2 / .16 + y^2 / .04 = 1 around the middle, and one a quarter as high
-    for height in (0.2, 0.05):
-        across = np.array([0.4, height])
-
-        def distance(points, across=across):
-            value = (((points - 0.5) / across) ** 2).sum(axis=1) - 1
-            slope = np.linalg.norm(2 * (points - 0.5) / across**2, axis=1)
-            return np.abs(value) / slope  # to first order
-
-        (line,) = border(lambda points, across=across: (((points - 0.5) / across) ** 2).sum(axis=1) < 1, UNIT)
-        assert distance(line).max() < 1e-5
-        assert distance((line[1:] + line[:-1]) / 2).max() < 2e-4

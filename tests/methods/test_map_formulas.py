@@ -22,14 +22,9 @@ from probcal import (
     SigmoidCalibrator,
     SplineCalibrator,
 )
-from tests.methods.calibrating import blobs, noisy
+from tests.methods.calibrating import blobs, noisy, platt_targets
 
 pytestmark = pytest.mark.filterwarnings("error")
-
-
-def platt_targets(y):
-    y = np.asarray(y, dtype=bool)
-    return np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
 
 
 def regression_on(features, y, weights=None):

@@ -7,6 +7,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
 from probcal.methods._threshold_method import monotonicity
+from tests.stubs import Perfect
+
+LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
+Y = np.tile([0, 1], 20)
 
 
 def test_votes_changed_by_sorting_are_counted():
@@ -18,6 +22,11 @@ def test_votes_changed_by_sorting_are_counted():
     assert report.changed_rows == 0.5
     assert report.changed == pytest.approx(4 / 12)
     assert str(report) == "the sort acted on 50.0% of 4 rows and changed 33.33% of the votes, at most 2 of 3 in a row"
+
+
+def test_sorting_changes_no_vote_of_a_perfect_learner():
+    report = ProbingClassifier(Perfect(), 15, weighting="weight").fit(LEVELS, Y).monotonicity(LEVELS)
+    assert report.changed == report.changed_rows == 0
 
 
 def test_several_classes_have_one_report_each():

@@ -9,16 +9,11 @@ from sklearn.tree import DecisionTreeClassifier
 from probcal import ProbingClassifier
 from probcal.methods.probing import MajorityVote
 from probcal.methods.refinement import ThresholdLoss
+from tests.methods.calibrating import noisy_rows
 from tests.stubs import Constant, Perfect, Unweighted
 
 X = np.repeat([[0.05], [0.3], [0.9]], 20, axis=0)
 Y = np.tile([0, 1], 30)
-
-
-def noisy(n=200, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
 
 
 def test_gains_of_both_rules_agree_with_hand_calculation():
@@ -41,17 +36,6 @@ def test_true_drop_prefers_wide_and_printed_rule_crowded_intervals():
     assert third == {"printed": [0.25, 0.375, 0.5], "true_drop": [0.25, 0.5, 0.75]}
 
 
-def test_log_loss_has_the_same_thresholds_by_both_rules():
-    X, y = noisy()
-    printed, true_drop = (
-        ProbingClassifier(
-            DecisionTreeClassifier(max_depth=3), 12, refinement=rule, random_state=0, weighting="weight"
-        ).fit(X, y)
-        for rule in ("printed", "true_drop")
-    )
-    assert np.array_equal(printed.thresholds_, true_drop.thresholds_)
-
-
 def test_transductive_probing_splits_intervals_of_the_test_rows():
     test = np.full((50, 1), 0.9)
     fitted = ProbingClassifier(Perfect(), 6, discretisation="transductive", weighting="weight").fit(X, Y, X_test=test)
@@ -60,7 +44,7 @@ def test_transductive_probing_splits_intervals_of_the_test_rows():
 
 
 def test_transductive_probing_on_training_rows_is_the_printed_algorithm():
-    X, y = noisy()
+    X, y = noisy_rows(200)
     tree = DecisionTreeClassifier(max_depth=3)
     train = ProbingClassifier(tree, 15, random_state=0, weighting="weight").fit(X, y)
     transductive = ProbingClassifier(tree, 15, discretisation="transductive", random_state=0, weighting="weight").fit(
@@ -77,7 +61,7 @@ def test_test_rows_are_for_transductive_probing_only(discretisation, given):
 
 
 def test_costing_with_one_sample_equals_rejection_sampling():
-    X, y = noisy()
+    X, y = noisy_rows(200)
     tree = DecisionTreeClassifier(max_depth=4)
     rejection = ProbingClassifier(tree, 10, weighting="rejection", random_state=1).fit(X, y)
     costing = ProbingClassifier(tree, 10, weighting="costing", n_samples=1, random_state=1).fit(X, y)

@@ -11,15 +11,10 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
+from tests.methods.calibrating import noisy_rows
 from tests.stubs import Constant, Unweighted
 
 SEEDS = 300
-
-
-def noisy_problem(n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
 
 
 def probed_trees(**parameters):
@@ -67,7 +62,7 @@ def test_rows_are_accepted_independently():
     "learner", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC()), SVC(kernel="linear")]
 )
 def test_auto_uses_weights_for_linear_classifiers(learner):
-    X, y = noisy_problem()
+    X, y = noisy_rows()
     of_weights, of_auto = (
         ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y).predict_proba(X)
         for weighting in ("weight", "auto")
@@ -77,7 +72,7 @@ def test_auto_uses_weights_for_linear_classifiers(learner):
 
 @pytest.mark.parametrize("learner", [Constant(1), Unweighted(), DecisionTreeClassifier()])
 def test_auto_uses_samples_for_other_classifiers(learner):
-    X, y = noisy_problem()
+    X, y = noisy_rows()
     of_samples, of_auto = (
         ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y)
         for weighting in ("rejection", "auto")
@@ -88,7 +83,7 @@ def test_auto_uses_samples_for_other_classifiers(learner):
 
 @pytest.mark.parametrize("weighting", ["rejection", "weight"])
 def test_classifier_of_a_threshold_does_not_depend_on_n_probes(weighting):
-    X, y = noisy_problem()
+    X, y = noisy_rows()
     few = probed_trees(n_probes=10, weighting=weighting).fit(X, y)
     many = probed_trees(n_probes=30, weighting=weighting).fit(X, y)
     of_threshold = dict(zip(many.thresholds_, many.estimators_, strict=True))

@@ -29,12 +29,6 @@ def test_only_one_class_is_relabeled_per_threshold(p, kept):
     assert changed[labels != kept].mean() == pytest.approx(2 / 7, abs=0.02)
 
 
-def test_text_labels_can_be_relabeled():
-    labels = np.array(["no", "yes"] * 50)
-    found = relabeled(labels, np.array(["no", "yes"]), 0.1, np.random.default_rng(0))
-    assert set(found) == {"no", "yes"}
-
-
 def test_known_probabilities_are_recovered():
     rng = np.random.default_rng(1)
     truth = np.repeat([0.1, 0.5, 0.85], 4000)

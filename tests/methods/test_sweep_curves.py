@@ -101,18 +101,6 @@ def test_support_vectors_alone_give_the_same_surface_at_half():
     assert alone.intercept_ == pytest.approx(first.intercept_, abs=5e-3)
 
 
-def test_overlapping_support_vectors_have_a_surface_only_at_half():
-    first = SVM.fit(TOY.X[TRAIN], TOY.y[TRAIN])
-    kept = TOY.X[TRAIN].iloc[np.sort(first.support_)], TOY.y[TRAIN][np.sort(first.support_)]
-    n, inside = len(kept[1]), np.sum(np.abs(first.dual_coef_) < 1 - 1e-6)
-    hinge = np.maximum(0, 1 - np.where(kept[1] == 1, 1, -1) * first.decision_function(kept[0])).sum()
-    square = first.coef_[0] @ first.coef_[0]
-    # predicting one class for all rows costs n: the bound of probcal.methods.weight_sweep
-    assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
-    answers = swept(SVM, rows="support_vectors").threshold_models_[0].predicted_labels(TOY.X[TEST]).mean(axis=0)
-    assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)
-
-
 def test_rows_of_zero_weight_are_not_support_vectors():
     X, y = TOY.X[FEW].to_numpy(), TOY.y[FEW]
     sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", random_state=0)
@@ -124,13 +112,6 @@ def test_rows_of_zero_weight_are_not_support_vectors():
 def test_learner_without_support_vectors_is_rejected(learner):
     with pytest.raises(ValueError, match="has no support_"):
         swept(learner, FEW, rows="support_vectors")
-
-
-def test_sweep_over_support_vectors_works_for_several_classes():
-    y = (TOY.y + (TOY.X["x2"] > 1)).to_numpy()[FEW]
-    for multiclass in ("rest", "pairs"):
-        sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", multiclass=multiclass)
-        assert sweep.fit(TOY.X[FEW], y).predict_proba(TOY.X[TEST]).shape == (2000, 3)
 
 
 def test_support_vectors_of_a_pipeline_come_from_its_last_step():

@@ -76,17 +76,6 @@ def test_folds_are_merged_by_geometric_means(n_folds):
     assert len(fitted.estimators_) == n_folds
 
 
-@pytest.mark.parametrize("calibration", ["cross_val", "holdout", "train", "prefit"])
-def test_all_rows_calibrate_a_fitted_learner(calibration):
-    X, y = blobs(100, 2)
-    learner = FrozenEstimator(GaussianNB().fit(X, y))
-    fitted = VennAbersClassifier(learner, calibration=calibration).fit(X, y)
-    assert len(fitted.estimators_) == 1
-    log = learner.predict_log_proba(X)
-    scores = log[:, 1] - log[:, 0]
-    np.testing.assert_allclose(fitted.predict_interval(X), by_brute_force(scores, y, scores), atol=1e-9)
-
-
 @pytest.mark.filterwarnings("default")
 def test_predictor_agrees_with_the_package_venn_abers():
     from venn_abers import VennAbers
@@ -108,16 +97,6 @@ def test_compiled_and_plain_sweep_agree(n, decimals):
     y[:2] = [False, True]
     width, rise = np.ones(n), y[np.argsort(np.round(scores, decimals), kind="stable")].astype(float)
     assert _compiled()(width, rise).tolist() == _sweep(width, rise).tolist()
-
-
-@pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
-def test_only_the_order_of_scores_matters(scores):
-    X, y = blobs(200, 2)
-    one, other = (
-        VennAbersClassifier(LogisticRegression(), scores=kind, random_state=0).fit(X, y).predict_interval(X)
-        for kind in ("decision_function", scores)
-    )
-    np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def test_scores_that_agree_to_ten_digits_are_equal():

@@ -150,13 +150,6 @@ def test_rows_of_a_stream_do_not_outweigh_shares(factor):
     np.testing.assert_allclose(shares, plain, rtol=1e-9)
 
 
-def test_weights_of_mean_1_are_not_changed():
-    weights = np.random.default_rng(0).exponential(size=1000)
-    weights /= weights.mean()
-    assert np.array_equal(relative_weights(weights), weights)
-    assert np.array_equal(relative_weights(np.append(weights, 0)), np.append(weights, 0))
-
-
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.floats(1e-6, 1e6) | st.just(0.0), min_size=1, max_size=20).filter(any), factors)
 def test_rescaled_weights_keep_their_ratios_and_have_mean_1(weights, factor):

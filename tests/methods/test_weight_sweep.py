@@ -37,19 +37,6 @@ def interval(pattern, answer):
     return weighted_sweep(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
 
 
-def test_interval_of_a_perfect_learner_contains_the_posterior():
-    fitted = weighted_sweep(Perfect()).fit(X, Y)
-    low, high = fitted.predict_interval(X).T
-    assert np.array_equal(fitted.thresholds_, np.arange(1, 20) / 20)
-    assert ((low <= X[:, 0]) & (X[:, 0] <= high)).all()
-    assert np.allclose(fitted.predict_proba(X)[:, 1], (low + high) / 2)
-
-
-def test_weights_sum_to_the_row_count_at_every_level():
-    fitted = weighted_sweep(Perfect()).fit(X, Y)
-    assert [one.weights_.sum() for one in fitted.estimators_] == pytest.approx([40] * 19)
-
-
 class KnownDensities(Stub):
     """Predict the likelier of N(0, 1) and N(1, 1/4), with the class shares given by the weights."""
 

@@ -26,7 +26,6 @@ from probcal import (
 from probcal.methods._fitting import fit_weighted, takes_weights
 from probcal.methods.direct import DirectClassifier
 from probcal.methods.probing import importance_weights
-from tests.stubs import Constant
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 DETERMINISTIC = [
@@ -54,15 +53,6 @@ def test_total_weight_n_is_the_sum_of_row_weights():
     weights = importance_weights(np.array([True, False, False]), 0.2, "n", np.array([2.0, 1.0, 3.0]))
     # 4 * 2, 1, 3 sum to 12: scaled to 2 + 1 + 3 = 6
     assert weights.tolist() == [4, 0.5, 1.5]
-
-
-def test_weights_do_not_matter_if_one_interval_holds_all_rows():
-    # all votes are 1, so all rows lie in the last interval, with any weights
-    X, y, weight = noisy()
-    plain, weighted = (
-        ProbingClassifier(Constant(1), 6, weighting="weight").fit(X, y, given) for given in (None, weight)
-    )
-    assert np.array_equal(plain.thresholds_, weighted.thresholds_)
 
 
 @pytest.mark.parametrize(

@@ -72,15 +72,6 @@ def test_column_of_pos_label_is_the_positive_one(positive, columns):
     )
 
 
-def test_groups_are_measured_by_named_columns():
-    y, p = rows(3)
-    labels, groups = np.array([1, 2, 3])[y], np.where(np.arange(len(y)) % 2, "odd", "even")
-    shuffled = pd.DataFrame(p, columns=[1, 2, 3])[[3, 1, 2]]
-    pd.testing.assert_frame_equal(
-        metrics.metrics_by_group(labels, shuffled, groups), metrics.metrics_by_group(y, p, groups)
-    )
-
-
 def test_a_group_may_lack_the_first_class():
     y, p = rows(3)
     groups = np.where(y == 0, "first", np.arange(len(y)) % 2)
