@@ -51,25 +51,6 @@ def test_halfway_values_are_rounded_to_the_even_multiple():
     assert make([0.5, 1.5, 2.5]).width == pytest.approx(2 / math.sqrt(3))
 
 
-def test_one_value_has_kernel_width_precision_over_six():
-    # half a precision is three widths
-    density = make([5.0], precision=0.01)
-    assert density.width == pytest.approx(0.01 / 6)
-    assert masses(density, [5.0])[0] == pytest.approx(math.erf(3 / math.sqrt(2)), rel=1e-12)
-
-
-def test_no_values_give_one_kernel_at_0():
-    assert masses(make([], precision=2.0), [0.0, 2.0]) == pytest.approx(masses(make([0.0], precision=2.0), [0, 2]))
-    only_weightless = make([7.0], weights=[0.0], precision=2.0)
-    assert masses(only_weightless, [0.0])[0] > 0.99
-
-
-def test_the_precision_is_never_below_one_millionth_as_in_weka():
-    density = make([0.0, 1e-7, 3e-7], precision=1.5e-7)
-    assert density.precision == 1e-6
-    assert density.width == pytest.approx(1e-6 / 6)
-
-
 @pytest.mark.parametrize("width", [99, 101, 1000, 1e5, 1e9])
 def test_narrow_bin_mass_equals_its_integral(width):
     # the integral of the curve over the bin by Gauss and Legendre's rule

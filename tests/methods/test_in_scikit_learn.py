@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -58,17 +57,6 @@ def test_grid_search_sets_parameters_of_the_learner(method):
     X, y = noisy_rows()
     search = GridSearchCV(method, {"estimator__C": [0.01, 1]}, cv=2, scoring="neg_log_loss").fit(X, y)
     assert search.best_params_["estimator__C"] in (0.01, 1)
-
-
-@every_method
-def test_other_columns_are_rejected(method):
-    X, y = noisy_rows()
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    fitted = clone(method).fit(frame, y)
-    with pytest.raises(ValueError, match="feature names"):
-        fitted.predict_proba(frame.rename(columns={"a": "z"}))
-    with pytest.raises(ValueError, match="2 features"):
-        clone(method).fit(X, y).predict_proba(X[:, :2])
 
 
 @every_method

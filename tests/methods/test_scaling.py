@@ -198,15 +198,3 @@ def test_newtons_method_and_l_bfgs_find_the_same_optimum(form, penalty, monkeypa
         matrix, intercept = _softmax.fit_affine(np.log(P.T), y, targets, weights, form, penalty)
         found.append(softmax(np.log(P) @ matrix.T + intercept, axis=1))
     np.testing.assert_allclose(*found, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "calibrator", [TemperatureCalibrator, VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator]
-)
-def test_start_from_few_rows_changes_no_optimum(calibrator, monkeypatch):
-    P, y = wrong_probabilities(3000)
-    found = []
-    for enough in (2, np.inf):
-        monkeypatch.setattr(_softmax, "_ENOUGH", enough)
-        found.append(calibrator().fit(P, y).predict_proba(P))
-    np.testing.assert_allclose(*found, rtol=0, atol=1e-9)

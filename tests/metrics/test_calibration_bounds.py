@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.metrics import asymptotic_calibration_bound, calibration_bound, empirical_calibration_error, rms_error
+from probcal.metrics import asymptotic_calibration_bound, calibration_bound, empirical_calibration_error
 from probcal.metrics.calibration import range_exceeds, range_quantile
 
 BOUNDS = pytest.mark.parametrize("bound", [calibration_bound, asymptotic_calibration_bound])
@@ -76,56 +76,13 @@ def test_invalid_rms_is_rejected(rms):
         asymptotic_calibration_bound(100, 0.05, rms)
 
 
-class Known:
-    """Hold f of a uniform X and P(Y = 1 | X), and compute c by its definition on a fine grid."""
-
-    def __init__(self, f, truth):
-        self.f, self.truth = f, truth
-        x = (np.arange(200_000) + 0.5) / 200_000
-        order = np.argsort(f(x), kind="stable")
-        estimates, residuals = f(x)[order], (truth(x) - f(x))[order] / len(x)
-        ends = np.append(np.flatnonzero(np.diff(estimates)), len(x) - 1)
-        sums = np.append(0, np.cumsum(residuals)[ends])
-        self.c = float(np.ptp(sums))
-
-    def sample(self, n, rng):
-        x = rng.random(n)
-        return rng.random(n) < self.truth(x), self.f(x)
-
-
-KNOWN = {
-    "calibrated, near a half": Known(lambda x: 0.45 + 0.1 * x, lambda x: 0.45 + 0.1 * x),
-    "calibrated, over all estimates": Known(lambda x: x, lambda x: x),
-    "too sure of itself": Known(lambda x: x, lambda x: 0.3 + 0.4 * x),
-    "a third too high": Known(lambda x: x, lambda x: x * 2 / 3),
-    "two estimates": Known(lambda x: np.where(x < 0.5, 0.2, 0.7), lambda x: np.where(x < 0.5, 0.3, 0.7)),
-    # the first interval and both together give c = 3/8; the variance in both is .39, above that of a calibrated f
-    "two intervals equally bad": Known(lambda x: np.where(x < 0.375, 0, 0.5), lambda x: np.where(x < 0.375, 1, 0.5)),
-    "always wrong": Known(lambda x: (x < 0.5) * 1.0, lambda x: (x >= 0.5) * 1.0),
-}
-N_SAMPLES = 1000
-
-
-def distances(known, n, seed=0):
-    """Return |c - c_emp| and the rms of ``N_SAMPLES`` samples of ``n`` rows."""
-    rng = np.random.default_rng(seed)
-    samples = [known.sample(n, rng) for _ in range(N_SAMPLES)]
-    return np.array([(abs(empirical_calibration_error(y, p) - known.c), rms_error(y, p)) for y, p in samples]).T
-
-
-@pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
-def test_c_exceeds_asymptotic_bound_in_about_delta_of_samples(known):
-    found, rms = distances(known, 2000)
-    for delta in (0.05, 0.2, 0.5):
-        of_the_rows = np.array([asymptotic_calibration_bound(2000, delta, one) for one in rms])
-        noise = 3 * math.sqrt(delta * (1 - delta) / N_SAMPLES)
-        assert np.mean(found > of_the_rows) <= delta + noise
-        if rms.mean() <= 0.5:
-            assert np.mean(found > asymptotic_calibration_bound(2000, delta)) <= delta + noise
-
-
 def test_asymptotic_bound_is_tight_for_calibrated_predictions_near_half():
-    found, _ = distances(KNOWN["calibrated, near a half"], 4000)
+    rng = np.random.default_rng(0)
+    found = []  # |c - c_emp|, where c is 0
+    for _ in range(1000):
+        p = 0.45 + 0.1 * rng.random(4000)
+        found.append(empirical_calibration_error(rng.random(4000) < p, p))
     for delta in (0.05, 0.2, 0.5):
         # the standard error of 1000 samples is at most .016; the steps of 4000 rows reduce the range by about .02
-        assert np.mean(found > asymptotic_calibration_bound(4000, delta)) == pytest.approx(delta, abs=0.05)
+        misses = np.mean(np.array(found) > asymptotic_calibration_bound(4000, delta))
+        assert misses == pytest.approx(delta, abs=0.05)
