@@ -9,17 +9,10 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import FoldMeanClassifier, MeanMapClassifier, PriorCorrectedClassifier, SigmoidClassifier
-from probcal.components.classes import import_class
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
-from probcal.methods.registry import METHODS
-from tests.methods.calibrating import blobs
+from probcal import MeanMapClassifier, SigmoidClassifier
+from tests.methods.calibrating import CALIBRATED, blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
-METHODS_OF_MAPS = [
-    one for one in (import_class(method.path) for method in METHODS.values()) if issubclass(one, CalibratedMethod)
-]
-CALIBRATED = [one for one in METHODS_OF_MAPS if one not in (PriorCorrectedClassifier, FoldMeanClassifier)]
 every_method = pytest.mark.parametrize("method", CALIBRATED)
 
 

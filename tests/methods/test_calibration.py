@@ -13,53 +13,20 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import (
     BaggedVoteClassifier,
-    BetaCalibrationClassifier,
-    DirichletClassifier,
-    HistogramBinningClassifier,
-    IsotonicClassifier,
-    MatrixScalingClassifier,
-    QuadraticClassifier,
+    MapOfMeanClassifier,
+    MeanMapClassifier,
     SigmoidClassifier,
-    SplineClassifier,
-    TemperatureClassifier,
-    VectorScalingClassifier,
     VennAbersClassifier,
 )
-from tests.methods.calibrating import blobs, noisy
+from tests.methods.calibrating import CALIBRATED, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
-MAPPED = [
-    SigmoidClassifier,
-    IsotonicClassifier,
-    BetaCalibrationClassifier,
-    VennAbersClassifier,
-    QuadraticClassifier,
-    SplineClassifier,
-    HistogramBinningClassifier,
-    TemperatureClassifier,
-    VectorScalingClassifier,
-    MatrixScalingClassifier,
-    DirichletClassifier,
-]
-ALL = [
-    pytest.param(partial(method, random_state=0, **settings), id=f"{method.__name__}-{settings['calibration']}")
-    for method, settings in [
-        (SigmoidClassifier, {"calibration": "train"}),
-        (SigmoidClassifier, {"calibration": "holdout"}),
-        (IsotonicClassifier, {"calibration": "holdout"}),
-        (IsotonicClassifier, {"calibration": "cross_val"}),
-        (BetaCalibrationClassifier, {"calibration": "holdout"}),
-        (BetaCalibrationClassifier, {"calibration": "cross_val"}),
-        (VennAbersClassifier, {"calibration": "holdout"}),
-        (VennAbersClassifier, {"calibration": "cross_val"}),
-        (QuadraticClassifier, {"calibration": "cross_val", "ensemble": False}),
-        (SplineClassifier, {"calibration": "cross_val"}),
-        (HistogramBinningClassifier, {"calibration": "holdout"}),
-        (TemperatureClassifier, {"calibration": "cross_val"}),
-        (VectorScalingClassifier, {"calibration": "holdout"}),
-        (MatrixScalingClassifier, {"calibration": "cross_val"}),
-        (DirichletClassifier, {"calibration": "holdout"}),
-    ]
+MAPPED = [one for one in CALIBRATED if one not in (MeanMapClassifier, MapOfMeanClassifier)]
+"""Classifiers that take a fitted learner, too."""
+SEEDED = [
+    *(pytest.param(partial(one, random_state=0), id=one.__name__) for one in CALIBRATED),
+    pytest.param(partial(SigmoidClassifier, calibration="train", random_state=0), id="train"),
+    pytest.param(partial(VennAbersClassifier, calibration="holdout", random_state=0), id="holdout"),
 ]
 
 
@@ -78,7 +45,7 @@ BAGGING = [
 ]
 
 
-@pytest.mark.parametrize("method", [*ALL, *BAGGING])
+@pytest.mark.parametrize("method", [*SEEDED, *BAGGING])
 def test_global_random_state_is_neither_read_nor_changed(method):
     X, y = blobs(100, 2)
     np.random.seed(0)
@@ -91,7 +58,7 @@ def test_global_random_state_is_neither_read_nor_changed(method):
     assert seeded().fit(X, y).predict_proba(X).tolist() == before
 
 
-@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("method", SEEDED)
 def test_weights_for_an_unweighted_learner_are_rejected(method):
     X, y = blobs(60, 2)
     with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
