@@ -59,23 +59,6 @@ def test_a_missing_value_removes_its_column_from_the_product(mixed):
     np.testing.assert_allclose(model.decision_function(without_the_others), only_n, atol=1e-12)
 
 
-def test_missing_training_values_count_only_for_the_prior(mixed):
-    X, y = mixed
-    known = X["gaps"].notna().to_numpy()
-    all_rows = KernelNaiveBayes().fit(X[["gaps"]], y)
-    known_rows = KernelNaiveBayes().fit(X.loc[known, ["gaps"]], y[known])
-    ratio = all_rows.decision_function(X[["gaps"]]) - np.subtract(*all_rows.log_prior_[::-1])
-    np.testing.assert_allclose(
-        ratio, known_rows.decision_function(X[["gaps"]]) - np.subtract(*known_rows.log_prior_[::-1]), atol=1e-12
-    )
-
-
-def test_far_from_all_values_the_prior_decides():
-    X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), [0, 0, 0, 1]
-    found = KernelNaiveBayes().fit(X, y).decision_function([[1e9], [-1e9], [math.inf]])
-    assert found == pytest.approx(math.log(2 / 4))
-
-
 def test_two_values_equal_a_hand_calculation():
     # precision 100, kernels of 100/6: the bin of 100 reaches 3 widths to either side of 100, and from 3 to 9 off 0
     X, y = np.array([[0.0], [0.0], [100.0], [100.0]]), [0, 0, 1, 1]
@@ -103,11 +86,6 @@ def test_classes_share_the_precision():
     assert [density.precision for density in densities(model)] == [1.5, 1.5]
 
 
-def test_a_constant_column_adds_no_evidence():
-    model = KernelNaiveBayes().fit(np.full((5, 1), 3.0), [0, 1, 0, 1, 1])
-    assert model.decision_function([[3.0], [4.0]]) == pytest.approx(math.log(4 / 3))
-
-
 numbers = st.one_of(
     st.none(),
     st.integers(-4, 4).map(lambda n: n / 2),
@@ -120,8 +98,7 @@ some_rows = st.lists(st.tuples(numbers, numbers, levels, st.booleans(), weights)
 some_rows = some_rows.filter(lambda rows: any(weight for *_, weight in rows))
 
 
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(some_rows, st.lists(st.tuples(numbers, numbers, levels), min_size=1, max_size=6), st.permutations(LEVELS))
 def test_any_mixed_weighted_frame_equals_the_plain_loops(rows, unseen, order):
     rows[0], rows[1] = (*rows[0][:3], False, rows[0][4]), (*rows[1][:3], True, rows[1][4])
@@ -161,19 +138,6 @@ def test_extreme_columns_equal_the_plain_loops(values):
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-8)
 
 
-def test_more_weight_narrows_kernels_and_weakens_smoothing():
-    X, y = np.array([[0.0], [10.0], [10.0], [30.0]]), [0, 0, 1, 1]
-    light = KernelNaiveBayes().fit(X, y)
-    heavy = KernelNaiveBayes().fit(X, y, sample_weight=[4, 4, 4, 4])
-    # precision 15: 0 10 round to 0 15, and 10 30 to 15 30; width 15 / sqrt 2, at weight 8 15 / sqrt 8
-    assert [d.width for d in densities(light)] == pytest.approx([15 / math.sqrt(2)] * 2)
-    assert [d.width for d in densities(heavy)] == pytest.approx([15 / math.sqrt(8)] * 2)
-    level = pd.Categorical(["b"], categories=LEVELS)
-    light, heavy = (log_odds_of_levels(["a", "b"], [0, 1], level, weights=[w, w])[0] for w in (1, 100))
-    assert light == pytest.approx(math.log((2 / 4) / (1 / 4)))
-    assert heavy == pytest.approx(math.log((101 / 103) / (1 / 103)))
-
-
 def test_frame_array_and_list_give_the_same_log_odds():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
@@ -183,33 +147,12 @@ def test_frame_array_and_list_give_the_same_log_odds():
     assert KernelNaiveBayes().fit(pd.DataFrame(X), y).decision_function(X).tolist() == expected.tolist()
 
 
-def test_order_of_levels_at_prediction_does_not_matter(mixed):
-    X, y = mixed
-    model = KernelNaiveBayes().fit(X, y)
-    turned = X.assign(c=X["c"].cat.reorder_categories(["c", "a", "b"]))
-    fewer = X[X["c"] == "b"].assign(c=lambda frame: frame["c"].cat.remove_unused_categories())
-    assert model.decision_function(turned).tolist() == model.decision_function(X).tolist()
-    assert model.decision_function(fewer).tolist() == model.decision_function(X[X["c"] == "b"]).tolist()
-
-
 def test_an_undeclared_level_counts_as_missing(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     strange = X.assign(c=pd.Categorical(["z"] * 60, categories=["z", "a"]))
     missing = X.assign(c=pd.Categorical([None] * 60, categories=LEVELS))
     assert model.decision_function(strange).tolist() == model.decision_function(missing).tolist()
-
-
-def test_a_nominal_column_without_values_adds_no_evidence():
-    X = pd.DataFrame({"c": pd.Categorical([None] * 3)})
-    assert KernelNaiveBayes().fit(X, [0, 1, 1]).decision_function(X) == pytest.approx(math.log(3 / 2))
-
-
-def test_a_class_without_numbers_has_a_kernel_at_0():
-    X, positive = [math.nan, 2.0, 4.0], [False, True, True]
-    found = KernelNaiveBayes().fit(np.array(X)[:, None], positive).decision_function([[0.0], [2.0], [3.0]])
-    expected = oracle.log_odds([[None, 2.0, 4.0]], positive, [1.0] * 3, [[0.0, 2.0, 3.0]])
-    np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 def test_probabilities_labels_and_log_odds_agree(mixed):

@@ -11,13 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import (
-    BaggedVoteClassifier,
-    MapOfMeanClassifier,
-    MeanMapClassifier,
-    SigmoidClassifier,
-    VennAbersClassifier,
-)
+from probcal import BaggedVoteClassifier, MapOfMeanClassifier, MeanMapClassifier, SigmoidClassifier, VennAbersClassifier
 from tests.methods.calibrating import CALIBRATED, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
