@@ -80,33 +80,6 @@ def test_labels_are_the_same_on_small_tables(table, duplicated, collinear, separ
     assert_same_labels(X, labels, pairs=class_weights(5))
 
 
-def test_the_solution_is_a_minimum():
-    X, labels = overlapping()
-    (classifier,) = LinearSVCFastPath().fit(clone(TIGHT).set_params(C=3.0), X, labels, np.array([[1.0, 2.5]]), None)
-    rows, signs = np.column_stack([X, np.ones(len(X))]), np.where(labels == 1, 1, -1)
-    costs = 3.0 * np.where(labels == 1, 2.5, 1.0)
-
-    def value(w):
-        return w @ w / 2 + costs @ np.maximum(1 - signs * (rows @ w), 0) ** 2
-
-    w = np.append(classifier.coef_, classifier.intercept_)
-    gradient = w - 2 * rows.T @ (costs * signs * np.maximum(1 - signs * (rows @ w), 0))
-    assert np.linalg.norm(gradient) < 1e-10 * np.linalg.norm(2 * rows.T @ (costs * signs))
-    random = np.random.default_rng(0)
-    assert all(value(w + 1e-3 * random.standard_normal(len(w))) > value(w) for _ in range(50))
-
-
-def test_labels_do_not_depend_on_the_order_of_probes():
-    X, labels = overlapping(n_rows=2000)
-    pairs = class_weights(30)
-    at_once = LinearSVCFastPath().fit(TIGHT, X, labels, pairs, None)
-    fast_path, order = LinearSVCFastPath(), np.random.default_rng(0).permutation(30)
-    for places in np.split(order, [1, 3, 6, 10, 17]):
-        for place, classifier in zip(places, fast_path.fit(TIGHT, X, labels, pairs[places], None), strict=True):
-            np.testing.assert_array_equal(classifier.predict(X), at_once[place].predict(X))
-            np.testing.assert_allclose(classifier.coef_, at_once[place].coef_, rtol=1e-8, atol=1e-10)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_margin_error_covers_differences_from_liblinear(seed):
     X, labels = overlapping(n_rows=3000, seed=seed)

@@ -80,34 +80,6 @@ def test_pairs_are_in_the_order_of_classes():
     ]  # fmt: skip
 
 
-class ThreeDensities(Stub):
-    """Predict the likelier of two classes with known discrete densities; the row weights give the class shares."""
-
-    DENSITIES = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
-    """A row for each class, a column for each value of x."""
-
-    def fit(self, X, y, sample_weight):
-        self.classes_ = np.unique(y)
-        self.shares_ = [sample_weight[y == label].sum() for label in self.classes_]
-        self.weight_ = sample_weight.sum()
-        return self
-
-    def answer(self, x):
-        of, against = (
-            self.DENSITIES[label, int(x)] * share for label, share in zip(self.classes_, self.shares_, strict=True)
-        )
-        return against > of
-
-
-def test_weights_of_a_pair_sum_to_its_row_count():
-    fitted = WeightSweepClassifier(ThreeDensities(), [0.2, 0.5, 0.9], weighting="weight", multiclass="pairs").fit(
-        np.zeros((100, 1)), np.repeat([0, 1, 2], [20, 30, 50])
-    )
-    assert [[one.weight_ for one in of.classifiers] for of in fitted.threshold_models_] == [
-        pytest.approx([n] * 3) for n in (50, 70, 80)
-    ]
-
-
 def test_pair_equals_the_sweep_of_its_two_classes():
     X, y = load_iris(return_X_y=True)
     pairs = WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y)

@@ -145,20 +145,6 @@ def test_cv_can_be_a_splitter_or_a_list(told, cv):
     assert fits_and_questions(told)[1] == [rows.tolist() for rows in expected]
 
 
-@pytest.mark.parametrize("method", MAPPED)
-def test_weights_reach_the_learner_and_the_map(told, method):
-    weights = 1 + np.arange(40) % 3
-    plain = method(Told(), calibration="holdout", random_state=0).fit(ROWS, LABELS)
-    weighted = method(Told(), calibration="holdout", random_state=0)
-    weighted.fit(ROWS, LABELS, weights, frequency_weights=True)
-    (_, rows, none), (_, same, given) = (one for one in told if one[0] == "fit")
-    assert rows == same
-    assert none is None
-    assert given == weights[np.array(rows, dtype=int)].tolist()
-    # the learner ignores the weights, so only the map differs
-    assert weighted.predict_proba(ROWS).tolist() != plain.predict_proba(ROWS).tolist()
-
-
 RARE = np.array(["a"] * 30 + ["b"] * 9 + ["c"])
 
 

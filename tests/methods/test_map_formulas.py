@@ -95,14 +95,6 @@ def test_spline_agrees_with_a_minimiser_on_scipys_splines(penalty):
     np.testing.assert_allclose(beyond, expected[[0, -1]], atol=1e-6)
 
 
-@pytest.mark.parametrize("distinct", [1, 2, 3])
-def test_spline_of_few_distinct_scores_gives_observed_frequencies(distinct):
-    p = np.repeat(np.linspace(0.2, 0.8, distinct), 200)
-    y = np.arange(len(p)) % 5 < np.repeat(np.arange(1, distinct + 1), 200)
-    found = SplineCalibrator(penalty=0).fit(p, y).predict_proba(p)[::200, 1]
-    np.testing.assert_allclose(found, [y[p == one].mean() for one in np.unique(p)], atol=0.02)
-
-
 def test_centered_isotonic_regression_agrees_with_hand_calculation():
     # 1, 3, 2 and 3 of 4 rows at doses 1 to 4. The middle doses are pooled to 5/8, at dose 2.5
     doses = np.repeat([1.0, 2, 3, 4], 4)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import logit, softmax
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -16,7 +16,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import probcal
 from probcal import (
     BetaCalibrator,
-    IsotonicCalibrator,
     PriorCalibrator,
     SigmoidCalibrator,
     SplineCalibrator,
@@ -71,14 +70,6 @@ def test_scores_of_two_classes_accept_one_or_two_columns(calibrator):
     for form in (scores[:, None], np.column_stack([np.ones(200), 1 + scores])):
         found = calibrator(input="score").fit(form, y).predict_proba(form)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize("calibrator", [one for one in MAPS if one is not IsotonicCalibrator])
-def test_log_odds_as_scores_equal_probabilities_as_input(calibrator):
-    P, y = problem(200, 2, 1)
-    by_score = calibrator(input="score").fit(logit(P[:, 1]), y).predict_proba(logit(P[:, 1]))
-    by_probability = calibrator().fit(P, y).predict_proba(P)
-    np.testing.assert_allclose(by_score, by_probability, rtol=0, atol=1e-6)
 
 
 @every_map

@@ -46,30 +46,20 @@ def test_predictions_sum_to_1_in_the_order_of_classes(method):
     assert np.array_equal(fitted.predict(X_test), fitted.classes_[p.argmax(axis=1)])
 
 
-def test_difference_gives_the_last_class_the_remainder():
-    p = combine_problems([np.array([0.2]), np.array([0.5])], "difference", (0.001, 0.999))
-    assert p[0] == pytest.approx([0.2, 0.5, 0.3], abs=1e-15)
-
-
-def test_negative_remainder_becomes_the_clip_and_the_row_is_normalised():
-    # the remainder 1 - .8 - .7 is -.5, so the last class gets .001; the sum is 1.501
-    p = combine_problems([np.array([0.8]), np.array([0.7])], "difference", (0.001, 0.999))
-    assert p[0] == pytest.approx(np.array([0.8, 0.7, 0.001]) / 1.501, abs=1e-15)
-
-
-def test_negative_remainder_becomes_zero_without_clip():
-    p = combine_problems([np.array([1.0]), np.array([1.0])], "difference", (0.0, 1.0))
-    assert p[0].tolist() == [0.5, 0.5, 0]
-
-
-def test_normalised_predictions_are_divided_by_their_sum():
-    p = combine_problems([np.array([0.6]), np.array([0.4]), np.array([0.2])], "normalised", (0.0, 1.0))
-    assert p[0] == pytest.approx([0.5, 1 / 3, 1 / 6])
-
-
-def test_predictions_of_zero_for_every_class_become_equal():
-    p = combine_problems([np.zeros(1)] * 4, "normalised", (0.0, 1.0))
-    assert p[0].tolist() == [0.25] * 4
+@pytest.mark.parametrize(
+    ("estimates", "multiclass", "clip", "expected"),
+    [
+        ([0.2, 0.5], "difference", (0.001, 0.999), [0.2, 0.5, 0.3]),
+        # the remainder 1 - .8 - .7 is -.5, so the last class gets .001; the sum is 1.501
+        ([0.8, 0.7], "difference", (0.001, 0.999), [0.8 / 1.501, 0.7 / 1.501, 0.001 / 1.501]),
+        ([1.0, 1.0], "difference", (0.0, 1.0), [0.5, 0.5, 0]),
+        ([0.6, 0.4, 0.2], "normalised", (0.0, 1.0), [0.5, 1 / 3, 1 / 6]),
+        ([0.0] * 4, "normalised", (0.0, 1.0), [0.25] * 4),
+    ],
+)
+def test_combined_predictions_agree_with_hand_calculation(estimates, multiclass, clip, expected):
+    p = combine_problems([np.array([one]) for one in estimates], multiclass, clip)
+    assert p[0] == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("multiclass", ["difference", "normalised"])

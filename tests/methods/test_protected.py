@@ -29,48 +29,35 @@ def fitted(method, X, y):
     return method.fit(X[:100], y[:100])
 
 
-def test_predictions_equal_the_simple_jumper_on_the_truncated_base():
-    X, y = stream()
-    method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED | {"jump_rate": 0.05, "truncation": 0.1}), X, y)
-    p = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
-    expected, log10_s = SimpleJumper(jump_rate=0.05, truncation=0.1).protect(p, y[100:])
+SEVERAL = {"jump_rate": [0.01, 0.001], "passive_weight": 0.5, "start": "first"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "jumper", "n_classes", "feedback"),
+    [
+        (PRINTED | {"jump_rate": 0.05, "truncation": 0.1}, SimpleJumper(jump_rate=0.05, truncation=0.1), 2, {}),
+        (PRINTED, SimpleJumper(truncation=0.01), 3, {}),
+        (PRINTED, SimpleJumper(truncation=0.01), 2, {"delay": 20}),
+        (PRINTED, SimpleJumper(truncation=0.01), 2, {"every": 5}),
+        (SEVERAL | {"calibrators": "cox"}, CompositeJumper("cox", [0.01, 0.001], 0.5, "first", 0.01), 2, {}),
+        (
+            SEVERAL | {"calibrators": "quadratic"},
+            CompositeJumper("quadratic", [0.01, 0.001], 0.5, "first", 0.01),
+            2,
+            {},
+        ),
+    ],
+    ids=str,
+)
+def test_predictions_equal_the_jumper_on_the_base(settings, jumper, n_classes, feedback):
+    X, y = stream(n_classes)
+    method = fitted(ProtectedClassifier(GaussianNB(), **settings, **feedback), X, y)
+    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])
+    expected, log10_s = jumper.protect(base if n_classes > 2 else base[:, 1], y[100:], **feedback)
     found = method.predict_proba_online(X[100:], y[100:])
-    assert found[:, 1].tolist() == expected.tolist()
-    assert np.abs(found.sum(axis=1) - 1).max() < 1e-15
+    assert found.shape == (300, n_classes) and np.abs(found.sum(axis=1) - 1).max() < 1e-12
+    assert (found if n_classes > 2 else found[:, 1]).tolist() == expected.tolist()
     assert method.log10_martingale_.tolist() == log10_s.tolist()
-
-
-@pytest.mark.parametrize("calibrators", ["cox", "cox_slipped", "quadratic"])
-def test_several_jump_rates_give_a_composite_jumper(calibrators):
-    X, y = stream()
-    method = ProtectedClassifier(
-        GaussianNB(), calibrators=calibrators, jump_rate=[0.01, 0.001], passive_weight=0.5, start="first"
-    )
-    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
-    expected, _ = CompositeJumper(calibrators, [0.01, 0.001], 0.5, "first", 0.01).protect(base, y[100:])
-    assert fitted(method, X, y).predict_proba_online(X[100:], y[100:])[:, 1].tolist() == expected.tolist()
-
-
-def test_three_classes_have_one_column_each():
-    X, y = stream(3)
-    method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED), X, y)
-    found = method.predict_proba_online(X[100:], y[100:])
-    expected, _ = SimpleJumper(truncation=0.01).protect(
-        GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:]), y[100:]
-    )
-    assert found.shape == (300, 3) and np.abs(found.sum(axis=1) - 1).max() < 1e-12
-    assert found.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("feedback", [{"delay": 20}, {"every": 5}])
-def test_feedback_can_be_delayed_or_rare(feedback):
-    X, y = stream()
-    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
-    expected, _ = SimpleJumper(truncation=0.01).protect(base, y[100:], **feedback)
-    found = fitted(ProtectedClassifier(GaussianNB(), **PRINTED, **feedback), X, y).predict_proba_online(
-        X[100:], y[100:]
-    )
-    assert found[:, 1].tolist() == expected.tolist()
 
 
 def test_default_truncation_is_one_over_twice_the_rows():

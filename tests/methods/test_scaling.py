@@ -8,17 +8,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from probcal import (
     DirichletCalibrator,
     MatrixScalingCalibrator,
     TemperatureCalibrator,
-    TemperatureClassifier,
     VectorScalingCalibrator,
 )
 from probcal.methods.calibrators import _softmax
-from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -84,16 +81,6 @@ def test_temperature_agrees_with_scikit_learn():
     np.testing.assert_allclose(TemperatureCalibrator().fit(P, y).predict_proba(P), expected, rtol=0, atol=1e-6)
 
 
-def test_one_temperature_divides_cross_validated_scores():
-    X, y = blobs(300, 3)
-    cv, learner = StratifiedKFold(5), LogisticRegression(C=0.01)
-    blind = cross_val_predict(learner, X, y, cv=cv, method="predict_log_proba")
-    (log_t,) = least(lambda x: cooled(blind, y, x[0]), 1)
-    expected = softmax(learner.fit(X, y).predict_log_proba(X) / np.exp(log_t), axis=1)
-    found = TemperatureClassifier(learner, cv=cv, ensemble=False).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(found, at_least(expected, 1 / 600), rtol=0, atol=1e-6)
-
-
 def test_bound_for_probability_0_depends_on_certain_errors():
     n = 200
     rare = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.4, 0.6]], n // 4, axis=0)
@@ -111,19 +98,6 @@ def test_temperature_scaling_predicts_no_probability_of_0(seed):
     y = np.append([0, 1], random.integers(0, 2, 28))
     found = TemperatureCalibrator().fit(p, y).predict_proba([0, 0.5, 1])
     assert found.min() >= 1 / 60 / (1 + 1 / 60) - 1e-12
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_vector_scaling_without_penalty_minimises_the_loss(n_classes):
-    P, y = wrong_probabilities(n_classes=n_classes)
-
-    def logits(x):
-        return np.log(P) * x[:n_classes] + np.append(0, x[n_classes:])
-
-    found = least(lambda x: cross_entropy(P, y, logits(x)), 2 * n_classes - 1)
-    fitted = VectorScalingCalibrator(penalty="none").fit(P, y)
-    assert np.count_nonzero(fitted.matrix_) == n_classes
-    np.testing.assert_allclose(fitted.predict_proba(P), softmax(logits(found), axis=1), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("calibrator", [MatrixScalingCalibrator, DirichletCalibrator])

@@ -12,7 +12,6 @@ from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
@@ -162,14 +161,6 @@ def test_several_classes_have_one_slope_and_intercept_each():
     assert list(zip(fitted.slope_, fitted.intercept_, strict=True)) == pairs
     raw = np.column_stack([expit(-(a * scores[:, k] + b)) for k, (a, b) in enumerate(pairs)])
     np.testing.assert_allclose(fitted.predict_proba(X), raw / raw.sum(axis=1, keepdims=True), atol=1e-14)
-
-
-def test_log_odds_of_a_class_are_against_the_rest():
-    X, y = blobs(300, 3)
-    fitted = SigmoidClassifier(GaussianNB(), scores="log_odds", calibration="train").fit(X, y)
-    p = fitted.estimator_.predict_proba(X)
-    pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
-    np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

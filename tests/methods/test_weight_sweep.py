@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -35,38 +34,6 @@ def weighted_sweep(*args, **options):
 def interval(pattern, answer):
     levels = np.arange(1, 10) / 10
     return weighted_sweep(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
-
-
-class KnownDensities(Stub):
-    """Predict the likelier of N(0, 1) and N(1, 1/4), with the class shares given by the weights."""
-
-    def fit(self, X, y, sample_weight):
-        self.classes_ = np.unique(y)
-        self.shares_ = np.array([sample_weight[y == label].sum() for label in self.classes_]) / len(y)
-        return self
-
-    def answer(self, x):
-        return norm.pdf(x, 1, 0.5) * self.shares_[1] > norm.pdf(x, 0, 1) * self.shares_[0]
-
-
-SHARES = np.array([0.3, 0.7])
-POINTS = np.linspace(-3, 4, 141)[:, None]
-
-
-def known_densities():
-    y = np.repeat([0, 1], [30, 70])
-    return weighted_sweep(KnownDensities()).fit(np.zeros((100, 1)), y)
-
-
-def test_interval_for_known_densities_contains_the_posterior():
-    of = norm.pdf(POINTS[:, 0], 1, 0.5) * SHARES[1]
-    truth = of / (of + norm.pdf(POINTS[:, 0], 0, 1) * SHARES[0])
-    fitted = known_densities()
-    low, high = fitted.predict_interval(POINTS).T
-    assert ((low <= truth) & (truth <= high)).all()
-    assert np.abs(fitted.predict_proba(POINTS)[:, 1] - truth).max() <= 0.025
-    # the printed equation 5 gives the posterior of the other class, which is not in the interval
-    assert not ((low <= 1 - truth) & (1 - truth <= high)).all()
 
 
 def test_row_weights_multiply_level_weights_without_changing_the_sum():
