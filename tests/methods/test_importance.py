@@ -34,13 +34,3 @@ def test_acceptance_probability_is_weight_over_largest_weight():
     chance = weights / 4
     deviation = np.sqrt(chance * (1 - chance) / DRAWS)
     assert np.all(np.abs(acceptance(weights) - chance) <= 4.5 * deviation)
-
-
-def test_row_without_weight_is_never_accepted():
-    assert acceptance(np.array([0.0, 1.0])).tolist() == [0, 1]
-
-
-def test_sample_has_distinct_rows_in_their_order():
-    rows = rejection_sample(np.linspace(0.1, 1, 500), np.random.default_rng(0))
-    assert np.all(np.diff(rows) > 0)
-    assert 0 < len(rows) < 500

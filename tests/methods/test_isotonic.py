@@ -65,11 +65,6 @@ def test_values_agree_with_hand_calculation():
     assert isotonic_of(range(8), y).tolist() == [0, *[1 / 3] * 3, *[2 / 3] * 3, 1]
 
 
-def test_equal_scores_are_pooled():
-    # score 0: 1 of 2; score 1: 1 of 3; these fall, so they are pooled: 2 of 5. score 2: 1 of 1
-    assert isotonic_of([0, 0, 1, 1, 1, 2], [1, 0, 0, 1, 0, 1]).tolist() == [0.4] * 5 + [1]
-
-
 @pytest.mark.parametrize("n", [2, 30, 1000, 20_000])
 @pytest.mark.parametrize("decimals", [0, 1, 16])
 @pytest.mark.parametrize("weighted", [False, True])

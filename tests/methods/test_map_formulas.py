@@ -183,15 +183,6 @@ def test_adjacent_floats_have_separate_bins():
     np.testing.assert_allclose(found, np.where(y == 1, 51.2 / 54, 1.2 / 54))
 
 
-def test_half_of_default_bins_cover_a_rare_class():
-    p = np.arange(1, 1001) / 1001
-    y = np.arange(1000) >= 980
-    edges = HistogramBinningCalibrator(n_bins=10).fit(p, y).maps_[0].edges
-    assert np.mean(edges > p[979]) == pytest.approx(0.5, abs=0.1)
-    of_each = [np.histogram(p[y == one], [0, *edges, 1])[0] / (y == one).sum() for one in (False, True)]
-    np.testing.assert_allclose(of_each[0] + of_each[1], 0.2, atol=0.051)
-
-
 def test_empty_bin_predicts_its_midpoint():
     found = HistogramBinningCalibrator(n_bins=4, bins="uniform").fit([0.1, 0.9, 0.2, 0.95], [0, 1, 1, 0])
     assert found.predict_proba([0.3, 0.7])[:, 1].tolist() == [0.375, 0.625]

@@ -47,17 +47,6 @@ def test_acceptance_frequency_is_weight_over_largest_weight(total_weight):
             assert abs(frequency.mean() - chance) <= 4 * deviation / np.sqrt(30)
 
 
-def test_rows_are_accepted_independently():
-    X, y = np.arange(60.0)[:, None], np.array([0, 1] * 30)
-    sizes = [
-        len(ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=seed)
-            .fit(X, y).estimators_[0].X_)
-        for seed in range(SEEDS)
-    ]  # fmt: skip
-    # 30 + Binomial(30, 1/3) has the variance 20/3; its estimate from 300 draws has a standard error of 8 %.
-    assert np.var(sizes) == pytest.approx(20 / 3, rel=0.35)
-
-
 @pytest.mark.parametrize(
     "learner", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC()), SVC(kernel="linear")]
 )

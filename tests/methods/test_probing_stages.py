@@ -52,14 +52,6 @@ def test_all_stages_use_every_probe_once():
     assert Counting.calls == 20
 
 
-def test_order_has_the_sequence_of_fitted_probes():
-    smaller, larger = fitted(DecisionTreeClassifier(), 6), fitted(DecisionTreeClassifier(), 14)
-    assert larger.order_.dtype.kind == "i" and sorted(larger.order_) == list(range(14))
-    assert larger.thresholds_[larger.order_[0]] == pytest.approx(0.5)
-    first_six = larger.thresholds_[larger.order_][:6]
-    assert first_six.tolist() == smaller.thresholds_[smaller.order_].tolist()
-
-
 def test_uniform_thresholds_have_no_stages():
     method = fitted(DecisionTreeClassifier(), 4, discretisation="uniform")
     assert not hasattr(method, "staged_predict_proba")

@@ -11,14 +11,6 @@ from tests.stubs import Unweighted
 CLASSES = np.array([0, 1])
 
 
-@pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.6, 0.95])
-def test_relabeling_at_p_balances_rows_of_probability_p(p):
-    rng = np.random.default_rng(0)
-    labels = (np.arange(400_000) < 400_000 * p).astype(int)
-    share = relabeled(labels, CLASSES, p, rng).mean()
-    assert share == pytest.approx(0.5, abs=0.005)
-
-
 @pytest.mark.parametrize(("p", "kept"), [(0.3, 1), (0.7, 0)])
 def test_only_one_class_is_relabeled_per_threshold(p, kept):
     # below one half some negative rows become positive; above one half some positive rows become negative
