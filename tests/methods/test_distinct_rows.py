@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.pipeline import make_pipeline
@@ -48,6 +49,23 @@ def test_equal_rows_of_a_frame_are_predicted_once():
     echo = Echo()
     assert predicted(frame, echo) == Echo().predict(frame).tolist()
     assert echo.asked == 3
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((4, 2, 2)),
+        ["a text", "a text"],
+        csr_array(np.zeros((4, 2))),
+        pd.DataFrame({"cell": [[1], [1]]}),
+        np.arange(20.0)[:, None],
+    ],
+    ids=["three axes", "texts", "sparse", "cells that cannot be hashed", "all rows differ"],
+)
+def test_other_inputs_are_passed_on_unchanged(X):
+    rows = distinct_rows(X)
+    assert rows.X is X
+    assert rows.positions is None
 
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
