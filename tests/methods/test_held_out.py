@@ -58,11 +58,6 @@ def fits_and_questions(told):
     return [rows for what, rows, _ in told if what == "fit"], [rows for what, rows, _ in told if what == "asked"]
 
 
-def test_train_calibration_fits_and_scores_all_rows(told):
-    SigmoidClassifier(Told(), calibration="train").fit(ROWS, LABELS)
-    assert fits_and_questions(told) == ([[*range(40)]], [[*range(40)]])
-
-
 @pytest.mark.parametrize(("size", "kept"), [(0.25, 10), (0.26, 11), (8, 8), (np.int64(12), 12), (1, None)])
 @pytest.mark.parametrize("method", [IsotonicClassifier, VennAbersClassifier])
 def test_held_out_rows_are_stratified_and_unseen_by_the_learner(told, method, size, kept):

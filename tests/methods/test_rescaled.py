@@ -46,16 +46,6 @@ def test_nonfinite_scores_are_rejected(scores):
         RescaledClassifier(Given()).fit(given(scores), [0, 1, 1])
 
 
-def test_stages_are_the_rescaled_score_and_its_map():
-    X, y = blobs(400, 2)
-    fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", calibration="holdout", holdout_size=100, random_state=0)
-    fitted.fit(X, y)
-    before, after = fitted.staged_predict_proba(X)
-    np.testing.assert_array_equal(before, fitted.estimator_.predict_proba(X))
-    np.testing.assert_array_equal(after, fitted.predict_proba(X))
-    np.testing.assert_array_equal(after[:, 1], fitted.calibrator_.maps_[0](before[:, 1]))
-
-
 @pytest.mark.parametrize("method", [IsotonicClassifier, SigmoidClassifier, BetaCalibrationClassifier])
 @pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
 def test_both_stages_come_from_one_fitted_learner(method, calibration):

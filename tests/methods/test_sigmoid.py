@@ -38,12 +38,6 @@ def test_sigmoid_agrees_with_scikit_learn(n, spread, steepness):
     np.testing.assert_allclose(sigmoid_of(scores, y), expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("gap", [1e-6, 1, 1e6])
-def test_separable_classes_of_two_scores_get_platts_targets(gap):
-    # all scores of a class are equal, so each target is fitted exactly: 1/(3 + 2) and (2 + 1)/(2 + 2)
-    assert sigmoid_of([0, 0, 0, gap, gap], [0, 0, 0, 1, 1], [0, gap]) == pytest.approx([1 / 5, 3 / 4], abs=1e-9)
-
-
 @pytest.mark.parametrize("constant", [0.0, 3.0, -1e9, 1e300])
 def test_constant_scores_get_the_mean_target(constant):
     # 2 of 5 positive: targets 3/4 and 1/5, mean (2 * 3/4 + 3 * 1/5) / 5 = .42

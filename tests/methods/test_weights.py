@@ -7,7 +7,6 @@ import pytest
 import sklearn
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -141,13 +140,6 @@ class TestWithMetadataRouting:
         routed = pipeline.fit(X, y, sample_weight=weight).predict_proba(X)
         assert np.array_equal(routed, probing.fit(X, y, weight).predict_proba(X))
         assert not np.array_equal(routed, probing.fit(X, y).predict_proba(X))
-
-    def test_grid_search_over_a_method_passes_weights_on(self):
-        X, y, weight = noisy()
-        probing = ProbingClassifier(TREE, 9, weighting="weight").set_fit_request(sample_weight=True)
-        probing.set_score_request(sample_weight=True)
-        search = GridSearchCV(probing, {"n_probes": [3, 9]}, cv=2).fit(X, y, sample_weight=weight)
-        assert np.array_equal(search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X))
 
     @pytest.mark.parametrize("method", [DirectClassifier, SigmoidClassifier, IsotonicClassifier, VennAbersClassifier])
     def test_learner_gets_weights_only_if_requested(self, method):
