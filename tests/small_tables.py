@@ -1,7 +1,9 @@
-"""Provide small random tables for learners, with repeated rows, collinear columns or separable classes."""
+"""Provide tables and class weights for tests of support vector machines."""
 
 import numpy as np
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.preprocessing import StandardScaler
 
 tables = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4), st.sampled_from([1, 3, 1000]))
 """Seed, rows, columns, and how many values on each side of 0."""
@@ -24,3 +26,24 @@ def overlapping(n_rows=600, n_columns=8, seed=0):
     random = np.random.default_rng(seed)
     labels = (random.random(n_rows) < 0.3).astype(int)
     return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels
+
+
+def real_and_drawn():
+    """Return name -> (X, labels), two classes each. The columns of "cancer as it is" are far from 0."""
+    cancer, kinds = load_breast_cancer(return_X_y=True)
+    wine, wines = load_wine(return_X_y=True)
+    iris, irises = load_iris(return_X_y=True)
+    return {
+        "cancer": (StandardScaler().fit_transform(cancer), kinds),
+        "cancer as it is": (cancer, kinds),
+        "wine": (StandardScaler().fit_transform(wine), wines == 1),
+        "iris": (iris, np.where(irises == 1, "versicolor", "other")),
+        "overlapping": overlapping(),
+        "few positives": make_classification(2000, 12, weights=[0.97], flip_y=0.02, random_state=1),
+    }
+
+
+def class_weights(n_thresholds=19):
+    """Return (n_thresholds, 2): the weights 1 and (1 - p) / p for evenly spaced p."""
+    thresholds = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
+    return np.column_stack([np.ones(n_thresholds), (1 - thresholds) / thresholds])

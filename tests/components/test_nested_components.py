@@ -11,7 +11,6 @@ import yaml
 from sklearn.pipeline import Pipeline
 
 from probcal.components.nested import instances
-from probcal.components.trust import trusting
 from probcal.config.experiment import read_experiment
 from probcal.config.schemas import schema_path
 from probcal.errors import FileProblems
@@ -64,19 +63,6 @@ def test_short_names_include_their_default_parameters(tmp_path):
     steps = instances(scaled)["steps"]
     assert [type(one) for one in steps] == [tuple, tuple]
     assert Pipeline(steps).named_steps["svm"].C == 0.1
-
-
-def test_a_learner_can_be_a_parameter_of_another_learner(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bagged.yaml").write_text(
-        "name: bagged\ntitle: t\ndatasets: [wine-first]\nlearners:\n  bagged:\n"
-        "    type: sklearn.ensemble.BaggingClassifier\n"
-        "    params: {estimator: {type: tree, params: {max_depth: 2}}, n_estimators: 3}\nmethods: [direct, sigmoid]\n"
-    )
-    done = probcal("run", "bagged.yaml")
-    assert done.exit_code == 0, done.output
-    [params] = {str(column.learner.params["estimator"]) for column in read_experiment(tmp_path / "bagged.yaml").columns}
-    assert "'max_depth': 2" in params
 
 
 def test_nested_components_give_the_same_numbers_in_two_runs(tmp_path, monkeypatch):
@@ -187,13 +173,6 @@ def test_the_schema_knows_nested_components(tmp_path):
     for old, new in (("type: linear_svm", "type: linear_smv"), ("params: {C: 0.1}", "params: [C]")):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(yaml.safe_load(CONFIG.replace(old, new)), schema)
-
-
-def test_a_trusted_module_can_be_nested(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "nested_trusted.py").write_text("from sklearn.preprocessing import MinMaxScaler as Scaler\n")
-    with trusting("nested_trusted"):
-        assert read_experiment(written(tmp_path, ("sklearn.preprocessing.StandardScaler", "nested_trusted.Scaler")))
 
 
 def test_an_earlier_short_name_still_names_its_method(tmp_path):

@@ -11,7 +11,6 @@ import pytest
 
 from probcal.config.schemas import KINDS, schema_path
 from probcal.config.schemas.__main__ import as_text, card_schema, experiment_schema, stub_path, stub_text
-from probcal.data.card import card_names
 from probcal.yaml_file import YamlFile
 from tests.commands import probcal
 
@@ -153,11 +152,6 @@ def test_a_mistake_in_a_card_is_marked(old, new):
     assert complaints("card", CARD.replace(old, new))
 
 
-def test_a_card_with_numeric_labels_or_like_is_accepted():
-    assert complaints("card", CARD.replace('"yes"', "[1, 2]")) == []
-    assert complaints("card", "name: mine\nlike: adult\n") == []
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_key_has_a_description(kind):
     def silent(schema, where):
@@ -171,20 +165,9 @@ def test_every_key_has_a_description(kind):
     assert all("description" in one for one in schema["properties"].values())
 
 
-def test_built_in_names_have_descriptions():
-    learners = VALIDATORS["experiment"].schema["properties"]["learners"]["anyOf"]
-    assert learners[0]["items"]["anyOf"][0]["enum"] == list(learners[1]["properties"])
-    assert learners[1]["properties"]["tree"]["description"].startswith("scikit-learn's decision tree")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_prints_the_schema(kind):
     assert probcal("schema", kind).stdout == schema_path(kind).read_text("utf-8")
-
-
-def test_the_schema_lists_all_cards():
-    datasets = VALIDATORS["experiment"].schema["properties"]["datasets"]["items"]["anyOf"]
-    assert datasets[0]["enum"] == card_names()
 
 
 def test_the_stub_file_matches_the_registry():

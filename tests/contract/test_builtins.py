@@ -81,12 +81,6 @@ def test_every_built_in_component_keeps_the_contract(name):
     keeps_the_contract(name, {"cv": 2} if name in WITH_FOLDS else {})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WITH_FOLDS)
-def test_calibrated_classifiers_keep_the_contract_with_default_folds(name):
-    keeps_the_contract(name, {})
-
-
 def keeps_the_contract(name, params):
     outcomes = {check.__name__: check.outcome() for check in contract_checks(component(name, params=params).estimator)}
     assert list(outcomes) == [promise.__name__ for promise in PROMISES]
@@ -115,12 +109,6 @@ def around_a_learner_without_weights(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_keep_weight_promises_around_learners_without_weights(name):
     assert failures(around_a_learner_without_weights(name), ABOUT_WEIGHTS) == {}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METHODS)
-def test_methods_keep_the_contract_around_learners_without_weights(name):
-    assert failures(around_a_learner_without_weights(name)) == {}
 
 
 @pytest.mark.slow

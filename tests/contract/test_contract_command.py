@@ -69,11 +69,6 @@ def test_one_failure_among_several_names_gives_exit_code_1():
     ]
 
 
-def test_a_method_is_built_around_the_named_learner():
-    _, printed = lines("direct", "--learner", "gaussian_nb")
-    assert printed[0] == "direct: DirectClassifier(estimator=GaussianNB()), a method"
-
-
 @pytest.mark.slow
 def test_parameters_are_yaml_and_the_default_has_few_probes():
     assert "n_probes=15" in lines("probing", "-l", "gaussian_nb")[1][0]
@@ -137,7 +132,3 @@ def test_message_says_why_a_class_cannot_be_copied(module, source, told, tmp_pat
     methods = "".join(f"    def {name}(self, *given): return self\n" for name in ("fit", "predict", "predict_proba"))
     Path(f"{module}.py").write_text(source + methods)
     assert told in refused("test", f"{module}.Mine")
-
-
-def test_message_names_one_wrong_name_among_several():
-    assert 'no learner or method "nosuch"' in refused("test", "logistic", "nosuch")

@@ -32,11 +32,6 @@ def test_rows_and_labels_are_those_of_scikit_learn(name, load, y_of):
     assert dataset.fingerprint() == card.expect.fingerprint
 
 
-def test_columns_have_the_names_of_scikit_learn():
-    card = shipped_card("wisconsin")
-    assert list(assemble(card, bundled_rows(card)).X)[:2] == ["mean radius", "mean texture"]
-
-
 def test_an_unknown_bundled_data_set_is_rejected():
     with pytest.raises(DataError, match="small: does not come with scikit-learn"):
         bundled_rows(make_card({"y": "target"}, "f"))

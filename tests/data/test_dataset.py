@@ -67,11 +67,6 @@ class TestFinishedColumns:
         card = changed(IN_FILE_ORDER, columns=COLUMNS | {"size": "infer"})
         assert assemble(card, ROWS.assign(size=None)).X["size"].dtype == np.float64
 
-    def test_assemble_does_not_change_its_input_rows(self):
-        before = ROWS.copy(deep=True)
-        assemble(CARD, ROWS)
-        pd.testing.assert_frame_equal(ROWS, before)
-
     def test_several_labels_can_be_positive(self):
         card = changed(IN_FILE_ORDER, positive=["a", "b"], expect={"rows": 4, "columns": 2})
         assert assemble(card, ROWS.assign(y=["a", "c", "b", "d"])).y.tolist() == [1, 0, 1, 0]

@@ -90,20 +90,6 @@ def test_documents_of_a_seed_never_change():
     assert digest.hexdigest()[:16] == "0833b9d1214d55a3"
 
 
-def test_another_seed_draws_other_documents():
-    one, same, other = (generated(card(), seed) for seed in (7, 7, 8))
-    assert (one.X != same.X).nnz == 0
-    assert np.array_equal(one.truth, same.truth)
-    assert (one.X != other.X).nnz > 0
-    assert not np.array_equal(one.y, other.y)
-
-
-def test_an_empty_document_is_a_row_of_zeros():
-    made = generated(card(mean_length=0.1), seed=0)
-    assert made.X.shape == (200, 50)
-    assert (np.asarray(made.X.sum(axis=1)) == 0).any()
-
-
 def test_a_generated_data_set_is_never_in_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
     assert find(PAPER).source == obtain(PAPER) == "generated"

@@ -24,14 +24,6 @@ def encoded(train, test=None):
     return encoder.transform(pd.DataFrame(train if test is None else test)).tolist()
 
 
-def test_a_column_of_three_levels_becomes_three_indicators():
-    assert encoded({"x": nominal("b", "a", "c")}) == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
-
-
-def test_a_column_of_two_levels_becomes_one_indicator():
-    assert encoded({"x": nominal("no", "yes", "no")}) == [[0], [1], [0]]
-
-
 def test_only_levels_of_the_training_rows_are_encoded():
     assert encoded({"x": nominal("a", "c", levels=["a", "b", "c", "d"])}) == [[0], [1]]
 
@@ -40,18 +32,6 @@ def test_a_missing_level_becomes_the_most_frequent_training_level():
     # b is more frequent than a in the test rows, but a is more frequent in the training rows
     train, test = {"x": nominal("a", "a", "b", "c")}, {"x": nominal("b", "b", "b", None)}
     assert encoded(train, test)[-1] == [1, 0, 0]
-
-
-def test_a_tie_fills_a_missing_value_with_first_level():
-    assert encoded({"x": nominal("b", "a", "c", None)})[-1] == [1, 0, 0]
-
-
-def test_a_missing_value_of_two_levels_is_filled():
-    assert encoded({"x": nominal("a", "b", "b", None)})[-1] == [1]
-
-
-def test_numbers_are_scaled_to_the_range_of_the_training_rows():
-    assert encoded({"x": [2.0, 4.0, 10.0]}) == [[0], [0.25], [1]]
 
 
 def test_numbers_outside_the_training_range_leave_0_to_1():
@@ -117,11 +97,6 @@ def test_the_frame_is_not_modified():
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_no_rows_are_encoded_as_no_rows():
-    train = pd.DataFrame({"n": [1.0, 2.0], "c": nominal("a", "b")})
-    assert NumericEncoder().fit(train).transform(train[:0]).shape == (0, 2)
-
-
 numbers = st.none() | st.integers(-3, 3).map(float) | st.floats(-1e6, 1e6)
 letters = st.none() | st.sampled_from("abcd")
 some_rows = st.lists(st.tuples(numbers, letters), min_size=1, max_size=12)
@@ -134,8 +109,7 @@ def frame_of(rows, levels):
     })  # fmt: skip
 
 
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(some_rows, some_rows, st.permutations("abcd"))
 def test_encoding_equals_three_weka_filters(train, test, levels):
     found = NumericEncoder().fit(frame_of(train, "abcd")).transform(frame_of(test, levels))

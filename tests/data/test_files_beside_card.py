@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from probcal.data.card import find_card, read_card
+from probcal.data.card import read_card
 from probcal.data.load import _load, find, load, obtain
 from probcal.errors import DataError, MissingDataError
 
@@ -64,10 +64,6 @@ def test_a_dot_means_the_folder_of_the_card(card_file, tmp_path):
     shutil.move(tmp_path / "cards" / "mine" / "rows.csv", tmp_path / "cards" / "rows.csv")
     card_file.write_text(CARD + 'folder: "."\n')
     assert obtain(read_card(card_file)) == "original files"
-
-
-def test_a_shipped_card_has_no_files_beside_it():
-    assert read_card(find_card("adult")).own_folder is None
 
 
 def test_a_pickled_card_loses_its_folder(card_file):
@@ -127,12 +123,6 @@ def test_links_inside_and_to_the_whole_data_directory_are_followed(card_file, tm
     (tmp_path / "real" / "mine" / "rows.csv").symlink_to("../rows.csv")
     (tmp_path / "data").symlink_to(tmp_path / "real")
     assert obtain(read_card(card_file), tmp_path / "data") == "original files"
-
-
-def test_files_in_the_folder_of_the_card_itself_are_found(card_file):
-    card_file.write_text(CARD + 'folder: "."\n')
-    shutil.move(card_file.parent / "mine" / "rows.csv", card_file.parent / "rows.csv")
-    assert obtain(read_card(card_file)) == "original files"
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz"])

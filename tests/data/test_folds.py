@@ -80,12 +80,6 @@ def test_folds_never_change():
     assert tested == GOLDEN
 
 
-def test_legacy_folds_ignore_seed_and_name():
-    labels = [0, 1] * 20
-    first = rows("legacy_stratified_k_fold", labels, 7)[1].tolist()
-    assert rows("legacy_stratified_k_fold", labels, 7, seed=9, name="silver")[1].tolist() == first
-
-
 def test_legacy_folds_leave_the_global_stream_alone():
     np.random.seed(5)
     expected = np.random.random()

@@ -66,24 +66,3 @@ def test_a_second_file_must_have_the_columns_of_the_first(tmp_path):
     card = make_card({"y": "target", "*": "infer"}, "x", "b", header=True)
     with pytest.raises(DataError, match="small/b: has no column 'q'"):
         read_original_files(card, put(tmp_path, "x", "y,p,q\nno,1,2\n"))
-
-
-def test_label_file_that_links_out_of_the_data_directory_is_refused(tmp_path):
-    (tmp_path / "elsewhere").write_text("yes\nno\n")
-    data = tmp_path / "data"
-    (data / "small").mkdir(parents=True)
-    put(data, "x", "1\n2\n")
-    (data / "small" / "t").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DataError, match=r"small/t leads by a link to .*elsewhere, which is not below"):
-        read_original_files(make_card({"a": "numeric", "y": "target"}, LINE_BY_LINE), data)
-
-
-@pytest.mark.parametrize("packed", ["t.gz", "t.xz"])
-def test_packed_label_file_that_links_out_is_refused(tmp_path, packed):
-    (tmp_path / "elsewhere").write_bytes(b"anything")
-    data = tmp_path / "data"
-    (data / "small").mkdir(parents=True)
-    put(data, "x", "1\n2\n")
-    (data / "small" / packed).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DataError, match="leads by a link to"):
-        read_original_files(make_card({"a": "numeric", "y": "target"}, LINE_BY_LINE), data)

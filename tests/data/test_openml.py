@@ -146,24 +146,3 @@ def test_the_openml_client_is_not_imported_with_the_package():
     program = "import sys, probcal.data.sources.openml; print({'openml', 'minio', 'requests'} & {*sys.modules})"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.stdout.strip() == "set()", ran.stderr
-
-
-# --- the server of these tests -------------------------------------------------------------------------
-
-
-def test_the_test_server_finds_a_data_set_by_name(openml_server, in_process):
-    import openml
-
-    openml_server.add(weather())
-    openml.config.server = openml_server.url
-    found = openml.datasets.get_dataset("weather", version=2, download_features_meta_data=True, download_qualities=True)
-    assert found.features[4].nominal_values == ["TRUE", "FALSE"]
-    assert found.qualities["NumberOfInstances"] == 5
-
-
-def test_the_test_server_rejects_an_unknown_name(openml_server, in_process):
-    import openml
-
-    openml.config.server = openml_server.url
-    with pytest.raises(RuntimeError, match="No active datasets exist with name 'climate'"):
-        openml.datasets.get_dataset("climate", version=1)

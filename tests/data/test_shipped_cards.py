@@ -50,14 +50,6 @@ def test_the_fifteen_data_sets_of_the_paper_have_cards():
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_states_its_source_and_its_classes(name):
-    card = CARDS[name]
-    what = {"binary": "ositive", "multiclass": "classes are", "multilabel": "is a label"}
-    assert what[card.task] in card.about
-    assert card.bundled or card.openml or card.no_openml or card.generator
-
-
-@pytest.mark.parametrize("name", CARDS)
 def test_a_card_has_counts_checksums_and_fingerprint(name):
     """Check the card alone. The test does not need the data files."""
     card = CARDS[name]

@@ -90,16 +90,6 @@ def test_the_split_depends_on_repetition_seed_and_data_set(change):
     assert training_rows(**change) != training_rows()
 
 
-def test_a_hundred_repetitions_are_a_hundred_splits():
-    assert len({tuple(training_rows(repetition=repetition)) for repetition in range(100)}) == 100
-
-
-def test_every_row_is_equally_likely_to_train():
-    # 1,000 splits of 20 rows, 13 of them train: 650 of 1,000 with a deviation of 15
-    counts = np.bincount(np.concatenate([training_rows(repetition=r) for r in range(1000)]))
-    assert np.all(np.abs(counts - 650) < 4.5 * 15.1)
-
-
 @pytest.mark.parametrize("kind", ["standard", "chronological"])
 def test_a_fixed_split_ignores_the_seed(kind):
     for seed in (0, 2005):

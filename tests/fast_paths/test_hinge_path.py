@@ -10,34 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_wine, make_classification
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from probcal import ProbingClassifier
 from probcal.fast_paths import hinge_path
 from probcal.fast_paths.hinge_exact import best_intercept
 from probcal.learners import HingeSVM
 from probcal.learners.svm import HingeSVMShortcut
-from tests.fast_paths.naive_loop import assert_no_vote_changes, labels_one_by_one
-from tests.small_tables import overlapping, table_of, tables
-
-
-def class_weights(n_thresholds=19):
-    thresholds = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
-    return np.column_stack([np.ones(n_thresholds), (1 - thresholds) / thresholds])
-
-
-def sets():
-    cancer, kinds = load_breast_cancer(return_X_y=True)
-    wine, wines = load_wine(return_X_y=True)
-    return {
-        "cancer": (StandardScaler().fit_transform(cancer), kinds),
-        "wine": (StandardScaler().fit_transform(wine), (wines == 1).astype(int)),
-        "overlapping": overlapping(),
-        "few positives": make_classification(2000, 12, weights=[0.97], flip_y=0.02, random_state=1),
-    }
+from tests.fast_paths.naive_loop import assert_no_vote_changes
+from tests.small_tables import class_weights, overlapping, real_and_drawn, table_of, tables
 
 
 def limits_of(labels, pair, row_weights=None):
@@ -64,7 +44,7 @@ def duality_gap(classifier, X, labels, limits):
 
 @pytest.mark.parametrize("name", ["cancer", "wine"])  # LIBSVM needs minutes for the other sets
 def test_labels_equal_those_of_a_tight_libsvm(name):
-    X, labels = sets()[name]
+    X, labels = real_and_drawn()[name]
     train, pairs = np.arange(len(X)) % 4 != 0, class_weights(7)
     fast_path = HingeSVMShortcut()
     for pair, fitted in zip(pairs, fast_path.fit(HingeSVM(), X[train], labels[train], pairs, None), strict=True):
@@ -72,9 +52,9 @@ def test_labels_equal_those_of_a_tight_libsvm(name):
         np.testing.assert_array_equal(fitted.predict(X), libsvm.predict(X))
 
 
-@pytest.mark.parametrize("name", sets())
+@pytest.mark.parametrize("name", ["cancer", "wine", "overlapping", "few positives"])
 def test_every_probe_has_no_duality_gap(name):
-    X, labels = sets()[name]
+    X, labels = real_and_drawn()[name]
     row_weights = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)
     for weights in (None, row_weights):
         for pair, fitted in zip(
@@ -122,46 +102,15 @@ def test_solutions_do_not_depend_on_the_order_of_probes():
             np.testing.assert_allclose(classifier.intercept_, at_once[place].intercept_, rtol=1e-9, atol=1e-11)
 
 
-def test_extreme_costs_predict_one_class():
-    X, labels = overlapping()
-    low, high = HingeSVMShortcut().fit(HingeSVM(), X, labels, np.array([[1.0, 1e-5], [1.0, 1e5]]), None)
-    assert (low.predict(X) == 0).all()
-    assert (high.predict(X)[labels == 1] == 1).all()
-
-
-def test_a_row_weight_equals_that_many_copies():
-    X, labels = overlapping(400, 5)
-    counts, pairs = np.random.default_rng(3).integers(0, 4, len(X)), class_weights(7)
-    weighted = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, counts.astype(float))
-    copied = HingeSVMShortcut().fit(HingeSVM(), np.repeat(X, counts, axis=0), np.repeat(labels, counts), pairs, None)
-    for one, other in zip(weighted, copied, strict=True):
-        np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-9)
-        np.testing.assert_allclose(one.intercept_, other.intercept_, atol=1e-9)
-
-
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @pytest.mark.parametrize("name", ["cancer", "few positives"])
 def test_probing_gives_the_votes_of_separate_fits(name, total_weight):
-    X, labels = sets()[name]
+    X, labels = real_and_drawn()[name]
     train = np.arange(len(X)) % 3 != 0
     fast = assert_no_vote_changes(
         HingeSVM(), X[train], labels[train], X[~train], n_probes=20, total_weight=total_weight
     )
     assert fast.threshold_models_[0].batched.all()
-
-
-def test_a_pipeline_uses_the_path():
-    cancer, kinds = load_breast_cancer(return_X_y=True)
-    fast = assert_no_vote_changes(make_pipeline(StandardScaler(), HingeSVM()), cancer, kinds, n_probes=10)
-    assert fast.threshold_models_[0].batched.all()
-
-
-def test_labels_of_probing_equal_the_naive_loop():
-    X, labels = overlapping(300)
-    probing = ProbingClassifier(HingeSVM(), 5, random_state=0).fit(X, labels)  # by weights, because it is linear
-    assert probing.threshold_models_[0].batched.all()
-    answers = labels_one_by_one(HingeSVM(), X, labels, probing.thresholds_, X)
-    np.testing.assert_array_equal(probing.threshold_models_[0].predicted_labels(X), answers)
 
 
 def test_a_failed_search_is_repeated_over_all_rows(monkeypatch):

@@ -1,7 +1,6 @@
 """Test C45Classifier against the stored trees of J48 in j48_trees.json, and test that its shortcuts agree."""
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -150,23 +149,9 @@ def test_columns_without_numbers_or_categories_are_rejected():
         C45Classifier().fit(X, [0, 1])
 
 
-def test_a_pickled_tree_predicts_the_same():
-    X, y = mixed_table(3)
-    fitted = C45Classifier().fit(X, y)
-    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), fitted.predict_proba(X))
-
-
 @parametrize_with_checks([C45Classifier()])
 def test_c45_passes_the_estimator_checks_of_scikit_learn(estimator, check):
     check(estimator)
-
-
-def test_column_names_are_stored_and_checked():
-    X, y = mixed_table(2)
-    tree = C45Classifier().fit(X, y)
-    assert tree.feature_names_in_.tolist() == X.columns.tolist()
-    with pytest.raises(ValueError, match="feature names"):
-        tree.predict(X.rename(columns={X.columns[0]: "other"}))
 
 
 def test_adjacent_floats_count_as_one_value():

@@ -13,30 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from scipy.sparse import csr_array
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from probcal.learners import HingeSVM, WekaClassifier
-from tests.small_tables import overlapping, table_of, tables
+from tests.small_tables import overlapping, real_and_drawn, table_of, tables
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
-
-
-def sets():
-    cancer, kinds = load_breast_cancer(return_X_y=True)
-    wine, wines = load_wine(return_X_y=True)
-    iris, irises = load_iris(return_X_y=True)
-    return {
-        "cancer": (StandardScaler().fit_transform(cancer), kinds),
-        "cancer as it is": (cancer, kinds),
-        "wine": (StandardScaler().fit_transform(wine), wines == 1),
-        "iris": (iris, np.where(irises == 1, "versicolor", "other")),
-        "overlapping": overlapping(),
-        "few positives": make_classification(2000, 12, weights=[0.97], flip_y=0.02, random_state=1),
-    }
 
 
 def value(fitted, X, labels, weights):
@@ -44,9 +29,9 @@ def value(fitted, X, labels, weights):
     return float(fitted.coef_[0] @ fitted.coef_[0] / 2 + weights @ np.maximum(1 - margins, 0))
 
 
-@pytest.mark.parametrize("name", sorted(sets().keys() - {"cancer as it is"}))
+@pytest.mark.parametrize("name", sorted(real_and_drawn().keys() - {"cancer as it is"}))
 def test_minimum_equals_that_of_scikit_learns_svc(name):
-    X, labels = sets()[name]
+    X, labels = real_and_drawn()[name]
     ours, theirs = HingeSVM().fit(X, labels), SVC(kernel="linear", tol=1e-10).fit(X, labels)
     theirs_value = value(theirs, X, labels, np.ones(len(X)))
     assert theirs_value * (1 - 1e-6) <= value(ours, X, labels, np.ones(len(X))) <= theirs_value * (1 + 1e-12)
@@ -55,9 +40,9 @@ def test_minimum_equals_that_of_scikit_learns_svc(name):
 
 
 @pytest.mark.parametrize("threshold", [0.02, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875])
-@pytest.mark.parametrize("name", sets())
+@pytest.mark.parametrize("name", real_and_drawn())
 def test_primal_value_equals_dual_value(name, threshold):
-    X, labels = sets()[name]
+    X, labels = real_and_drawn()[name]
     signs = np.where(labels == np.unique(labels)[1], 1.0, -1.0)
     limits = np.where(signs > 0, (1 - threshold) / threshold, 1.0)
     fitted = HingeSVM().fit(X, labels, limits)
@@ -98,25 +83,11 @@ def bounds_of_the_intercept(X, labels, w):
     return best.min(), best.max()
 
 
-def test_a_weight_equals_that_many_copies():
-    X, labels = overlapping(400, 5)
-    weights = np.random.default_rng(3).integers(0, 4, len(X))
-    weighted = HingeSVM().fit(X, labels, weights)
-    copied = HingeSVM().fit(np.repeat(X, weights, axis=0), np.repeat(labels, weights))
-    np.testing.assert_allclose(weighted.coef_, copied.coef_, atol=1e-9)
-    np.testing.assert_allclose(weighted.intercept_, copied.intercept_, atol=1e-9)
-
-
-def test_an_undetermined_intercept_is_the_midpoint():
-    X, labels = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
-    assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)  # the midpoint of -1 to 1
-
-
 @pytest.mark.java
 def test_labels_equal_those_of_wekas_smo():
     if not find_spec("weka"):
         pytest.skip("needs the extra weka")
-    X, labels = sets()["wine"]
+    X, labels = real_and_drawn()["wine"]
     frame = pd.DataFrame(MinMaxScaler().fit_transform(X))  # SMO scales in the same way
     names = np.array(["other", "second"])[labels.astype(int)]
     smo = WekaClassifier("functions.SMO").fit(frame, names)

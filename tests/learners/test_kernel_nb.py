@@ -1,14 +1,12 @@
 """Test kernel naive Bayes against plain loops and as a learner for frames with numbers and categories."""
 
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from probcal.learners import KernelNaiveBayes
 from tests.oracles import kernel_nb_oracle as oracle
@@ -51,12 +49,6 @@ def test_level_probability_is_frequency_plus_one_per_declared_level():
     assert found[0] == pytest.approx(math.log((3 / 6) / (1 / 4) * 4 / 2))
 
 
-def test_declared_levels_without_rows_are_counted():
-    # with two levels declared "b" has (2 + 1) / (3 + 2) against (0 + 1) / (1 + 2)
-    found = log_odds_of_levels(["b", "b", "a", "a"], [1, 1, 1, 0], pd.Categorical(["b"]), levels=["a", "b"])
-    assert found[0] == pytest.approx(math.log((3 / 5) / (1 / 3) * 4 / 2))
-
-
 def test_a_missing_value_removes_its_column_from_the_product(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
@@ -65,23 +57,6 @@ def test_a_missing_value_removes_its_column_from_the_product(mixed):
     only_n = KernelNaiveBayes().fit(X[["n"]], y).decision_function(X[["n"]])
     without_the_others = X.assign(gaps=math.nan, c=pd.Categorical([None] * 60, categories=LEVELS))
     np.testing.assert_allclose(model.decision_function(without_the_others), only_n, atol=1e-12)
-
-
-def test_missing_training_values_count_only_for_the_prior(mixed):
-    X, y = mixed
-    known = X["gaps"].notna().to_numpy()
-    all_rows = KernelNaiveBayes().fit(X[["gaps"]], y)
-    known_rows = KernelNaiveBayes().fit(X.loc[known, ["gaps"]], y[known])
-    ratio = all_rows.decision_function(X[["gaps"]]) - np.subtract(*all_rows.log_prior_[::-1])
-    np.testing.assert_allclose(
-        ratio, known_rows.decision_function(X[["gaps"]]) - np.subtract(*known_rows.log_prior_[::-1]), atol=1e-12
-    )
-
-
-def test_far_from_all_values_the_prior_decides():
-    X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), [0, 0, 0, 1]
-    found = KernelNaiveBayes().fit(X, y).decision_function([[1e9], [-1e9], [math.inf]])
-    assert found == pytest.approx(math.log(2 / 4))
 
 
 def test_two_values_equal_a_hand_calculation():
@@ -111,11 +86,6 @@ def test_classes_share_the_precision():
     assert [density.precision for density in densities(model)] == [1.5, 1.5]
 
 
-def test_a_constant_column_adds_no_evidence():
-    model = KernelNaiveBayes().fit(np.full((5, 1), 3.0), [0, 1, 0, 1, 1])
-    assert model.decision_function([[3.0], [4.0]]) == pytest.approx(math.log(4 / 3))
-
-
 numbers = st.one_of(
     st.none(),
     st.integers(-4, 4).map(lambda n: n / 2),
@@ -128,8 +98,7 @@ some_rows = st.lists(st.tuples(numbers, numbers, levels, st.booleans(), weights)
 some_rows = some_rows.filter(lambda rows: any(weight for *_, weight in rows))
 
 
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(some_rows, st.lists(st.tuples(numbers, numbers, levels), min_size=1, max_size=6), st.permutations(LEVELS))
 def test_any_mixed_weighted_frame_equals_the_plain_loops(rows, unseen, order):
     rows[0], rows[1] = (*rows[0][:3], False, rows[0][4]), (*rows[1][:3], True, rows[1][4])
@@ -169,48 +138,6 @@ def test_extreme_columns_equal_the_plain_loops(values):
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-8)
 
 
-def test_interpolated_rows_equal_the_plain_loops():
-    rng = np.random.default_rng(0)
-    positive = rng.random(6000) < 0.4
-    values = rng.normal(size=6000) + positive
-    new = rng.normal(size=12_000) * 2
-    found = KernelNaiveBayes().fit(values[:, None], positive).decision_function(new[:, None])
-    some = rng.choice(len(new), 10, replace=False)
-    expected = oracle.log_odds([values.tolist()], positive.tolist(), [1.0] * 6000, [new[some].tolist()])
-    np.testing.assert_allclose(found[some], expected, rtol=0, atol=2e-8)
-
-
-def test_a_weight_of_two_equals_two_rows(mixed):
-    X, y = mixed
-    weights = np.arange(60) % 3
-    repeated = np.repeat(np.arange(60), weights)
-    # the precision uses every training row, so the rows without weight stay
-    rows = np.append(repeated, np.flatnonzero(weights == 0))
-    ones = np.append(np.ones(len(repeated)), np.zeros((weights == 0).sum()))
-    weighted = KernelNaiveBayes().fit(X, y, sample_weight=weights)
-    twice = KernelNaiveBayes().fit(X.iloc[rows], y[rows], sample_weight=ones)
-    np.testing.assert_allclose(weighted.decision_function(X), twice.decision_function(X), atol=1e-10)
-
-
-def test_more_weight_narrows_kernels_and_weakens_smoothing():
-    X, y = np.array([[0.0], [10.0], [10.0], [30.0]]), [0, 0, 1, 1]
-    light = KernelNaiveBayes().fit(X, y)
-    heavy = KernelNaiveBayes().fit(X, y, sample_weight=[4, 4, 4, 4])
-    # precision 15: 0 10 round to 0 15, and 10 30 to 15 30; width 15 / sqrt 2, at weight 8 15 / sqrt 8
-    assert [d.width for d in densities(light)] == pytest.approx([15 / math.sqrt(2)] * 2)
-    assert [d.width for d in densities(heavy)] == pytest.approx([15 / math.sqrt(8)] * 2)
-    level = pd.Categorical(["b"], categories=LEVELS)
-    light, heavy = (log_odds_of_levels(["a", "b"], [0, 1], level, weights=[w, w])[0] for w in (1, 100))
-    assert light == pytest.approx(math.log((2 / 4) / (1 / 4)))
-    assert heavy == pytest.approx(math.log((101 / 103) / (1 / 103)))
-
-
-def test_missing_weights_equal_weights_of_one(mixed):
-    X, y = mixed
-    plain, ones = KernelNaiveBayes().fit(X, y), KernelNaiveBayes().fit(X, y, sample_weight=np.ones(60))
-    assert plain.decision_function(X).tolist() == ones.decision_function(X).tolist()
-
-
 def test_frame_array_and_list_give_the_same_log_odds():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
@@ -220,33 +147,12 @@ def test_frame_array_and_list_give_the_same_log_odds():
     assert KernelNaiveBayes().fit(pd.DataFrame(X), y).decision_function(X).tolist() == expected.tolist()
 
 
-def test_order_of_levels_at_prediction_does_not_matter(mixed):
-    X, y = mixed
-    model = KernelNaiveBayes().fit(X, y)
-    turned = X.assign(c=X["c"].cat.reorder_categories(["c", "a", "b"]))
-    fewer = X[X["c"] == "b"].assign(c=lambda frame: frame["c"].cat.remove_unused_categories())
-    assert model.decision_function(turned).tolist() == model.decision_function(X).tolist()
-    assert model.decision_function(fewer).tolist() == model.decision_function(X[X["c"] == "b"]).tolist()
-
-
 def test_an_undeclared_level_counts_as_missing(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
     strange = X.assign(c=pd.Categorical(["z"] * 60, categories=["z", "a"]))
     missing = X.assign(c=pd.Categorical([None] * 60, categories=LEVELS))
     assert model.decision_function(strange).tolist() == model.decision_function(missing).tolist()
-
-
-def test_a_nominal_column_without_values_adds_no_evidence():
-    X = pd.DataFrame({"c": pd.Categorical([None] * 3)})
-    assert KernelNaiveBayes().fit(X, [0, 1, 1]).decision_function(X) == pytest.approx(math.log(3 / 2))
-
-
-def test_a_class_without_numbers_has_a_kernel_at_0():
-    X, positive = [math.nan, 2.0, 4.0], [False, True, True]
-    found = KernelNaiveBayes().fit(np.array(X)[:, None], positive).decision_function([[0.0], [2.0], [3.0]])
-    expected = oracle.log_odds([[None, 2.0, 4.0]], positive, [1.0] * 3, [[0.0, 2.0, 3.0]])
-    np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 def test_probabilities_labels_and_log_odds_agree(mixed):
@@ -260,28 +166,6 @@ def test_probabilities_labels_and_log_odds_agree(mixed):
 
 def test_a_tie_goes_to_the_first_class():
     assert KernelNaiveBayes().fit(np.array([[1.0], [1.0]]), ["no", "yes"]).predict([[1.0]]).tolist() == ["no"]
-
-
-def test_a_clone_is_unfitted_and_a_pickle_predicts_the_same(mixed):
-    X, y = mixed
-    model = KernelNaiveBayes().fit(X, y)
-    assert not hasattr(clone(model), "classes_")
-    again = pickle.loads(pickle.dumps(model))
-    assert again.predict_proba(X).tolist() == model.predict_proba(X).tolist()
-
-
-def test_fit_does_not_modify_frame_and_weights(mixed):
-    X, y = mixed
-    before, weights = X.copy(), np.ones(60)
-    weights.flags.writeable = False
-    KernelNaiveBayes().fit(X, y, sample_weight=weights).predict_proba(X)
-    pd.testing.assert_frame_equal(X, before)
-
-
-@pytest.mark.parametrize("weights", [[1, 1], [1, 1, -1], [1, 1, math.nan], [1, 1, math.inf], [[1, 1, 1]]])
-def test_invalid_weights_are_rejected(weights):
-    with pytest.raises(ValueError, match="sample_weight"):
-        KernelNaiveBayes().fit(np.zeros((3, 1)), [0, 1, 1], sample_weight=weights)
 
 
 def test_message_names_the_column_with_an_infinite_value():

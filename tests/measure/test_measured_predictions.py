@@ -11,15 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from probcal.measure.cross_fitting import cross_fit
 from probcal.measure.measured_page import reliability_figure
-from probcal.measure.measurement import (
-    _bootstrap_values,
-    _bounds,
-    _interval,
-    _values,
-    default_draws,
-    measure_sections,
-    quantities,
-)
+from probcal.measure.measurement import default_draws, measure_sections
 from probcal.metrics import METRICS, all_metrics, binned_curve
 from tests.commands import probcal
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
@@ -67,13 +59,6 @@ def test_every_metric_of_the_registry_is_a_line(tmp_path):
     assert len(measures) == len(section.lines)
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_intervals(tmp_path):
-    predictions = read_table(two_classes(), tmp_path)
-    first, again, other = (measure_sections(predictions, None, 30, seed)[0].lines for seed in (1, 1, 2))
-    assert first[2].before == again[2].before != other[2].before
-
-
 def test_an_interval_contains_its_value_and_stays_within_the_bounds(tmp_path):
     [section] = measured(two_classes(40), tmp_path, draws=50)
     for line in section.lines:
@@ -91,30 +76,6 @@ def test_the_interval_of_a_small_error_ends_at_its_value(tmp_path):
     for name in ("c_emp", "miscalibration"):
         error = section.line(name).before
         assert error.low < error.value / 5 and error.high == pytest.approx(error.value, rel=0.1)
-
-
-def test_the_basic_interval_of_c_emp_covers_the_true_error():
-    """Check also that percentiles of the same draws rarely cover the error, because drawn rows have a larger error."""
-    [shown] = [quantity for quantity in quantities(True) if quantity.name == "c_emp"]
-
-    def sample(n, seed):
-        random = np.random.default_rng(seed)
-        z = random.normal(size=n)
-        return (random.random(n) < 1 / (1 + np.exp(-z))).astype(int), 1 / (1 + np.exp(-1.4 * z))
-
-    y, p = sample(300_000, 99)
-    [truth] = _values(y, p, np.ones(len(y)), [shown])
-    basic, percentiles, samples = 0, 0, 20
-    for seed in range(samples):
-        y, p = sample(300, seed)
-        weight = np.ones(len(y))
-        [value] = _values(y, p, weight, [shown])
-        drawn = _bootstrap_values(y, [p], weight, [shown], np.array([[value]]), 60, [seed])[0, :, 0]
-        interval = _interval(value, drawn, *_bounds(shown))
-        basic += interval.low <= truth <= interval.high
-        low, high = np.quantile(drawn, [0.025, 0.975])
-        percentiles += low <= truth <= high
-    assert basic >= 0.8 * samples > 0.2 * samples >= percentiles
 
 
 def test_a_group_is_measured_like_a_separate_file(tmp_path):

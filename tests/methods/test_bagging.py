@@ -115,15 +115,6 @@ def test_bag_of_one_class_votes_for_that_class(voting):
     np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], np.sum(says, axis=0) / 100, atol=1e-12)
 
 
-def test_bag_of_only_the_second_class_votes_for_it():
-    X, y = np.eye(10), np.array(["a"] + ["b"] * 9)
-    fitted = bagged(LogisticRegression(), n_estimators=50, voting="means").fit(X, y)
-    alone = sum(len(bag.classes_) == 1 for bag in fitted.estimators_)
-    others = [bag.predict_proba(X)[:, 1] for bag in fitted.estimators_ if len(bag.classes_) == 2]
-    assert alone > 0
-    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], (alone + np.sum(others, axis=0)) / 50, atol=1e-12)
-
-
 @pytest.mark.parametrize("bad", [{"voting": "vote"}, {"n_estimators": 0}, {"n_estimators": 2.5}])
 def test_invalid_parameters_are_rejected(noisy, bad):
     with pytest.raises(ValueError, match=next(iter(bad))):

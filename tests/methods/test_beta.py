@@ -7,12 +7,9 @@ import pytest
 from betacal import BetaCalibration
 from scipy.optimize import minimize
 from scipy.special import expit, logit
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 
-from probcal import BetaCalibrationClassifier, BetaCalibrator
-from tests.methods.calibrating import blobs
+from probcal import BetaCalibrator
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -85,13 +82,6 @@ def test_map_agrees_with_the_package_betacal(parameters, seed):
     np.testing.assert_allclose(map_of(p, y, parameters=parameters), betacal(p, y, parameters), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("targets", ["labels", "smoothed"])
-def test_map_of_the_simulated_data_is_recovered(targets):
-    p, y = skewed(200_000)
-    expected = expit(0.5 * np.log(p) - 1.5 * np.log1p(-p) + 0.3)
-    assert np.abs(map_of(p, y, targets=targets) - expected).max() < 0.02
-
-
 def test_smoothed_targets_equal_weighted_rows_of_both_labels():
     p, y = skewed(300)
     p = np.clip(p, 1 / 600, 1 - 1 / 600)
@@ -125,12 +115,6 @@ def test_reversed_probabilities_become_a_constant(parameters, targets):
     np.testing.assert_allclose(found, 0.5 if parameters == "ab" else y.mean(), atol=1e-3)
 
 
-def test_ab_maps_one_half_to_one_half():
-    p, y = skewed()
-    p[0] = 0.5
-    assert map_of(p, y, parameters="ab")[0] == pytest.approx(0.5, abs=1e-9)
-
-
 def test_certain_errors_flatten_the_map_and_stay_finite():
     p, y = skewed(50)
     sharp = map_of(p, y)
@@ -142,35 +126,3 @@ def test_certain_errors_flatten_the_map_and_stay_finite():
     assert np.ptp(wrong[:50]) < 0.5 * np.ptp(sharp) < np.ptp(right[:50])
     smoothed = map_of(np.append(p, [0, 1]), np.append(y, [1, 0]), targets="smoothed")
     assert np.ptp(smoothed[:50]) > 2 * np.ptp(wrong[:50])
-
-
-def test_single_precision_predictions_give_the_double_precision_map():
-    p, y = skewed(300)
-    p = np.append(np.round(p, 2), [0, 1, 0, 1]).astype(np.float32)
-    y = np.append(y, [0, 1, 0, 1])
-    assert map_of(p, y).tolist() == map_of(p.astype(np.float64), y).tolist()
-
-
-def test_class_maps_are_divided_by_their_sum():
-    X, y = blobs(600, 3)
-    fitted = BetaCalibrationClassifier(GaussianNB(), calibration="train", targets="labels").fit(X, y)
-    p = fitted.estimator_.predict_proba(X)
-    raw = np.column_stack([map_of(p[:, k], y == k) for k in range(3)])
-    np.testing.assert_allclose(fitted.predict_proba(X), raw / raw.sum(axis=1, keepdims=True), atol=1e-12)
-
-
-def test_log_odds_of_am_are_linear():
-    p, y = skewed()
-    found = logit(map_of(p, y, parameters="am"))
-    order = np.argsort(p)
-    slopes = np.diff(found[order]) / np.diff(logit(p[order]))
-    np.testing.assert_allclose(slopes, np.median(slopes), rtol=1e-3)
-
-
-@pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
-def test_constant_predictions_become_the_base_rate(calibration):
-    X, y = np.zeros((200, 2)), np.arange(200) % 4 == 0
-    for strategy in ("uniform", "prior"):
-        fitted = BetaCalibrationClassifier(DummyClassifier(strategy=strategy), calibration=calibration, random_state=0)
-        # 13 of 50 positive rows are held out, and targets are smoothed
-        np.testing.assert_allclose(fitted.fit(X, y).predict_proba(X)[:, 1], 0.25, atol=0.02)

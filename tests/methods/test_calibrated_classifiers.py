@@ -3,23 +3,16 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import FoldMeanClassifier, MeanMapClassifier, PriorCorrectedClassifier, SigmoidClassifier
-from probcal.components.classes import import_class
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
-from probcal.methods.registry import METHODS
-from tests.methods.calibrating import blobs
+from probcal import MeanMapClassifier, SigmoidClassifier
+from tests.methods.calibrating import CALIBRATED, blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
-METHODS_OF_MAPS = [
-    one for one in (import_class(method.path) for method in METHODS.values()) if issubclass(one, CalibratedMethod)
-]
-CALIBRATED = [one for one in METHODS_OF_MAPS if one not in (PriorCorrectedClassifier, FoldMeanClassifier)]
 every_method = pytest.mark.parametrize("method", CALIBRATED)
 
 
@@ -76,29 +69,6 @@ def test_groups_are_routed_if_requested(routing):
     search = GridSearchCV(method, {"clip": [(0, 1)]}, cv=GroupKFold(2), scoring="accuracy").fit(X, y, groups=groups)
     for one in search.best_estimator_.estimators_:
         assert not {*groups[one.rows_]} & {*groups[np.setdiff1d(np.arange(120), one.rows_)]}
-
-
-def test_weights_are_routed_to_learners_that_request_them(routing):
-    X, y = blobs(120, 2)
-    weights = 1 + np.arange(120) % 3
-    asks, other = (GaussianNB().set_fit_request(sample_weight=wanted) for wanted in (True, False))
-    by_both, by_map, plain = (
-        SigmoidClassifier(learner, random_state=0).set_fit_request(sample_weight=True).fit(X, y, **given)
-        for learner, given in ((asks, {"sample_weight": weights}), (other, {"sample_weight": weights}), (other, {}))
-    )
-    means = [[one.theta_.tolist() for one in method.estimators_] for method in (by_both, by_map, plain)]
-    assert means[0] != means[1] == means[2]
-    assert by_map.predict_proba(X).tolist() != plain.predict_proba(X).tolist()
-
-
-@every_method
-def test_method_can_be_stacked(method):
-    X, y = blobs(90, 3)
-    names = np.array(["a", "b", "c"])
-    members = [("bayes", method(GaussianNB(), cv=2))]
-    stack = StackingClassifier(members, cv=2).fit(X, names[y])
-    assert stack.predict_proba(X).shape == (90, 3)
-    assert stack.score(X, names[y]) > 0.5
 
 
 def test_fitted_learner_of_other_classes_is_rejected():

@@ -160,13 +160,6 @@ def test_fitted_learner_is_read_in_the_order_of_its_classes(method, calibration)
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)
 
 
-def test_decision_function_of_a_sweep_belongs_to_the_second_class():
-    X, numbers = blobs(200, 2)
-    y = LABELS["two texts"][numbers]
-    turned, right = (WeightSweepClassifier(Ordered(one), random_state=0).fit(X, y).curves(X) for one in (True, False))
-    assert turned["scores"] == right["scores"]
-
-
 class WithoutClasses(Ordered):
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y, sample_weight)
@@ -268,15 +261,6 @@ def test_probabilities_of_logistic_svc_are_those_of_classes(n_classes):
     X, y = blobs(100, n_classes)
     pairs, classes = (LogisticSVC(decision_function_shape=shape).fit(X, y).predict_proba(X) for shape in ("ovo", "ovr"))
     np.testing.assert_allclose(pairs, classes, atol=1e-12)
-
-
-def test_fitted_machine_that_scores_pairs_is_read_as_scores_of_classes():
-    X, y = blobs(200, 3)
-    p = [
-        SigmoidClassifier(FrozenEstimator(SVC(decision_function_shape=shape).fit(X, y))).fit(X, y).predict_proba(X)
-        for shape in ("ovo", "ovr")
-    ]
-    np.testing.assert_allclose(p[0], p[1], atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -73,68 +73,11 @@ def test_coupled_probabilities_minimise_the_disagreement(estimates):
     assert p.sum() == pytest.approx(1) and (p >= 0).all()
 
 
-@quick
-@given(arrays(float, (5,), elements=st.floats(0.05, 1)))
-def test_consistent_pairs_recover_their_probabilities(shares):
-    p = shares / shares.sum()
-    estimates = [np.array([p[j] / (p[i] + p[j])]) for i, j in combinations(range(5), 2)]
-    assert couple_pairs(estimates, 5)[0] == pytest.approx(p, abs=1e-9)
-
-
-def test_rows_are_coupled_independently():
-    rng = np.random.default_rng(0)
-    estimates = list(rng.uniform(0.1, 0.9, (6, 8)))
-    batched = couple_pairs(estimates, 4)
-    alone = np.vstack([couple_pairs([one[[row]] for one in estimates], 4) for row in range(8)])
-    assert np.array_equal(batched, alone)
-
-
 def test_pairs_are_in_the_order_of_classes():
     pairs = class_pairs(np.array(["c", "a", "b", "a"]), np.array(["a", "b", "c"]))
     assert [(rows.tolist(), two.tolist()) for rows, two in pairs] == [
         ([1, 2, 3], ["a", "b"]), ([0, 1, 3], ["a", "c"]), ([0, 2], ["b", "c"]),
     ]  # fmt: skip
-
-
-class ThreeDensities(Stub):
-    """Predict the likelier of two classes with known discrete densities; the row weights give the class shares."""
-
-    DENSITIES = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
-    """A row for each class, a column for each value of x."""
-
-    def fit(self, X, y, sample_weight):
-        self.classes_ = np.unique(y)
-        self.shares_ = [sample_weight[y == label].sum() for label in self.classes_]
-        self.weight_ = sample_weight.sum()
-        return self
-
-    def answer(self, x):
-        of, against = (
-            self.DENSITIES[label, int(x)] * share for label, share in zip(self.classes_, self.shares_, strict=True)
-        )
-        return against > of
-
-
-@pytest.mark.slow
-def test_pairs_of_known_densities_give_the_posterior_of_three_classes():
-    sizes = [20, 30, 50]
-    y = np.repeat([0, 1, 2], sizes)
-    X = np.zeros((100, 1))
-    fine = WeightSweepClassifier(
-        ThreeDensities(), np.arange(1, 1000) / 1000, weighting="weight", multiclass="pairs"
-    ).fit(X, y)
-    joint = ThreeDensities.DENSITIES * np.array(sizes)[:, None]
-    p = fine.predict_proba(np.arange(3.0)[:, None])
-    assert p == pytest.approx((joint / joint.sum(axis=0)).T, abs=0.002)
-
-
-def test_weights_of_a_pair_sum_to_its_row_count():
-    fitted = WeightSweepClassifier(ThreeDensities(), [0.2, 0.5, 0.9], weighting="weight", multiclass="pairs").fit(
-        np.zeros((100, 1)), np.repeat([0, 1, 2], [20, 30, 50])
-    )
-    assert [[one.weight_ for one in of.classifiers] for of in fitted.threshold_models_] == [
-        pytest.approx([n] * 3) for n in (50, 70, 80)
-    ]
 
 
 def test_pair_equals_the_sweep_of_its_two_classes():

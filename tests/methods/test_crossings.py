@@ -13,13 +13,10 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal import WeightSweepClassifier
 from probcal.methods.plane import grid_within_hull, plane_points
 from probcal.methods.vote_contradictions import crossing_pairs, crossings
-from tests.stubs import Inconsistent, Perfect
 
-LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
-Y = np.tile([0, 1], 20)
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
 
@@ -28,11 +25,6 @@ SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 def test_pair_crosses_if_only_the_higher_threshold_predicts_positive(answers):
     slow = sum(any(row[b] and not row[a] for row in answers) for a, b in combinations(range(answers.shape[1]), 2))
     assert crossing_pairs(answers) == slow
-
-
-def test_only_the_random_learner_has_crossings():
-    assert WeightSweepClassifier(Perfect(), weighting="weight").fit(LEVELS, Y).measures(LEVELS) == {"crossings": 0}
-    assert ProbingClassifier(Inconsistent(), 9, weighting="weight").fit(LEVELS, Y).measures(LEVELS)["crossings"] > 10
 
 
 def test_crossings_of_several_classes_are_added():

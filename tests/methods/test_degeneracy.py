@@ -29,13 +29,3 @@ def test_two_linear_surfaces_cross_visibly_inside_the_data():
     assert fitted.measures(X) == {"crossings": 1}
     one, other = fitted.curves(X)["iso_probability"]
     assert (one["level"], other["level"]) == tuple(LEVELS)
-
-
-def test_row_beyond_the_crossing_has_three_different_intervals():
-    # in a wedge below the crossing, level 2/3 predicts positive and level 1/2 does not
-    wedge = np.array([[2.3, -2.0]])
-    intervals = {}
-    for answer in ("isotonic", "bounds", "first_crossing"):
-        sweep = WeightSweepClassifier(SVC(kernel="linear", C=1.0), LEVELS, answer=answer, random_state=0)
-        intervals[answer] = sweep.fit(X.to_numpy(), Y).predict_interval(wedge)[0].tolist()
-    assert intervals == {"isotonic": [0.5, 2 / 3], "bounds": [0, 1], "first_crossing": [0, 0.5]}

@@ -51,13 +51,6 @@ def test_equal_rows_of_a_frame_are_predicted_once():
     assert echo.asked == 3
 
 
-def test_equal_rows_of_an_array_are_predicted_once():
-    X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0], [1.0, 2.0]])
-    echo = Echo()
-    assert predicted(X, echo) == Echo().predict(X).tolist()
-    assert echo.asked == 2
-
-
 @pytest.mark.parametrize(
     "X",
     [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import (
@@ -19,7 +19,6 @@ from probcal import (
     VennAbersClassifier,
 )
 from probcal.methods.calibrators._calibration_rows import FoldScores, prefers_fold_maps
-from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -57,11 +56,6 @@ ROWS, LABELS = np.arange(40.0)[:, None], np.array([0, 0, 0, 1] * 10)
 
 def fits_and_questions(told):
     return [rows for what, rows, _ in told if what == "fit"], [rows for what, rows, _ in told if what == "asked"]
-
-
-def test_train_calibration_fits_and_scores_all_rows(told):
-    SigmoidClassifier(Told(), calibration="train").fit(ROWS, LABELS)
-    assert fits_and_questions(told) == ([[*range(40)]], [[*range(40)]])
 
 
 @pytest.mark.parametrize(("size", "kept"), [(0.25, 10), (0.26, 11), (8, 8), (np.int64(12), 12), (1, None)])
@@ -139,44 +133,11 @@ def test_folds_too_small_to_split_share_one_map():
     assert not prefers_fold_maps(lambda: SigmoidCalibrator("score"), folds, 0)
 
 
-def test_random_state_shuffles_the_folds(told):
-    for seed in (1, 1, 2):
-        SigmoidClassifier(Told(), random_state=seed).fit(ROWS, LABELS)
-    folds = np.array([rows for what, rows, _ in told if what == "asked"]).reshape(3, -1)
-    assert folds[0].tolist() == folds[1].tolist() != folds[2].tolist()
-
-
 @pytest.mark.parametrize("cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))])
 def test_cv_can_be_a_splitter_or_a_list(told, cv):
     SigmoidClassifier(Told(), cv=cv).fit(ROWS, LABELS)
     expected = [test for _, test in (cv if isinstance(cv, list) else cv.split(ROWS, LABELS))]
     assert fits_and_questions(told)[1] == [rows.tolist() for rows in expected]
-
-
-def test_held_out_isotonic_equals_isotonic_regression_on_held_out_rows():
-    X, y = blobs(400, 2)
-    method = IsotonicClassifier(
-        LogisticRegression(), calibration="holdout", holdout_size=0.3, clip=(0, 1), random_state=5
-    ).fit(X, y)
-    seed = np.random.default_rng(5).integers(2**31 - 1, size=2)[1]  # the first is the learner's random_state
-    learn, kept = train_test_split(np.arange(400), test_size=0.3, stratify=y, random_state=int(seed))
-    learner = LogisticRegression().fit(X[learn], y[learn])
-    knots = fit_isotonic(learner.decision_function(X[kept]), y[kept] == 1)
-    np.testing.assert_array_equal(method.predict_proba(X)[:, 1], np.interp(learner.decision_function(X), *knots))
-
-
-@pytest.mark.parametrize("method", MAPPED)
-def test_weights_reach_the_learner_and_the_map(told, method):
-    weights = 1 + np.arange(40) % 3
-    plain = method(Told(), calibration="holdout", random_state=0).fit(ROWS, LABELS)
-    weighted = method(Told(), calibration="holdout", random_state=0)
-    weighted.fit(ROWS, LABELS, weights, frequency_weights=True)
-    (_, rows, none), (_, same, given) = (one for one in told if one[0] == "fit")
-    assert rows == same
-    assert none is None
-    assert given == weights[np.array(rows, dtype=int)].tolist()
-    # the learner ignores the weights, so only the map differs
-    assert weighted.predict_proba(ROWS).tolist() != plain.predict_proba(ROWS).tolist()
 
 
 RARE = np.array(["a"] * 30 + ["b"] * 9 + ["c"])
@@ -230,11 +191,6 @@ def test_class_in_few_groups_limits_the_number_of_folds(told):
         assert labels[np.array(rows, dtype=int)].sum() == 2
     with pytest.raises(ValueError, match="class 1 is in 1 group only, and two are needed"):
         SigmoidClassifier(Told()).fit(ROWS, labels, groups=labels + 2 * (labels == 0) * group)
-
-
-def test_groups_are_rejected_for_holdout_calibration():
-    with pytest.raises(ValueError, match="groups are for calibration='cross_val'"):
-        SigmoidClassifier(LogisticRegression(), calibration="holdout").fit(ROWS, LABELS, groups=np.arange(40) // 4)
 
 
 def test_splitter_without_training_rows_of_a_class_is_rejected():

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import io
-
-import joblib
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import make_column_transformer
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
 from probcal.components.classes import import_class
 from probcal.methods.registry import METHODS
+from tests.methods.calibrating import noisy_rows
 
 LOGISTIC = LogisticRegression()
 SETTINGS = {
@@ -45,15 +41,9 @@ def name(method):
 every_method = pytest.mark.parametrize("method", methods(), ids=name)
 
 
-def noisy(n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
-
-
 @every_method
 def test_method_works_in_a_pipeline_and_around_one(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     outside = make_pipeline(StandardScaler(), clone(method)).fit(X, y)
     inside = clone(method).set_params(estimator=make_pipeline(StandardScaler(), LOGISTIC)).fit(X, y)
     for fitted in (outside, inside):
@@ -64,79 +54,19 @@ def test_method_works_in_a_pipeline_and_around_one(method):
 
 @every_method
 def test_grid_search_sets_parameters_of_the_learner(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     search = GridSearchCV(method, {"estimator__C": [0.01, 1]}, cv=2, scoring="neg_log_loss").fit(X, y)
     assert search.best_params_["estimator__C"] in (0.01, 1)
 
 
 @every_method
-def test_cross_val_predict_gives_probabilities(method):
-    X, y = noisy()
-    p = cross_val_predict(method, X, y, cv=3, method="predict_proba")
-    assert p.shape == (120, 2)
-    assert np.isfinite(p).all()
-
-
-@every_method
-def test_learner_and_data_stay_unchanged(method):
-    X, y = noisy()
-    before = X.copy(), y.copy(), str(method.estimator.get_params())
-    clone(method).set_params(estimator=method.estimator).fit(X, y).predict_proba(X)
-    assert np.array_equal(X, before[0]) and np.array_equal(y, before[1])
-    assert str(method.estimator.get_params()) == before[2]
-    assert not hasattr(method.estimator, "classes_")
-
-
-@every_method
-def test_dumped_copy_predicts_the_same(method):
-    X, y = noisy()
-    fitted, file = clone(method).fit(X, y), io.BytesIO()
-    joblib.dump(fitted, file)
-    file.seek(0)
-    assert np.array_equal(joblib.load(file).predict_proba(X), fitted.predict_proba(X))
-
-
-@every_method
-def test_transformers_that_return_frames_can_precede_the_method(method):
-    X, y = noisy()
-    pipeline = make_pipeline(StandardScaler(), clone(method)).set_output(transform="pandas")
-    pipeline.fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
-    assert pipeline[-1].feature_names_in_.tolist() == ["a", "b", "c"]
-
-
-@every_method
-def test_other_columns_are_rejected(method):
-    X, y = noisy()
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    fitted = clone(method).fit(frame, y)
-    with pytest.raises(ValueError, match="feature names"):
-        fitted.predict_proba(frame.rename(columns={"a": "z"}))
-    with pytest.raises(ValueError, match="2 features"):
-        clone(method).fit(X, y).predict_proba(X[:, :2])
-
-
-@every_method
 def test_sparse_matrix_gives_the_predictions_of_the_dense_matrix(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     X[np.abs(X) < 0.7] = 0
     dense = clone(method).fit(X, y).predict_proba(X)
     for kind in (sp.csr_matrix, sp.csc_array, sp.coo_array):
         sparse = clone(method).fit(kind(X), y).predict_proba(kind(X))
         np.testing.assert_allclose(sparse, dense, rtol=1e-5, atol=1e-6, err_msg=str(kind))
-
-
-LABELS = [["a", "b"], [False, True], [-1, 1], [2.0, 7.0], np.array(["x", "y"], object), pd.Categorical(["k", "l"])]
-
-
-@every_method
-def test_labels_of_any_kind_give_the_same_probabilities(method):
-    X, y = noisy()
-    expected = clone(method).fit(X, y).predict_proba(X)
-    for names in map(np.asarray, LABELS):
-        renamed = clone(method).fit(X, names[y])
-        assert renamed.classes_.tolist() == names.tolist()
-        assert np.array_equal(renamed.predict_proba(X), expected), names
-        assert set(renamed.predict(X)) <= set(names.tolist())
 
 
 def test_texts_can_be_classified():
@@ -147,48 +77,9 @@ def test_texts_can_be_classified():
         assert p[0, 1] > p[1, 1], name(method)
 
 
-class Spy(ClassifierMixin, BaseEstimator):
-    """Accept only frames with a category, and fit a logistic regression on its codes."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.classes_ = np.unique(y)
-        self.model_ = LOGISTIC.__class__().fit(self.codes(X), y, sample_weight)
-        return self
-
-    def codes(self, X):
-        assert X["colour"].dtype == pd.CategoricalDtype(["blue", "red", "never seen"])
-        return np.column_stack([X["colour"].cat.codes, X["size"]])
-
-    def predict(self, X):
-        return self.model_.predict(self.codes(X))
-
-    def predict_proba(self, X):
-        return self.model_.predict_proba(self.codes(X))
-
-
-@pytest.mark.parametrize("method", methods(Spy()), ids=name)
-def test_frame_reaches_the_learner_with_its_categories(method):
-    X, y = noisy()
-    colours = pd.Categorical(np.where(X[:, 0] > 0, "red", "blue"), categories=["blue", "red", "never seen"])
-    frame = pd.DataFrame({"colour": colours, "size": X[:, 1]}, index=range(50, 170))
-    before = frame.copy()
-    p = method.fit(frame, pd.Series(y, index=frame.index)).predict_proba(frame)[:, 1]
-    assert p[X[:, 0] > 0].mean() > p[X[:, 0] <= 0].mean()
-    pd.testing.assert_frame_equal(frame, before)
-
-
-@pytest.mark.slow
-def test_mixed_columns_can_use_a_column_transformer():
-    X, y = noisy()
-    frame = pd.DataFrame({"colour": np.where(X[:, 0] > 0, "red", "blue"), "size": X[:, 1]})
-    learner = make_pipeline(make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough"), LOGISTIC)
-    for method in methods(learner):
-        assert method.fit(frame, y).predict_proba(frame).shape == (120, 2), name(method)
-
-
 @every_method
 def test_invalid_labels_are_rejected_with_the_reason(method):
-    X, _ = noisy()
+    X, _ = noisy_rows()
     for y, message in [
         (["a"] * 120, "one class only"),
         ([0.5, 1.5, 0.25] * 40, "(?i)continuous"),
@@ -202,7 +93,7 @@ def test_invalid_labels_are_rejected_with_the_reason(method):
 
 @every_method
 def test_other_objects_than_classifiers_are_rejected(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     for other in (LinearRegression(), None, "tree"):
         with pytest.raises(ValueError, match="estimator must be a classifier"):
             clone(method).set_params(estimator=other).fit(X, y)
@@ -212,13 +103,13 @@ def test_other_objects_than_classifiers_are_rejected(method):
     "method", [ProbingClassifier, RelabelingClassifier, WeightSweepClassifier, BaggedVoteClassifier]
 )
 def test_frozen_learner_is_rejected_by_refitting_methods(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     with pytest.raises(ValueError, match="FrozenEstimator cannot be fitted"):
         method(FrozenEstimator(clone(LOGISTIC).fit(X, y))).fit(X, y)
 
 
 @every_method
 def test_invalid_random_state_is_rejected(method):
-    X, y = noisy()
+    X, y = noisy_rows()
     with pytest.raises(ValueError, match="random_state must be a whole number"):
         clone(method).set_params(random_state="x").fit(X, y)

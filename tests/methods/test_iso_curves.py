@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import make_moons
-from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
 
 from probcal.methods.iso_probability import Box, border
 
@@ -33,16 +30,6 @@ def test_straight_border_is_given_by_two_points(angle, offset):
     assert np.minimum(line, 1 - line).min(axis=1) == pytest.approx([0, 0], abs=1e-9)  # at the sides of the box
 
 
-def test_border_of_logistic_regression_has_score_zero():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2)) * [1, 1000] + [5, -300]
-    learner = LogisticRegression(C=1e6, max_iter=5000).fit(X, X @ [1, 0.001] + rng.normal(size=200) > 4.7)
-    box = Box.around(X)
-    (line,) = border(learner.predict, box)
-    scores = (line @ learner.coef_[0] + learner.intercept_[0]) / np.abs(learner.coef_[0] * box.sides).sum()
-    assert np.abs(scores).max() < 1e-6
-
-
 def test_border_of_a_circle_follows_the_circle():
     (line,) = border(lambda points: np.linalg.norm(points - 0.5, axis=1) < 0.3, UNIT)
     assert np.array_equal(line[0], line[-1])
@@ -61,23 +48,6 @@ def test_border_of_a_rectangle_has_its_corners():
     on_a_side = np.minimum(np.abs(line - low), np.abs(line - high)).min(axis=1)
     assert on_a_side.max() < 1e-6
     assert len(line) <= 20
-
-
-def test_border_of_a_tree_follows_its_thresholds():
-    X, y = make_moons(400, noise=0.3, random_state=0)
-    tree = DecisionTreeClassifier(max_depth=5, min_samples_leaf=10, random_state=0).fit(X, y)
-    thresholds = [tree.tree_.threshold[tree.tree_.feature == k] for k in (0, 1)]
-    box = Box.around(X)
-    for line in border(tree.predict, box):
-        vertices = (line - box.low) / box.sides
-        away = np.min([
-            np.abs(line[:, [k]] - np.r_[thresholds[k], box.low[k], box.low[k] + box.sides[k]]).min(axis=1)
-            / box.sides[k] for k in (0, 1)
-        ], axis=0)  # fmt: skip
-        assert away.max() < 1e-6
-        # straight pieces are parallel to an axis; the others cut a corner and are short
-        steps = np.abs(np.diff(vertices, axis=0))
-        assert (steps.min(axis=1) < 2e-5).all()
 
 
 def test_border_on_two_sides_has_two_lines():
@@ -99,18 +69,3 @@ def test_box_is_slightly_wider_than_its_points():
     box = Box.around(np.array([[0.0, 3.0], [10.0, 4.0]]))
     assert box.low.tolist() == [-0.5, 2.95]
     assert box.sides.tolist() == pytest.approx([11, 1.1])
-
-
-def test_curved_border_is_exact_at_points_and_close_between():
-    # two ellipses: x^2 / .16 + y^2 / .04 = 1 around the middle, and one a quarter as high
-    for height in (0.2, 0.05):
-        across = np.array([0.4, height])
-
-        def distance(points, across=across):
-            value = (((points - 0.5) / across) ** 2).sum(axis=1) - 1
-            slope = np.linalg.norm(2 * (points - 0.5) / across**2, axis=1)
-            return np.abs(value) / slope  # to first order
-
-        (line,) = border(lambda points, across=across: (((points - 0.5) / across) ** 2).sum(axis=1) < 1, UNIT)
-        assert distance(line).max() < 1e-5
-        assert distance((line[1:] + line[:-1]) / 2).max() < 2e-4

@@ -12,7 +12,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from probcal import IsotonicClassifier
 from probcal.methods.calibrators.isotonic import fit_isotonic, isotonic_values
@@ -66,11 +65,6 @@ def test_values_agree_with_hand_calculation():
     assert isotonic_of(range(8), y).tolist() == [0, *[1 / 3] * 3, *[2 / 3] * 3, 1]
 
 
-def test_equal_scores_are_pooled():
-    # score 0: 1 of 2; score 1: 1 of 3; these fall, so they are pooled: 2 of 5. score 2: 1 of 1
-    assert isotonic_of([0, 0, 1, 1, 1, 2], [1, 0, 0, 1, 0, 1]).tolist() == [0.4] * 5 + [1]
-
-
 @pytest.mark.parametrize("n", [2, 30, 1000, 20_000])
 @pytest.mark.parametrize("decimals", [0, 1, 16])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -121,22 +115,6 @@ def test_claim_5_no_asymmetric_loss_grows_on_fitted_rows(n, seed, p):
     assert loss(isotonic_of(f, y)) <= loss(f) + 1e-9
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(st.integers(2, 80), st.integers(0, 10_000))
-def test_monotone_transformation_of_scores_changes_no_fitted_value(n, seed):
-    scores, y = noisy(n, seed)
-    assert isotonic_of(np.exp(3 * scores), y).tolist() == isotonic_of(scores, y).tolist()
-
-
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(st.integers(2, 80), st.integers(0, 10_000))
-def test_weighted_rows_equal_repeated_rows(n, seed):
-    scores, y = noisy(n, seed)
-    weights = np.random.default_rng(seed).integers(1, 4, size=n)
-    repeated = isotonic_of(np.repeat(scores, weights), np.repeat(y, weights), scores)
-    assert isotonic_of(scores, y, weights=weights.astype(float)).tolist() == repeated.tolist()
-
-
 def test_map_is_linear_between_scores_and_constant_outside():
     X = np.array([[0.0], [1.0], [1.0], [3.0]])
     fitted = IsotonicClassifier(Given(), calibration="train", clip=(0, 1)).fit(X, [0, 0, 1, 1])
@@ -158,19 +136,6 @@ def test_predictions_are_clipped_only_on_request():
     )
     assert plain.tolist() == [0] * 10 + [1] * 10
     assert clipped.tolist() == [0.02] * 10 + [0.9] * 10
-
-
-def test_full_tree_needs_held_out_rows_for_calibration():
-    X, y = blobs(600, 2)
-    asked, _ = blobs(500, 2, seed=1)
-    by_train, by_holdout = (
-        IsotonicClassifier(DecisionTreeClassifier(random_state=0), calibration=one, clip=(0, 1), random_state=0).fit(
-            X, y
-        )
-        for one in ("train", "holdout")
-    )
-    assert set(by_train.predict_proba(asked)[:, 1]) == {0, 1}
-    assert by_holdout.predict_proba(asked)[:, 1].min() > 0.1
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

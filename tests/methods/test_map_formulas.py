@@ -22,14 +22,9 @@ from probcal import (
     SigmoidCalibrator,
     SplineCalibrator,
 )
-from tests.methods.calibrating import blobs, noisy
+from tests.methods.calibrating import blobs, noisy, platt_targets
 
 pytestmark = pytest.mark.filterwarnings("error")
-
-
-def platt_targets(y):
-    y = np.asarray(y, dtype=bool)
-    return np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
 
 
 def regression_on(features, y, weights=None):
@@ -98,20 +93,6 @@ def test_spline_agrees_with_a_minimiser_on_scipys_splines(penalty):
     np.testing.assert_allclose(fitted.predict_proba(asked)[:, 1], expected, rtol=0, atol=1e-6)
     beyond = fitted.predict_proba([s.min() - 9, s.max() + 9])[:, 1]
     np.testing.assert_allclose(beyond, expected[[0, -1]], atol=1e-6)
-
-
-@pytest.mark.parametrize("distinct", [1, 2, 3])
-def test_spline_of_few_distinct_scores_gives_observed_frequencies(distinct):
-    p = np.repeat(np.linspace(0.2, 0.8, distinct), 200)
-    y = np.arange(len(p)) % 5 < np.repeat(np.arange(1, distinct + 1), 200)
-    found = SplineCalibrator(penalty=0).fit(p, y).predict_proba(p)[::200, 1]
-    np.testing.assert_allclose(found, [y[p == one].mean() for one in np.unique(p)], atol=0.02)
-
-
-def test_invalid_penalty_is_rejected():
-    for bad in (-1, "1", np.inf, None):
-        with pytest.raises(ValueError, match="penalty must be a number from 0"):
-            SplineCalibrator(penalty=bad).fit([0.2, 0.7], [0, 1])
 
 
 def test_centered_isotonic_regression_agrees_with_hand_calculation():
@@ -202,15 +183,6 @@ def test_adjacent_floats_have_separate_bins():
     np.testing.assert_allclose(found, np.where(y == 1, 51.2 / 54, 1.2 / 54))
 
 
-def test_half_of_default_bins_cover_a_rare_class():
-    p = np.arange(1, 1001) / 1001
-    y = np.arange(1000) >= 980
-    edges = HistogramBinningCalibrator(n_bins=10).fit(p, y).maps_[0].edges
-    assert np.mean(edges > p[979]) == pytest.approx(0.5, abs=0.1)
-    of_each = [np.histogram(p[y == one], [0, *edges, 1])[0] / (y == one).sum() for one in (False, True)]
-    np.testing.assert_allclose(of_each[0] + of_each[1], 0.2, atol=0.051)
-
-
 def test_empty_bin_predicts_its_midpoint():
     found = HistogramBinningCalibrator(n_bins=4, bins="uniform").fit([0.1, 0.9, 0.2, 0.95], [0, 1, 1, 0])
     assert found.predict_proba([0.3, 0.7])[:, 1].tolist() == [0.375, 0.625]
@@ -239,13 +211,6 @@ def test_prior_correction_undoes_resampling():
     assert np.abs(wrong.predict_proba(X) - on_all).mean() > 0.1
 
 
-def test_histogram_binning_of_separated_classes_predicts_tiny_probabilities():
-    y = np.arange(1000) % 2
-    p = np.where(y, 0.999, 0.001)
-    found = HistogramBinningCalibrator().fit(p, y).predict_proba(p)[:, 1]
-    assert found.min() == pytest.approx(4 * 0.001 / (500 + 4), rel=1e-12) and found.min() < 1 / 2000 / 50
-
-
 @pytest.mark.parametrize(
     ("base_rate", "y", "message"),
     [
@@ -264,16 +229,6 @@ def test_invalid_base_rates_are_rejected(base_rate, y, message):
 def test_three_classes_need_three_base_rates():
     with pytest.raises(ValueError, match="must name the share of each of 3 classes"):
         PriorCalibrator(0.2).fit(np.full((3, 3), 1 / 3), [0, 1, 2])
-
-
-def test_quadratic_and_spline_fit_a_curve_without_monotonicity():
-    s = np.random.default_rng(0).normal(size=20_000)
-    truth = expit(0.5 * s**2 - 1)
-    y = np.random.default_rng(1).random(20_000) < truth
-    for calibrator in (QuadraticCalibrator(), SplineCalibrator()):
-        found = calibrator.fit(expit(s), y).predict_proba(expit(s))[:, 1]
-        assert np.abs(found - truth).mean() < 0.02
-    assert logit(truth).min() < -0.9
 
 
 @pytest.mark.parametrize("calibrator", [QuadraticCalibrator, BetaCalibrator, SplineCalibrator, SigmoidCalibrator])

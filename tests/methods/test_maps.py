@@ -8,19 +8,14 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit, logit, softmax
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import probcal
 from probcal import (
     BetaCalibrator,
-    HistogramBinningCalibrator,
-    IsotonicCalibrator,
-    LogisticCalibrator,
     PriorCalibrator,
     SigmoidCalibrator,
     SplineCalibrator,
@@ -59,16 +54,6 @@ def test_default_predictions_lie_strictly_between_0_and_1(calibrator, n_classes,
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
 
 
-@pytest.mark.parametrize("calibrator", LEARNED)
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("right", [True, False])
-def test_certain_probabilities_stay_between_0_and_1(calibrator, n_classes, right):
-    y = np.arange(120) % n_classes
-    P = np.eye(n_classes)[y if right else (y + 1) % n_classes]
-    p = calibrator().fit(P, y).predict_proba(np.eye(n_classes))
-    assert ((p > 0) & (p < 1)).all()
-
-
 @every_map
 def test_probabilities_of_two_classes_accept_one_or_two_columns(calibrator):
     P, y = problem(200, 2, 0)
@@ -85,14 +70,6 @@ def test_scores_of_two_classes_accept_one_or_two_columns(calibrator):
     for form in (scores[:, None], np.column_stack([np.ones(200), 1 + scores])):
         found = calibrator(input="score").fit(form, y).predict_proba(form)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
-
-
-@pytest.mark.parametrize("calibrator", [one for one in MAPS if one is not IsotonicCalibrator])
-def test_log_odds_as_scores_equal_probabilities_as_input(calibrator):
-    P, y = problem(200, 2, 1)
-    by_score = calibrator(input="score").fit(logit(P[:, 1]), y).predict_proba(logit(P[:, 1]))
-    by_probability = calibrator().fit(P, y).predict_proba(P)
-    np.testing.assert_allclose(by_score, by_probability, rtol=0, atol=1e-6)
 
 
 @every_map
@@ -145,13 +122,6 @@ def test_rows_are_calibrated_independently_of_each_other(calibrator):
     np.testing.assert_allclose(alone, batched, rtol=0, atol=1e-12)
 
 
-def test_grid_search_sets_parameters_of_a_map():
-    scores, y = noisy(300)
-    grid = {"clip": ["rows", (0, 1)], "centered": [True, False]}
-    search = GridSearchCV(IsotonicCalibrator(), grid, cv=3, scoring="neg_brier_score").fit(expit(scores), y)
-    assert set(search.best_params_) == {"clip", "centered"}
-
-
 @pytest.mark.parametrize(
     ("scores", "y", "message"),
     [
@@ -193,46 +163,16 @@ def test_invalid_weights_are_rejected_with_the_reason(weights, message):
         BetaCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1], weights)
 
 
-def test_another_number_of_score_columns_is_rejected():
-    fitted = SigmoidCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1])
-    with pytest.raises(ValueError, match="scores have 2 columns, and the map was fitted on 1"):
-        fitted.predict_proba([[0.5, 0.5]])
-
-
-OF_P = (LogisticCalibrator, HistogramBinningCalibrator)  # these are maps of p itself, and the scale changes p
-
-
-@pytest.mark.parametrize("calibrator", [one for one in LEARNED if one not in (IsotonicCalibrator, *OF_P)])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_scale_of_scores_hardly_changes_the_log_loss(calibrator, n_classes):
-    P, y = problem(900, n_classes, 3)
-    scores = np.log(P[:, 1:] / P[:, :1]) if n_classes == 2 else np.log(P)
-    losses = [log_loss(y, calibrator(input="score").fit(k * scores, y).predict_proba(k * scores)) for k in (1, 30)]
-    assert abs(losses[0] - losses[1]) < 0.01  # an overconfident network has logits 30 times as large
-
-
 @every_map
-def test_frame_columns_in_another_order_are_rejected(calibrator):
-    P, y = problem(60, 3, 4)
-    frame, labels = pd.DataFrame(P, columns=list("abc")), np.array(list("abc"))[y]
-    fitted = calibrator().fit(frame, labels)
-    assert np.array_equal(fitted.predict_proba(frame), calibrator().fit(P, labels).predict_proba(P))
-    with pytest.raises(ValueError, match="same order"):
-        fitted.predict_proba(frame[list("cba")])
-    with pytest.raises(ValueError, match=r"put them in the order of the classes, \['a', 'b', 'c'\]"):
-        calibrator().fit(frame[list("cba")], labels)
-
-
-@every_map
-@pytest.mark.parametrize("classes", [[7, 8, 9], [False, True], [1.0, 2.0]])
-def test_frame_columns_named_by_numbers_in_another_order_are_rejected(calibrator, classes):
+@pytest.mark.parametrize("classes", [["a", "b", "c"], [7, 8, 9], [False, True], [1.0, 2.0]])
+def test_frame_columns_in_another_order_are_rejected(calibrator, classes):
     P, y = problem(60, len(classes), 4)
     frame, labels = pd.DataFrame(P, columns=classes), np.array(classes)[y]
     turned = frame.iloc[:, ::-1]
     fitted = calibrator().fit(frame, labels)
     assert np.array_equal(fitted.predict_proba(frame), calibrator().fit(P, labels).predict_proba(P))
     for refused in (lambda: fitted.predict_proba(turned), lambda: calibrator().fit(turned, labels)):
-        with pytest.raises(ValueError, match="put them in the order of the classes"):
+        with pytest.raises(ValueError, match=r"same order|put them in the order of the classes"):
             refused()
 
 

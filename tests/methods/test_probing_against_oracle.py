@@ -91,14 +91,6 @@ def test_narrow_intervals_are_split_as_by_the_oracle(stub, level):
     assert_same(stub, X, y, UNSEEN, {"n_probes": 24, "loss": "log_loss"})
 
 
-@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-def test_thresholds_of_a_constant_0_learner_approach_0(loss):
-    X, y = np.full((8, 1), 0.3), np.array([0, 1] * 4)
-    expected = oracle.learn(as_learner(Constant(0)), X, y.tolist(), n_probes=100, loss=loss)
-    fitted = ProbingClassifier(Constant(0), n_probes=100, loss=loss, weighting="weight").fit(X, y)
-    np.testing.assert_allclose(fitted.thresholds_, expected.thresholds, rtol=1e-9)
-
-
 @pytest.mark.parametrize("stub", STUBS.values(), ids=STUBS)
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 def test_many_probes_have_distinct_thresholds(stub, loss):
@@ -117,16 +109,3 @@ def test_learners_get_the_importance_weights_of_their_threshold(total_weight, di
     for p, stub in zip(fitted.thresholds_, fitted.estimators_, strict=True):
         expected = oracle.importances(float(p), y.tolist(), total_weight)
         np.testing.assert_allclose(stub.weights_, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-def test_perfect_learner_recovers_probabilities_within_their_intervals(loss):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0.01, 0.99, size=(300, 1))
-    y = (rng.random(300) < X[:, 0]).astype(int)
-    fitted = ProbingClassifier(Perfect(), n_probes=100, loss=loss, weighting="weight").fit(X, y)
-    ends = np.array([0, *fitted.thresholds_, 1])
-    interval = np.searchsorted(ends, X[:, 0]) - 1
-    estimate = fitted.predict_proba(X)[:, 1]
-    assert np.all((ends[interval] < estimate) & (estimate < ends[interval + 1]))
-    assert np.max(np.abs(estimate - X[:, 0])) < 0.02

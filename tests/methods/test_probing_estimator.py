@@ -33,11 +33,6 @@ def test_votes_are_integers_and_probabilities_respect_the_clip():
     assert proba[:3, 1].tolist() == [0.2, pytest.approx(0.4, abs=0.05), 0.7]
 
 
-def test_predicted_label_has_the_larger_probability():
-    fitted = probing(Perfect()).fit(LEVELS, ZERO_ONE)
-    assert fitted.predict(LEVELS[:3]).tolist() == [0, 0, 1]
-
-
 def test_fitted_probes_are_immutable_and_equal_only_themselves():
     (fitted,) = probing().fit(LEVELS, ZERO_ONE).threshold_models_
     assert len({fitted, fitted}) == 1

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
 from probcal.methods.probing import MajorityVote
 from probcal.methods.refinement import ThresholdLoss
+from tests.methods.calibrating import noisy_rows
 from tests.stubs import Constant, Perfect, Unweighted
 
 X = np.repeat([[0.05], [0.3], [0.9]], 20, axis=0)
 Y = np.tile([0, 1], 30)
-
-
-def noisy(n=200, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
 
 
 def test_gains_of_both_rules_agree_with_hand_calculation():
@@ -42,17 +36,6 @@ def test_true_drop_prefers_wide_and_printed_rule_crowded_intervals():
     assert third == {"printed": [0.25, 0.375, 0.5], "true_drop": [0.25, 0.5, 0.75]}
 
 
-def test_log_loss_has_the_same_thresholds_by_both_rules():
-    X, y = noisy()
-    printed, true_drop = (
-        ProbingClassifier(
-            DecisionTreeClassifier(max_depth=3), 12, refinement=rule, random_state=0, weighting="weight"
-        ).fit(X, y)
-        for rule in ("printed", "true_drop")
-    )
-    assert np.array_equal(printed.thresholds_, true_drop.thresholds_)
-
-
 def test_transductive_probing_splits_intervals_of_the_test_rows():
     test = np.full((50, 1), 0.9)
     fitted = ProbingClassifier(Perfect(), 6, discretisation="transductive", weighting="weight").fit(X, Y, X_test=test)
@@ -61,7 +44,7 @@ def test_transductive_probing_splits_intervals_of_the_test_rows():
 
 
 def test_transductive_probing_on_training_rows_is_the_printed_algorithm():
-    X, y = noisy()
+    X, y = noisy_rows(200)
     tree = DecisionTreeClassifier(max_depth=3)
     train = ProbingClassifier(tree, 15, random_state=0, weighting="weight").fit(X, y)
     transductive = ProbingClassifier(tree, 15, discretisation="transductive", random_state=0, weighting="weight").fit(
@@ -78,7 +61,7 @@ def test_test_rows_are_for_transductive_probing_only(discretisation, given):
 
 
 def test_costing_with_one_sample_equals_rejection_sampling():
-    X, y = noisy()
+    X, y = noisy_rows(200)
     tree = DecisionTreeClassifier(max_depth=4)
     rejection = ProbingClassifier(tree, 10, weighting="rejection", random_state=1).fit(X, y)
     costing = ProbingClassifier(tree, 10, weighting="costing", n_samples=1, random_state=1).fit(X, y)
@@ -92,28 +75,7 @@ def test_costing_draws_different_rows_for_each_sample():
     assert len(set(samples)) == 4
 
 
-@pytest.mark.slow
-def test_costing_has_less_variance_than_one_rejection_sample():
-    X, y = noisy(400)
-    test, _ = noisy(400, seed=1)
-
-    def spread(**parameters):
-        estimates = [
-            ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5), 9, random_state=seed, **parameters)
-            .fit(X, y).predict_proba(test)[:, 1]
-            for seed in range(6)
-        ]  # fmt: skip
-        return np.std(estimates, axis=0).mean()
-
-    assert spread(weighting="costing", n_samples=9) < 0.7 * spread(weighting="rejection")
-
-
 @pytest.mark.parametrize(("votes", "expected"), [((1, 1, 0), "yes"), ((1, 0, 0), "no"), ((1, 0), "no"), ((1,), "yes")])
 def test_only_a_majority_predicts_the_positive_class(votes, expected):
     members = [Constant(vote).fit(X, np.where(Y, "yes", "no")) for vote in votes]
     assert MajorityVote(members, np.array(["no", "yes"])).predict(X[:1]).tolist() == [expected]
-
-
-def test_learner_without_information_predicts_near_half():
-    fitted = ProbingClassifier(LogisticRegression(), 5, weighting="weight").fit(np.zeros((60, 1)), Y)
-    assert fitted.predict_proba(np.zeros((1, 1)))[0, 1] == pytest.approx(0.5, abs=0.31)

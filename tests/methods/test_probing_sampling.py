@@ -11,15 +11,10 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
+from tests.methods.calibrating import noisy_rows
 from tests.stubs import Constant, Unweighted
 
 SEEDS = 300
-
-
-def noisy_problem(n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
 
 
 def probed_trees(**parameters):
@@ -52,38 +47,11 @@ def test_acceptance_frequency_is_weight_over_largest_weight(total_weight):
             assert abs(frequency.mean() - chance) <= 4 * deviation / np.sqrt(30)
 
 
-def test_rows_are_accepted_independently():
-    X, y = np.arange(60.0)[:, None], np.array([0, 1] * 30)
-    sizes = [
-        len(ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=seed)
-            .fit(X, y).estimators_[0].X_)
-        for seed in range(SEEDS)
-    ]  # fmt: skip
-    # 30 + Binomial(30, 1/3) has the variance 20/3; its estimate from 300 draws has a standard error of 8 %.
-    assert np.var(sizes) == pytest.approx(20 / 3, rel=0.35)
-
-
-@pytest.mark.slow
-def test_sample_of_one_class_gives_a_constant_classifier():
-    # One row of 12 is positive. At p = .6 .7 .8 .9 it is accepted with probability (1-p)/p. Without it, the constant
-    # classifier votes 0. All other votes are 1, from the stub or from the constant classifier.
-    X, y = np.zeros((12, 1)), np.array([1] + [0] * 11)
-    votes = [
-        ProbingClassifier(Unweighted(), n_probes=9, discretisation="uniform", random_state=seed)
-        .fit(X, y)
-        .votes(X[:1])[0]
-        for seed in range(SEEDS)
-    ]
-    chances = np.array([4 / 6, 3 / 7, 2 / 8, 1 / 9])
-    deviation = np.sqrt((chances * (1 - chances)).sum() / SEEDS)
-    assert abs(np.mean(votes) - (5 + chances.sum())) < 4 * deviation
-
-
 @pytest.mark.parametrize(
     "learner", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC()), SVC(kernel="linear")]
 )
 def test_auto_uses_weights_for_linear_classifiers(learner):
-    X, y = noisy_problem()
+    X, y = noisy_rows()
     of_weights, of_auto = (
         ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y).predict_proba(X)
         for weighting in ("weight", "auto")
@@ -93,7 +61,7 @@ def test_auto_uses_weights_for_linear_classifiers(learner):
 
 @pytest.mark.parametrize("learner", [Constant(1), Unweighted(), DecisionTreeClassifier()])
 def test_auto_uses_samples_for_other_classifiers(learner):
-    X, y = noisy_problem()
+    X, y = noisy_rows()
     of_samples, of_auto = (
         ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y)
         for weighting in ("rejection", "auto")
@@ -102,31 +70,9 @@ def test_auto_uses_samples_for_other_classifiers(learner):
     np.testing.assert_array_equal(of_samples.predict_proba(X), of_auto.predict_proba(X))
 
 
-def test_rejection_can_be_chosen_for_a_weighted_learner():
-    X, y = noisy_problem()
-    tree = DecisionTreeClassifier()
-    probing = ProbingClassifier(tree, n_probes=3, weighting="rejection", discretisation="uniform", random_state=0).fit(
-        X, y
-    )
-    rows_seen = [learner.tree_.n_node_samples[0] for learner in probing.estimators_]
-    assert rows_seen[0] < 120
-    assert rows_seen[1] == 120
-    assert rows_seen[2] < 120
-
-
-@pytest.mark.parametrize("weighting", ["rejection", "weight"])
-def test_random_state_determines_the_votes(weighting):
-    X, y = noisy_problem()
-    first, again, other = (
-        probed_trees(weighting=weighting, random_state=seed).fit(X, y).votes(X) for seed in (5, 5, 6)
-    )
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 @pytest.mark.parametrize("weighting", ["rejection", "weight"])
 def test_classifier_of_a_threshold_does_not_depend_on_n_probes(weighting):
-    X, y = noisy_problem()
+    X, y = noisy_rows()
     few = probed_trees(n_probes=10, weighting=weighting).fit(X, y)
     many = probed_trees(n_probes=30, weighting=weighting).fit(X, y)
     of_threshold = dict(zip(many.thresholds_, many.estimators_, strict=True))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -54,27 +52,6 @@ def test_all_stages_use_every_probe_once():
     assert Counting.calls == 20
 
 
-def test_order_has_the_sequence_of_fitted_probes():
-    smaller, larger = fitted(DecisionTreeClassifier(), 6), fitted(DecisionTreeClassifier(), 14)
-    assert larger.order_.dtype.kind == "i" and sorted(larger.order_) == list(range(14))
-    assert larger.thresholds_[larger.order_[0]] == pytest.approx(0.5)
-    first_six = larger.thresholds_[larger.order_][:6]
-    assert first_six.tolist() == smaller.thresholds_[smaller.order_].tolist()
-
-
-def test_stages_do_not_depend_on_the_number_of_processes():
-    one, two = (fitted(DecisionTreeClassifier(), 12, n_jobs=n) for n in (None, 2))
-    assert one.order_.tolist() == two.order_.tolist()
-    for a, b in zip(one.staged_predict_proba(X[TEST]), two.staged_predict_proba(X[TEST]), strict=True):
-        assert np.array_equal(a, b)
-
-
-def test_frames_and_text_labels_have_stages():
-    frame, names = pd.DataFrame(X), np.array(["no", "yes"])[Y]
-    method = ProbingClassifier(DecisionTreeClassifier(), 4, weighting="rejection", random_state=5).fit(frame, names)
-    assert np.array_equal(list(method.staged_predict_proba(frame))[-1], method.predict_proba(frame))
-
-
 def test_uniform_thresholds_have_no_stages():
     method = fitted(DecisionTreeClassifier(), 4, discretisation="uniform")
     assert not hasattr(method, "staged_predict_proba")
@@ -84,8 +61,3 @@ def test_uniform_thresholds_have_no_stages():
         "a grid has other thresholds for each number of probes, so there are no stages"
     )
     assert method.order_.tolist() == [0, 1, 2, 3]
-
-
-def test_unfitted_method_has_no_stages():
-    with pytest.raises(NotFittedError):
-        next(ProbingClassifier(DecisionTreeClassifier()).staged_predict_proba(X))

@@ -8,19 +8,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
 
 from probcal import (
     DirichletCalibrator,
     MatrixScalingCalibrator,
     TemperatureCalibrator,
-    TemperatureClassifier,
     VectorScalingCalibrator,
 )
 from probcal.methods.calibrators import _softmax
-from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -86,16 +81,6 @@ def test_temperature_agrees_with_scikit_learn():
     np.testing.assert_allclose(TemperatureCalibrator().fit(P, y).predict_proba(P), expected, rtol=0, atol=1e-6)
 
 
-def test_one_temperature_divides_cross_validated_scores():
-    X, y = blobs(300, 3)
-    cv, learner = StratifiedKFold(5), LogisticRegression(C=0.01)
-    blind = cross_val_predict(learner, X, y, cv=cv, method="predict_log_proba")
-    (log_t,) = least(lambda x: cooled(blind, y, x[0]), 1)
-    expected = softmax(learner.fit(X, y).predict_log_proba(X) / np.exp(log_t), axis=1)
-    found = TemperatureClassifier(learner, cv=cv, ensemble=False).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(found, at_least(expected, 1 / 600), rtol=0, atol=1e-6)
-
-
 def test_bound_for_probability_0_depends_on_certain_errors():
     n = 200
     rare = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.4, 0.6]], n // 4, axis=0)
@@ -113,19 +98,6 @@ def test_temperature_scaling_predicts_no_probability_of_0(seed):
     y = np.append([0, 1], random.integers(0, 2, 28))
     found = TemperatureCalibrator().fit(p, y).predict_proba([0, 0.5, 1])
     assert found.min() >= 1 / 60 / (1 + 1 / 60) - 1e-12
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_vector_scaling_without_penalty_minimises_the_loss(n_classes):
-    P, y = wrong_probabilities(n_classes=n_classes)
-
-    def logits(x):
-        return np.log(P) * x[:n_classes] + np.append(0, x[n_classes:])
-
-    found = least(lambda x: cross_entropy(P, y, logits(x)), 2 * n_classes - 1)
-    fitted = VectorScalingCalibrator(penalty="none").fit(P, y)
-    assert np.count_nonzero(fitted.matrix_) == n_classes
-    np.testing.assert_allclose(fitted.predict_proba(P), softmax(logits(found), axis=1), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("calibrator", [MatrixScalingCalibrator, DirichletCalibrator])
@@ -175,32 +147,6 @@ def test_separated_classes_give_a_finite_map(calibrator, penalty):
     assert p.argmax(axis=1).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1], [5.0, 7.0, 9.0], ["a", "b", "c"]], ids=str)
-def test_names_of_classes_change_no_prediction(names):
-    # scikit-learn's temperature reads the labels 1, 2, 3 as positions
-    X, y = blobs(200, 3)
-    names = np.array(names)
-    named, plain = (TemperatureClassifier(GaussianNB(), random_state=0).fit(X, labels) for labels in (names[y], y))
-    np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))
-    assert named.classes_.tolist() == names.tolist()
-    assert named.predict(X).tolist() == names[plain.predict(X)].tolist()
-
-
-def test_temperature_scaling_does_not_change_the_predicted_class():
-    P, y = wrong_probabilities()
-    assert (TemperatureCalibrator().fit(P, y).predict_proba(P).argmax(axis=1) == P.argmax(axis=1)).all()
-
-
-def test_pipeline_passes_weights_to_its_last_step():
-    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
-    weight = np.where(y == 1, 10, 1)
-    alone, piped = (
-        TemperatureClassifier(learner, random_state=0).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
-        for learner in (LogisticRegression(), make_pipeline("passthrough", LogisticRegression()))
-    )
-    np.testing.assert_allclose(piped, alone)
-
-
 @pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])
 def test_constant_predictions_change_the_intercept_only(calibrator):
     fitted = calibrator().fit(np.full(1000, 0.2), [0] * 300 + [1] * 700)
@@ -226,15 +172,3 @@ def test_newtons_method_and_l_bfgs_find_the_same_optimum(form, penalty, monkeypa
         matrix, intercept = _softmax.fit_affine(np.log(P.T), y, targets, weights, form, penalty)
         found.append(softmax(np.log(P) @ matrix.T + intercept, axis=1))
     np.testing.assert_allclose(*found, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "calibrator", [TemperatureCalibrator, VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator]
-)
-def test_start_from_few_rows_changes_no_optimum(calibrator, monkeypatch):
-    P, y = wrong_probabilities(3000)
-    found = []
-    for enough in (2, np.inf):
-        monkeypatch.setattr(_softmax, "_ENOUGH", enough)
-        found.append(calibrator().fit(P, y).predict_proba(P))
-    np.testing.assert_allclose(*found, rtol=0, atol=1e-9)

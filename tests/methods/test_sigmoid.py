@@ -11,17 +11,13 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from probcal import SigmoidClassifier
-from probcal.learners import KernelNaiveBayes
 from probcal.methods.calibrators.sigmoid import fit_sigmoid
-from tests.methods.calibrating import Given, OnlyProbabilities, blobs, noisy
+from tests.methods.calibrating import Given, OnlyProbabilities, blobs, noisy, platt_targets
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -29,11 +25,6 @@ pytestmark = pytest.mark.filterwarnings("error")
 def sigmoid_of(scores, y, new=None):
     slope, intercept = fit_sigmoid(np.asarray(scores, dtype=float), np.asarray(y, dtype=bool))
     return expit(-(slope * np.asarray(scores if new is None else new, dtype=float) + intercept))
-
-
-def targets(y):
-    y = np.asarray(y, dtype=bool)
-    return np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
 
 
 @pytest.mark.parametrize("n", [3, 10, 100, 3000])
@@ -47,49 +38,11 @@ def test_sigmoid_agrees_with_scikit_learn(n, spread, steepness):
     np.testing.assert_allclose(sigmoid_of(scores, y), expected, rtol=0, atol=1e-6)
 
 
-def test_calibrated_svm_agrees_with_calibrated_classifier_cv():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
-    y = np.where(rng.random(300) < expit(2 * X[:, 0] - X[:, 1]), "yes", "no")
-    svm = LinearSVC(loss="hinge", random_state=0, max_iter=100_000)
-    ours = SigmoidClassifier(svm, calibration="train").fit(X, y).predict_proba(X)
-    peer = CalibratedClassifierCV(FrozenEstimator(svm.fit(X, y)), method="sigmoid").fit(X, y)
-    np.testing.assert_allclose(ours, peer.predict_proba(X), rtol=0, atol=1e-6)
-
-
-def test_sigmoid_of_two_scores_gives_the_mean_targets():
-    # 3 of 4 are positive at score 1, 1 of 3 at score 0; targets 5/6 and 1/5; two parameters fit both means,
-    # (3 * 5/6 + 1/5) / 4 = .675 and (5/6 + 2 * 1/5) / 3 = .4111
-    scores, y = [1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0]
-    assert sigmoid_of(scores, y, [1, 0]) == pytest.approx([2.7 / 4, (5 / 6 + 0.4) / 3], abs=1e-9)
-
-
-@pytest.mark.parametrize("gap", [1e-6, 1, 1e6])
-def test_separable_classes_of_two_scores_get_platts_targets(gap):
-    # all scores of a class are equal, so each target is fitted exactly: 1/(3 + 2) and (2 + 1)/(2 + 2)
-    assert sigmoid_of([0, 0, 0, gap, gap], [0, 0, 0, 1, 1], [0, gap]) == pytest.approx([1 / 5, 3 / 4], abs=1e-9)
-
-
-def test_separable_classes_have_a_finite_sigmoid():
-    scores = np.append(-1 - np.arange(50.0), 1 + np.arange(50.0))
-    slope, intercept = fit_sigmoid(scores, scores > 0)
-    assert math.isfinite(slope)
-    assert math.isfinite(intercept)
-    p = sigmoid_of(scores, scores > 0)
-    assert np.all((p > 0) & (p < 1) & ((p > 0.5) == (scores > 0)))
-
-
 @pytest.mark.parametrize("constant", [0.0, 3.0, -1e9, 1e300])
 def test_constant_scores_get_the_mean_target(constant):
     # 2 of 5 positive: targets 3/4 and 1/5, mean (2 * 3/4 + 3 * 1/5) / 5 = .42
     assert fit_sigmoid(np.full(5, constant), np.array([1, 0, 0, 1, 0], dtype=bool))[0] == 0
     assert sigmoid_of([constant] * 5, [1, 0, 0, 1, 0]) == pytest.approx([0.42] * 5, abs=1e-12)
-
-
-def test_scores_of_700_agree_with_hand_calculation():
-    scores, y = [-700, -700, -700, 700, 700], [0, 0, 1, 1, 1]
-    # targets 4/5 and 1/4: at -700 (4/5 + 2 * 1/4) / 3, at 700 4/5
-    assert sigmoid_of(scores, y, [-700, 700]) == pytest.approx([1.3 / 3, 0.8], abs=1e-9)
 
 
 scaled = st.tuples(st.integers(4, 60), st.integers(0, 10_000))
@@ -109,7 +62,7 @@ def test_scaling_and_shifting_the_scores_changes_no_probability(problem, scale, 
 def test_gradient_of_the_loss_is_zero(problem, steepness):
     scores, y = noisy(*problem, steepness=steepness)
     y[:2] = [False, True]
-    residual = targets(y) - sigmoid_of(scores, y)
+    residual = platt_targets(y) - sigmoid_of(scores, y)
     # the loss is convex, so it is smallest where the gradient is 0
     assert abs(residual.mean()) < 1e-9
     assert abs((residual * scores).mean()) < 1e-9
@@ -120,23 +73,9 @@ def test_outlying_score_does_not_prevent_convergence(outlier):
     # the lowest of 30 scores and the outlier are positive
     scores = np.append(np.arange(30.0), outlier)
     y = np.isin(scores, [0, outlier])
-    residual = targets(y) - sigmoid_of(scores, y)
+    residual = platt_targets(y) - sigmoid_of(scores, y)
     assert abs(residual.mean()) < 1e-9
     assert abs((residual * scores).mean()) < 1e-9 * outlier
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(scaled)
-def test_swapped_classes_give_the_complement(problem):
-    scores, y = noisy(*problem)
-    y[:2] = [False, True]
-    np.testing.assert_allclose(sigmoid_of(-scores, ~y), 1 - sigmoid_of(scores, y), rtol=0, atol=1e-9)
-
-
-def test_probability_rises_with_the_score():
-    scores, y = noisy()
-    p = sigmoid_of(scores, y, np.linspace(-5, 5, 200))
-    assert np.all(np.diff(p) > 0)
 
 
 def test_auto_uses_the_decision_function_if_available():
@@ -176,16 +115,6 @@ def test_each_kind_of_score_can_be_chosen():
         np.testing.assert_allclose(found.predict_proba(X)[:, 1], sigmoid_of(expected, y), atol=1e-9)
 
 
-def test_log_odds_of_logistic_regression_equal_its_decision_function():
-    X, y = noisy()
-    X = X[:, None]
-    by_kind = [
-        SigmoidClassifier(LogisticRegression(), scores=kind, calibration="train").fit(X, y).predict_proba(X)
-        for kind in ("decision_function", "log_odds")
-    ]
-    np.testing.assert_allclose(*by_kind, atol=1e-9)
-
-
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_log_odds_near_0_and_1_lose_no_digits(sign):
     # one column holds e^-600, and the other holds its complement, rounded to 1
@@ -207,53 +136,6 @@ def test_probabilities_0_and_1_have_log_odds_of_708():
     np.testing.assert_allclose(found, sigmoid_of([-edge] * 3 + [edge] * 2 + [0], y), atol=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes()])
-@pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
-def test_naive_bayes_on_repeated_columns_has_a_finite_sigmoid(learner, scores):
-    z, y = noisy(200)
-    X = np.repeat(z[:, None], 300, axis=1)
-    p = SigmoidClassifier(learner, scores=scores, random_state=0).fit(X, y).predict_proba(X)
-    assert np.all(np.isfinite(p) & (p > 0) & (p < 1))
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_nonfinite_scores_are_rejected(bad):
-    X = np.array([[0.0], [1.0], [bad]])
-    with pytest.raises(ValueError, match="finite scores"):
-        SigmoidClassifier(Given(), calibration="train").fit(X, [0, 1, 1])
-
-
-def test_predictions_are_clipped_only_on_request():
-    scores, y = noisy()
-    plain, clipped = (
-        SigmoidClassifier(Given(), clip=clip, calibration="train")
-        .fit(scores[:, None], y)
-        .predict_proba(scores[:, None])[:, 1]
-        for clip in ((0, 1), (0.3, 0.9))
-    )
-    a, b = fit_sigmoid(scores, y)
-    assert plain == pytest.approx(expit(-(a * scores + b)), abs=1e-15)
-    assert plain.min() < 0.3 and plain.max() > 0.9
-    assert clipped.tolist() == plain.clip(0.3, 0.9).tolist()
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(scaled, st.integers(0, 1000))
-def test_weighted_rows_equal_repeated_rows(problem, seed):
-    scores, y = noisy(*problem)
-    y[:2] = [False, True]
-    weights = np.random.default_rng(seed).integers(1, 4, size=len(y))
-    weighted = fit_sigmoid(scores, y, weights.astype(float))
-    assert weighted == pytest.approx(fit_sigmoid(np.repeat(scores, weights), np.repeat(y, weights)), rel=1e-9, abs=1e-9)
-
-
-def test_targets_count_weights():
-    # weights 3 and 1 of one score: n1 = 3, n0 = 1, targets 4/5 and 1/3, and (3 * 4/5 + 1/3) / 4 = .68333
-    slope, intercept = fit_sigmoid(np.zeros(2), np.array([True, False]), np.array([3.0, 1.0]))
-    assert (slope, expit(-intercept)) == (0, pytest.approx((3 * 4 / 5 + 1 / 3) / 4, abs=1e-12))
-
-
 @pytest.mark.parametrize("ensemble", [True, False])
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_cross_validated_sigmoids_agree_with_calibrated_classifier_cv(n_classes, ensemble):
@@ -273,14 +155,6 @@ def test_several_classes_have_one_slope_and_intercept_each():
     assert list(zip(fitted.slope_, fitted.intercept_, strict=True)) == pairs
     raw = np.column_stack([expit(-(a * scores[:, k] + b)) for k, (a, b) in enumerate(pairs)])
     np.testing.assert_allclose(fitted.predict_proba(X), raw / raw.sum(axis=1, keepdims=True), atol=1e-14)
-
-
-def test_log_odds_of_a_class_are_against_the_rest():
-    X, y = blobs(300, 3)
-    fitted = SigmoidClassifier(GaussianNB(), scores="log_odds", calibration="train").fit(X, y)
-    p = fitted.estimator_.predict_proba(X)
-    pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
-    np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -41,22 +38,6 @@ def test_curves_of_a_linear_learner_have_score_zero():
         assert np.abs(score).max() < 1e-6 * np.abs(learner.coef_[0] * sides).sum()
 
 
-def test_curves_of_logistic_regression_are_near_the_true_curves():
-    # the log-odds of the toy are x + 2 y
-    for line in swept(LOGISTIC).curves(TOY.X[TEST])["iso_probability"]:
-        along = np.linspace(0.4, 0.6, 3)
-        x, y = (line[k][0] + along * (line[k][1] - line[k][0]) for k in "xy")
-        assert x + 2 * y == pytest.approx(np.full(3, logit(line["level"])), abs=0.5)
-
-
-@pytest.mark.slow
-def test_arrays_and_frames_give_the_same_curves():
-    of_frame = swept(LOGISTIC, FEW).curves(TOY.X[TEST])
-    X = TOY.X.to_numpy()
-    of_array = WeightSweepClassifier(LOGISTIC, random_state=0).fit(X[FEW], TOY.y[FEW]).curves(X[TEST])
-    assert of_frame == of_array
-
-
 def test_scores_are_sorted_with_the_predictions_of_their_rows():
     fitted = swept(LOGISTIC)
     [line] = fitted.curves(TOY.X[TEST])["scores"]
@@ -87,11 +68,6 @@ def test_curves_have_at_most_500_training_rows_per_class():
     assert set(zip(of_1["x"], of_1["y"], strict=True)) <= positive
 
 
-@pytest.mark.slow
-def test_curves_can_be_stored_as_json(curves_of_a_tree):
-    assert json.loads(json.dumps(curves_of_a_tree)) == curves_of_a_tree
-
-
 def test_curves_need_two_columns_and_two_classes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
@@ -117,32 +93,6 @@ def test_sweep_over_support_vectors_uses_only_their_rows():
         assert weights.sum() == pytest.approx(len(kept))
 
 
-def test_support_vectors_alone_give_the_same_surface_at_half():
-    first = SVM.fit(TOY.X[FEW], TOY.y[FEW])
-    fitted = swept(SVM, FEW, [0.5], rows="support_vectors")
-    alone = fitted.estimators_[0]
-    assert alone.coef_[0] == pytest.approx(first.coef_[0], rel=5e-3)
-    assert alone.intercept_ == pytest.approx(first.intercept_, abs=5e-3)
-
-
-def test_overlapping_support_vectors_have_a_surface_only_at_half():
-    first = SVM.fit(TOY.X[TRAIN], TOY.y[TRAIN])
-    kept = TOY.X[TRAIN].iloc[np.sort(first.support_)], TOY.y[TRAIN][np.sort(first.support_)]
-    n, inside = len(kept[1]), np.sum(np.abs(first.dual_coef_) < 1 - 1e-6)
-    hinge = np.maximum(0, 1 - np.where(kept[1] == 1, 1, -1) * first.decision_function(kept[0])).sum()
-    square = first.coef_[0] @ first.coef_[0]
-    # predicting one class for all rows costs n: the bound of probcal.methods.weight_sweep
-    assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
-    answers = swept(SVM, rows="support_vectors").threshold_models_[0].predicted_labels(TOY.X[TEST]).mean(axis=0)
-    assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)
-
-
-def test_drawn_training_rows_are_the_support_vectors():
-    n = len(SVM.fit(TOY.X[FEW], TOY.y[FEW]).support_)
-    drawn = swept(SVM, FEW, [0.5], rows="support_vectors").curves(TOY.X[TEST])["training_rows"]
-    assert sum(len(line["x"]) for line in drawn) == n < 300
-
-
 def test_rows_of_zero_weight_are_not_support_vectors():
     X, y = TOY.X[FEW].to_numpy(), TOY.y[FEW]
     sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", random_state=0)
@@ -154,13 +104,6 @@ def test_rows_of_zero_weight_are_not_support_vectors():
 def test_learner_without_support_vectors_is_rejected(learner):
     with pytest.raises(ValueError, match="has no support_"):
         swept(learner, FEW, rows="support_vectors")
-
-
-def test_sweep_over_support_vectors_works_for_several_classes():
-    y = (TOY.y + (TOY.X["x2"] > 1)).to_numpy()[FEW]
-    for multiclass in ("rest", "pairs"):
-        sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", multiclass=multiclass)
-        assert sweep.fit(TOY.X[FEW], y).predict_proba(TOY.X[TEST]).shape == (2000, 3)
 
 
 def test_support_vectors_of_a_pipeline_come_from_its_last_step():

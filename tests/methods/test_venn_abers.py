@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from probcal import VennAbersCalibrator, VennAbersClassifier
 from probcal.methods.calibrators import venn_abers
 from probcal.methods.calibrators.venn_abers import _compiled, _sweep
-from tests.methods.calibrating import Given, blobs, noisy
+from tests.methods.calibrating import blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -56,16 +56,6 @@ def test_interval_agrees_with_hand_calculation():
     assert fitted.predict_proba([2.5])[0] == pytest.approx([1 / 3, 2 / 3])
 
 
-def test_probability_is_the_minimax_of_the_interval():
-    scores, y = noisy()
-    fitted = predictor(scores, y)
-    asked = np.linspace(-4, 4, 99)
-    p0, p1 = fitted.predict_interval(asked).T
-    p = fitted.predict_proba(asked)[:, 1]
-    np.testing.assert_allclose(p, p1 / (1 - p0 + p1), atol=1e-15)
-    assert ((p0 <= p) & (p <= p1) & (p > 0) & (p < 1)).all()
-
-
 @pytest.mark.parametrize("n_folds", [2, 3])
 def test_folds_are_merged_by_geometric_means(n_folds):
     X, y = blobs(120, 2)
@@ -84,17 +74,6 @@ def test_folds_are_merged_by_geometric_means(n_folds):
     p = fitted.predict_proba(asked)[:, 1]
     assert ((ends[:, 0] - 1e-12 <= p) & (p <= ends[:, 1] + 1e-12)).all()
     assert len(fitted.estimators_) == n_folds
-
-
-@pytest.mark.parametrize("calibration", ["cross_val", "holdout", "train", "prefit"])
-def test_all_rows_calibrate_a_fitted_learner(calibration):
-    X, y = blobs(100, 2)
-    learner = FrozenEstimator(GaussianNB().fit(X, y))
-    fitted = VennAbersClassifier(learner, calibration=calibration).fit(X, y)
-    assert len(fitted.estimators_) == 1
-    log = learner.predict_log_proba(X)
-    scores = log[:, 1] - log[:, 0]
-    np.testing.assert_allclose(fitted.predict_interval(X), by_brute_force(scores, y, scores), atol=1e-9)
 
 
 @pytest.mark.filterwarnings("default")
@@ -118,16 +97,6 @@ def test_compiled_and_plain_sweep_agree(n, decimals):
     y[:2] = [False, True]
     width, rise = np.ones(n), y[np.argsort(np.round(scores, decimals), kind="stable")].astype(float)
     assert _compiled()(width, rise).tolist() == _sweep(width, rise).tolist()
-
-
-@pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
-def test_only_the_order_of_scores_matters(scores):
-    X, y = blobs(200, 2)
-    one, other = (
-        VennAbersClassifier(LogisticRegression(), scores=kind, random_state=0).fit(X, y).predict_interval(X)
-        for kind in ("decision_function", scores)
-    )
-    np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def test_scores_that_agree_to_ten_digits_are_equal():
@@ -160,35 +129,11 @@ def test_class_predictors_are_divided_by_their_sum():
         fitted.predict_interval(X)
 
 
-def test_integer_weights_equal_repeated_rows():
-    X, y = blobs(60, 2)
-    method = VennAbersClassifier(FrozenEstimator(GaussianNB().fit(X, y)))
-    weights = np.arange(60) % 3
-    times = np.repeat(np.arange(60), weights)
-    weighted = method.fit(X, y, weights, frequency_weights=True).predict_interval(X)
-    repeated = method.fit(X[times], y[times]).predict_interval(X)
-    np.testing.assert_allclose(weighted, repeated, atol=1e-12)
-
-
 def test_calibration_rows_without_weight_are_rejected():
     X, y = blobs(60, 2)
     cv = [(np.arange(0, 60, 2), np.arange(1, 60, 2))]
     with pytest.raises(ValueError, match="fold 1 of 1 has no rows of positive weight to calibrate on"):
         VennAbersClassifier(GaussianNB(), cv=cv).fit(X, y, (np.arange(60) + 1) % 2)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_nonfinite_scores_are_rejected(bad):
-    scores = np.arange(40.0)[:, None]
-    scores[20:] = bad
-    with pytest.raises(ValueError, match="finite scores"):
-        VennAbersClassifier(Given(), random_state=0).fit(scores, np.arange(40) % 2)
-
-
-@pytest.mark.parametrize("bad", [{"calibration": "inductive"}, {"scores": "raw"}, {"cv": 1}, {"holdout_size": 0}])
-def test_invalid_parameters_are_rejected(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
 
 
 def test_huge_scores_get_the_outermost_probability():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -35,78 +34,6 @@ def weighted_sweep(*args, **options):
 def interval(pattern, answer):
     levels = np.arange(1, 10) / 10
     return weighted_sweep(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
-
-
-def test_interval_of_a_perfect_learner_contains_the_posterior():
-    fitted = weighted_sweep(Perfect()).fit(X, Y)
-    low, high = fitted.predict_interval(X).T
-    assert np.array_equal(fitted.thresholds_, np.arange(1, 20) / 20)
-    assert ((low <= X[:, 0]) & (X[:, 0] <= high)).all()
-    assert np.allclose(fitted.predict_proba(X)[:, 1], (low + high) / 2)
-
-
-def test_weights_sum_to_the_row_count_at_every_level():
-    fitted = weighted_sweep(Perfect()).fit(X, Y)
-    assert [one.weights_.sum() for one in fitted.estimators_] == pytest.approx([40] * 19)
-
-
-def test_bayes_rule_holds_for_gaussians_of_equal_variance():
-    # means 0 and 1, variance 1, 300 : 700 rows: D(1|x) = 1 / (1 + (3/7) exp(1/2 - x)), the corrected equation 5
-    rng = np.random.default_rng(0)
-    x = np.concatenate([rng.normal(0, 1, 30_000), rng.normal(1, 1, 70_000)])[:, None]
-    y = np.repeat([0, 1], [30_000, 70_000])
-    fitted = WeightSweepClassifier(LogisticRegression(C=1e8)).fit(x, y)
-    points = np.linspace(-1.5, 2.5, 9)[:, None]
-    truth = 1 / (1 + 3 / 7 * np.exp(0.5 - points[:, 0]))
-    assert np.abs(fitted.predict_proba(points)[:, 1] - truth).max() < 0.025 + 0.015
-
-
-class KnownDensities(Stub):
-    """Predict the likelier of N(0, 1) and N(1, 1/4), with the class shares given by the weights."""
-
-    def fit(self, X, y, sample_weight):
-        self.classes_ = np.unique(y)
-        self.shares_ = np.array([sample_weight[y == label].sum() for label in self.classes_]) / len(y)
-        return self
-
-    def answer(self, x):
-        return norm.pdf(x, 1, 0.5) * self.shares_[1] > norm.pdf(x, 0, 1) * self.shares_[0]
-
-
-SHARES = np.array([0.3, 0.7])
-POINTS = np.linspace(-3, 4, 141)[:, None]
-
-
-def known_densities():
-    y = np.repeat([0, 1], [30, 70])
-    return weighted_sweep(KnownDensities()).fit(np.zeros((100, 1)), y)
-
-
-def test_interval_for_known_densities_contains_the_posterior():
-    of = norm.pdf(POINTS[:, 0], 1, 0.5) * SHARES[1]
-    truth = of / (of + norm.pdf(POINTS[:, 0], 0, 1) * SHARES[0])
-    fitted = known_densities()
-    low, high = fitted.predict_interval(POINTS).T
-    assert ((low <= truth) & (truth <= high)).all()
-    assert np.abs(fitted.predict_proba(POINTS)[:, 1] - truth).max() <= 0.025
-    # the printed equation 5 gives the posterior of the other class, which is not in the interval
-    assert not ((low <= 1 - truth) & (1 - truth <= high)).all()
-
-
-def test_printed_equation_5_gives_the_other_class():
-    new_minus, new_plus = SHARES  # shares in the data; P(-) and P(+) are the shares with weights
-    fitted = known_densities()
-    for level, learner in zip(fitted.thresholds_, fitted.estimators_, strict=True):
-        minus, plus = learner.shares_
-        odds = minus * new_plus / (plus * new_minus)  # equation 3
-        assert odds / (1 + odds) == pytest.approx(level)
-        assert 1 / (1 + odds) == pytest.approx(1 - level)  # equation 5
-
-
-def test_learner_without_scores_is_accepted():
-    learner = Perfect()
-    assert not any(hasattr(learner, scores) for scores in ("predict_proba", "decision_function", "predict_log_proba"))
-    assert weighted_sweep(learner, [0.5]).fit(X, Y).predict_proba(X)[0].tolist() == [0.75, 0.25]
 
 
 def test_row_weights_multiply_level_weights_without_changing_the_sum():
@@ -143,13 +70,6 @@ def test_isotonic_rule_preserves_the_vote_count():
     # sorting changes 0, 0, 1 to 1, 0, 0, which are two changes; 0, 0, 0 would be one change
     fitted = weighted_sweep(Answers((0, 0, 1)), [0.1, 0.2, 0.3]).fit(X, Y)
     assert fitted.predict_interval(X[:1])[0].tolist() == [0.1, 0.2]
-
-
-def test_rows_between_coarse_levels_get_the_midpoint():
-    fitted = weighted_sweep(Perfect(), [0.1, 0.9]).fit(X, Y)
-    between = (X[:, 0] > 0.11) & (X[:, 0] < 0.89)
-    assert np.array_equal(np.unique(fitted.predict_proba(X[between])), [0.5])
-    assert not fitted.predict(X[between]).any()
 
 
 @pytest.mark.parametrize("answer", ["isotonic", "bounds", "first_crossing"])

@@ -7,7 +7,6 @@ import pytest
 import sklearn
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -26,7 +25,6 @@ from probcal import (
 from probcal.methods._fitting import fit_weighted, takes_weights
 from probcal.methods.direct import DirectClassifier
 from probcal.methods.probing import importance_weights
-from tests.stubs import Constant
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 DETERMINISTIC = [
@@ -50,42 +48,10 @@ def noisy(n=150, seed=0):
     return X, y, rng.integers(0, 4, n)
 
 
-@pytest.mark.parametrize("method", DETERMINISTIC, ids=str)
-def test_row_of_frequency_weight_k_counts_as_k_rows(method):
-    X, y, weight = noisy()
-    weighted = method.fit(X, y, weight, frequency_weights=True).predict_proba(X)
-    repeated = method.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
-    assert np.allclose(weighted, repeated, atol=1e-9)
-
-
-@pytest.mark.parametrize("method", [*DETERMINISTIC, *DRAWING], ids=str)
-def test_zero_weights_of_positive_rows_lower_predictions(method):
-    X, y, _ = noisy()
-    weight = np.ones(150)
-    weight[y == 1] *= X[y == 1, 1] > 0
-    lower, even = (method.fit(X, y, given).predict_proba(X)[:, 1].mean() for given in (weight, np.ones(150)))
-    assert lower < even - 0.05
-
-
-@pytest.mark.parametrize("method", [*DETERMINISTIC, DRAWING[0], DRAWING[1], DRAWING[3]], ids=str)
-def test_weights_of_one_change_nothing(method):
-    X, y, _ = noisy()
-    assert np.array_equal(method.fit(X, y, np.ones(150)).predict_proba(X), method.fit(X, y).predict_proba(X))
-
-
 def test_total_weight_n_is_the_sum_of_row_weights():
     weights = importance_weights(np.array([True, False, False]), 0.2, "n", np.array([2.0, 1.0, 3.0]))
     # 4 * 2, 1, 3 sum to 12: scaled to 2 + 1 + 3 = 6
     assert weights.tolist() == [4, 0.5, 1.5]
-
-
-def test_weights_do_not_matter_if_one_interval_holds_all_rows():
-    # all votes are 1, so all rows lie in the last interval, with any weights
-    X, y, weight = noisy()
-    plain, weighted = (
-        ProbingClassifier(Constant(1), 6, weighting="weight").fit(X, y, given) for given in (None, weight)
-    )
-    assert np.array_equal(plain.thresholds_, weighted.thresholds_)
 
 
 @pytest.mark.parametrize(
@@ -174,13 +140,6 @@ class TestWithMetadataRouting:
         routed = pipeline.fit(X, y, sample_weight=weight).predict_proba(X)
         assert np.array_equal(routed, probing.fit(X, y, weight).predict_proba(X))
         assert not np.array_equal(routed, probing.fit(X, y).predict_proba(X))
-
-    def test_grid_search_over_a_method_passes_weights_on(self):
-        X, y, weight = noisy()
-        probing = ProbingClassifier(TREE, 9, weighting="weight").set_fit_request(sample_weight=True)
-        probing.set_score_request(sample_weight=True)
-        search = GridSearchCV(probing, {"n_probes": [3, 9]}, cv=2).fit(X, y, sample_weight=weight)
-        assert np.array_equal(search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X))
 
     @pytest.mark.parametrize("method", [DirectClassifier, SigmoidClassifier, IsotonicClassifier, VennAbersClassifier])
     def test_learner_gets_weights_only_if_requested(self, method):

@@ -19,7 +19,6 @@ from probcal.metrics import (
     means_over_labels,
 )
 from probcal.metrics.registry import metric_named
-from probcal.store.cell_result import CellResult
 
 OF_THE_TRUTH = ("l1", "l1_trivial", "frequency")
 ALONE = {
@@ -65,14 +64,6 @@ def test_one_class_leaves_only_auc_undefined(label):
     assert found == {name: metric(y, p) for name, metric in ALONE.items() if name != "auc"}
 
 
-def test_nan_and_infinite_metrics_are_stored_and_read_again():
-    result = CellResult("d", 0, "l", "m", "done", "r", 1.0, metrics=all_metrics([1, 1], [0.0, 0.5]))
-    kept = CellResult.from_json(result.to_json())
-    assert math.isnan(kept.metrics["auc"])
-    assert kept.metrics["cxe"] == math.inf
-    assert kept.metrics["rms"] == result.metrics["rms"]
-
-
 def test_all_metrics_with_true_p_returns_every_registered_metric():
     assert set(all_metrics([0, 1], [0.1, 0.9], true_p=[0.2, 0.7])) == set(METRICS)
     assert DEFAULT_METRICS == ("cxe", "rms", "auc", "c_emp")
@@ -93,10 +84,6 @@ def test_metrics_listing_names_every_metric_and_its_direction():
     assert all("is better" in line or line.endswith(ends) for line in lines)
 
 
-def test_metrics_of_true_probabilities_need_true_p():
-    assert not set(OF_THE_TRUTH) & set(all_metrics([0, 1], [0.1, 0.9]))
-
-
 def test_l1_is_reported_beside_l1_of_the_base_rate():
     found = all_metrics([0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5], true_p=[0.0, 0.5, 0.25, 0.75])
     # the base rate is 1/4; its distances from the true probabilities are 1/4, 1/4, 0 and 1/2
@@ -113,10 +100,6 @@ def test_metrics_of_several_labels_are_means_over_labels():
     assert set(means_over_labels(y, p)) == set(METRICS) - set(OF_THE_TRUTH)
 
 
-def test_names_in_all_exist_in_the_module():
-    assert all(hasattr(probcal.metrics, name) for name in probcal.metrics.__all__)
-
-
 def test_requested_metrics_are_computed_only_on_request():
     y, p, truth = [1, 0, 1, 0], [0.5, 0.1, 0.9, 0.6], [0.5, 0.1, 0.6, 0.2]
     assert not set(ASKED_METRICS) & set(all_metrics(y, p, true_p=truth))
@@ -126,17 +109,6 @@ def test_requested_metrics_are_computed_only_on_request():
     # the distances are 0, 0, .3 and .4
     assert found["l2"] == pytest.approx(math.sqrt((0.09 + 0.16) / 4), rel=1e-14)
     assert found["l_max"] == pytest.approx(0.4, rel=1e-14)
-
-
-def test_errors_counts_rows_on_the_wrong_side_of_half():
-    assert all_metrics([1, 0, 1], [0.9, 0.2, 0.8], also=["errors"])["errors"] == 0
-    assert all_metrics([0, 1, 1], [0.9, 0.2, 0.8], also=["errors"])["errors"] == 2
-    p = [[0.1, 0.9], [0.8, 0.2], [0.2, 0.8]]
-    assert all_metrics([1, 0, 1], p, also=["errors"])["errors"] == 0
-
-
-def test_l2_and_l_max_need_true_p():
-    assert not {"l2", "l_max"} & set(all_metrics([0, 1], [0.1, 0.9], also=ASKED_METRICS))
 
 
 def test_errors_of_several_classes_use_the_largest_prediction():

@@ -1,14 +1,13 @@
 """Test the bounds of |c - c_emp| against hand calculations and distributions with known c."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.metrics import asymptotic_calibration_bound, calibration_bound, empirical_calibration_error, rms_error
+from probcal.metrics import asymptotic_calibration_bound, calibration_bound, empirical_calibration_error
 from probcal.metrics.calibration import range_exceeds, range_quantile
 
 BOUNDS = pytest.mark.parametrize("bound", [calibration_bound, asymptotic_calibration_bound])
@@ -77,95 +76,13 @@ def test_invalid_rms_is_rejected(rms):
         asymptotic_calibration_bound(100, 0.05, rms)
 
 
-class Known:
-    """Hold f of a uniform X and P(Y = 1 | X), and compute c by its definition on a fine grid."""
-
-    def __init__(self, f, truth):
-        self.f, self.truth = f, truth
-        x = (np.arange(200_000) + 0.5) / 200_000
-        order = np.argsort(f(x), kind="stable")
-        estimates, residuals = f(x)[order], (truth(x) - f(x))[order] / len(x)
-        ends = np.append(np.flatnonzero(np.diff(estimates)), len(x) - 1)
-        sums = np.append(0, np.cumsum(residuals)[ends])
-        self.c = float(np.ptp(sums))
-
-    def sample(self, n, rng):
-        x = rng.random(n)
-        return rng.random(n) < self.truth(x), self.f(x)
-
-
-KNOWN = {
-    "calibrated, near a half": Known(lambda x: 0.45 + 0.1 * x, lambda x: 0.45 + 0.1 * x),
-    "calibrated, over all estimates": Known(lambda x: x, lambda x: x),
-    "too sure of itself": Known(lambda x: x, lambda x: 0.3 + 0.4 * x),
-    "a third too high": Known(lambda x: x, lambda x: x * 2 / 3),
-    "two estimates": Known(lambda x: np.where(x < 0.5, 0.2, 0.7), lambda x: np.where(x < 0.5, 0.3, 0.7)),
-    # the first interval and both together give c = 3/8; the variance in both is .39, above that of a calibrated f
-    "two intervals equally bad": Known(lambda x: np.where(x < 0.375, 0, 0.5), lambda x: np.where(x < 0.375, 1, 0.5)),
-    "always wrong": Known(lambda x: (x < 0.5) * 1.0, lambda x: (x >= 0.5) * 1.0),
-}
-N_SAMPLES = 1000
-
-
-def distances(known, n, seed=0):
-    """Return |c - c_emp| and the rms of ``N_SAMPLES`` samples of ``n`` rows."""
-    rng = np.random.default_rng(seed)
-    samples = [known.sample(n, rng) for _ in range(N_SAMPLES)]
-    return np.array([(abs(empirical_calibration_error(y, p) - known.c), rms_error(y, p)) for y, p in samples]).T
-
-
-@pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
-@pytest.mark.parametrize("n", [5, 60, 600])
-def test_c_exceeds_the_bound_in_at_most_delta_of_samples(known, n):
-    found, _ = distances(known, n)
-    for delta in (0.01, 0.1, 0.5):
-        assert np.mean(found > calibration_bound(n, delta)) <= delta
-
-
-@pytest.mark.parametrize("known", KNOWN.values(), ids=KNOWN)
-def test_c_exceeds_asymptotic_bound_in_about_delta_of_samples(known):
-    found, rms = distances(known, 2000)
-    for delta in (0.05, 0.2, 0.5):
-        of_the_rows = np.array([asymptotic_calibration_bound(2000, delta, one) for one in rms])
-        noise = 3 * math.sqrt(delta * (1 - delta) / N_SAMPLES)
-        assert np.mean(found > of_the_rows) <= delta + noise
-        if rms.mean() <= 0.5:
-            assert np.mean(found > asymptotic_calibration_bound(2000, delta)) <= delta + noise
-
-
 def test_asymptotic_bound_is_tight_for_calibrated_predictions_near_half():
-    found, _ = distances(KNOWN["calibrated, near a half"], 4000)
+    rng = np.random.default_rng(0)
+    found = []  # |c - c_emp|, where c is 0
+    for _ in range(1000):
+        p = 0.45 + 0.1 * rng.random(4000)
+        found.append(empirical_calibration_error(rng.random(4000) < p, p))
     for delta in (0.05, 0.2, 0.5):
         # the standard error of 1000 samples is at most .016; the steps of 4000 rows reduce the range by about .02
-        assert np.mean(found > asymptotic_calibration_bound(4000, delta)) == pytest.approx(delta, abs=0.05)
-
-
-def test_c_of_known_distributions_agrees_with_hand_calculation():
-    # the integral of x - x * 2/3 over [0, 1] is 1/6; that of .3 - .6 x is .075 on [0, .5] and -.075 on [.5, 1]
-    assert KNOWN["a third too high"].c == pytest.approx(1 / 6, abs=1e-6)
-    assert KNOWN["too sure of itself"].c == pytest.approx(0.075, abs=1e-6)
-    assert KNOWN["two estimates"].c == pytest.approx(0.05, abs=1e-6)
-    assert KNOWN["two intervals equally bad"].c == pytest.approx(0.375, abs=1e-6)
-    assert KNOWN["always wrong"].c == pytest.approx(0.5, abs=1e-6)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_sum_in_the_proof_equals_the_mean_over_t(seed):
-    """Check the identity behind calibration_bound on a sample: residuals in an interval are a mean over t."""
-    rng = np.random.default_rng(seed)
-    f, y = np.round(rng.random(12), 1), rng.random(12) < 0.5
-    line = np.where(y, f, 2 + f)
-
-    def distribution(place):
-        return np.mean(line <= place)
-
-    levels = np.unique(np.concatenate([[0, 1], f]))
-    for low, high in [(-1, 1), (0.2, 0.7), (0.5, 0.6), (0, 0.3)]:
-        mean = 0.0
-        for t0, t1 in pairwise(levels):  # t0 stands for all t in [t0, t1)
-            upper, lower = max(low, min(high, t0)), min(high, max(low, t0))
-            ups = distribution(upper) - distribution(low)
-            downs = distribution(2 + high) - distribution(2 + lower)
-            mean += (t1 - t0) * (ups - downs)
-        inside = (low < f) & (f <= high)
-        assert mean == pytest.approx(np.sum((y - f)[inside]) / len(f), abs=1e-12)
+        misses = np.mean(np.array(found) > asymptotic_calibration_bound(4000, delta))
+        assert misses == pytest.approx(delta, abs=0.05)

@@ -85,16 +85,6 @@ def test_closed_forms_agree_with_the_bootstrap(weighted):
         assert np.quantile(drawn, [0.025, 0.975]) == pytest.approx(interval, abs=0.05 * width)
 
 
-def test_only_ratios_of_weights_count():
-    rows = drawn_predictions(300, weighted=True)
-    scaled = checked_numbers(rows.y, rows.p, rows.weight / rows.weight.sum())
-    for one in (share_interval, log_loss_interval, brier_interval):
-        assert one(rows, LEVEL) == pytest.approx(one(scaled, LEVEL), rel=1e-12)
-    assert auc_interval(RankedRows.of(rows), LEVEL) == pytest.approx(
-        auc_interval(RankedRows.of(scaled), LEVEL), rel=1e-12
-    )
-
-
 def test_an_infinite_loss_and_a_missing_class_have_no_interval():
     rows = checked_numbers([0, 1, 1], [0.0, 0.0, 1.0], None)
     assert np.isnan(log_loss_interval(rows, LEVEL)).all()

@@ -4,7 +4,6 @@ import math
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from metric_rows import few_levels, quick, weighted_rows
 
 from probcal.metrics import all_metrics, expected_cost, loss_parameter, loss_ratio, nearest_cost
@@ -24,11 +23,6 @@ Y, P = [1, 1, 0, 0], [0.3, 0.7, 0.2, 0.6]
 )
 def test_false_positives_and_false_negatives_have_different_costs(parameter, cost):
     assert expected_cost(Y, P, parameter) == pytest.approx(cost, rel=1e-12)
-
-
-def test_weights_multiply_the_cost_of_errors():
-    # false negative .5 * 3, false positive .5 * 1: 2 of 6
-    assert expected_cost(Y, P, 0.5, [3, 1, 1, 1]) == pytest.approx(1 / 3, rel=1e-12)
 
 
 def test_loss_ratio_divides_cost_after_by_cost_before():
@@ -54,15 +48,6 @@ def test_expected_cost_is_the_mean_over_rows(rows, parameter):
         for a, b, w in rows
     )
     assert expected_cost(y, p, parameter, weight) == pytest.approx(cost / sum(weight), abs=1e-12)
-
-
-@quick
-@given(few_levels, st.integers(0, 20), st.integers(1, 20))
-def test_predicting_the_base_rate_has_the_lowest_cost(parameter, positive, negative):
-    rate, n = positive / (positive + negative), positive + negative
-    y = [1] * positive + [0] * negative
-    cheapest = min(negative * parameter, positive * (1 - parameter)) / n
-    assert expected_cost(y, [rate] * n, parameter) == pytest.approx(cheapest, abs=1e-12)
 
 
 @pytest.mark.parametrize("parameter", [-0.1, 1.1, math.nan, math.inf, None, "a", [0.5, 0.2]])

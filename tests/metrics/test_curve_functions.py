@@ -55,14 +55,6 @@ def test_loess_curve_and_distances_agree_with_r():
         assert calibration_distance_quantile(Y, P, q) == pytest.approx(expected_quantile, abs=1e-9)
 
 
-def test_pooling_predictions_hardly_changes_the_calibration_index():
-    p = RNG.random(3000)
-    y = RNG.random(3000) < p**1.3
-    ranks = np.argsort(np.argsort(p)) * 1000 // 3000
-    pooled = np.bincount(ranks, p)[ranks] / 3  # a thousand distinct predictions need no pooling
-    assert integrated_calibration_index(y, p) == pytest.approx(integrated_calibration_index(y, pooled), abs=1e-3)
-
-
 @pytest.mark.parametrize("curve", ["loess", "isotonic"])
 def test_index_of_few_predictions_uses_their_observed_frequencies(curve):
     # the observed frequency is 1/4 at .2 and 3/4 at .7: distances .05 and .05

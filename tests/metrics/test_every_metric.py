@@ -122,23 +122,6 @@ def test_row_of_weight_two_counts_as_two_rows(name, rows):
 
 @by_name
 @quick
-@given(rows=rows)
-def test_weights_of_one_change_nothing(name, rows):
-    y, p = zip(*rows, strict=True)
-    if has_a_value(name, y):
-        weighted = EVERY_METRIC[name](y, p, sample_weight=np.ones(len(y)))
-        assert numbers(weighted) == pytest.approx(numbers(EVERY_METRIC[name](y, p)), rel=1e-15, nan_ok=True)
-
-
-@by_name
-@quick
-@given(rows=weighted_rows, unit=st.sampled_from([0.1, 7, 1e-300, 3e307]))
-def test_scaling_all_weights_changes_nothing(name, rows, unit):
-    _alike(name, rows, [(y, p, weight * unit) for y, p, weight in rows])
-
-
-@by_name
-@quick
 @given(rows=weighted_rows, more=rows)
 def test_rows_of_weight_zero_change_nothing(name, rows, more):
     _alike(name, rows, [*((y, p, 0) for y, p in more), *rows])

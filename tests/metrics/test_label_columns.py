@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metric_rows import OF_LABELS, OF_SEVERAL_CLASSES
 
-from probcal import DecisionCurveDisplay, ReliabilityDisplay, ScoreHistogramDisplay, metrics
+from probcal import metrics
 
 TEXTS, NUMBERS = ["a", "b", "10", "9"], [7, 1, 2, 30]
 KINDS = {
@@ -72,30 +72,10 @@ def test_column_of_pos_label_is_the_positive_one(positive, columns):
     )
 
 
-def test_groups_are_measured_by_named_columns():
-    y, p = rows(3)
-    labels, groups = np.array([1, 2, 3])[y], np.where(np.arange(len(y)) % 2, "odd", "even")
-    shuffled = pd.DataFrame(p, columns=[1, 2, 3])[[3, 1, 2]]
-    pd.testing.assert_frame_equal(
-        metrics.metrics_by_group(labels, shuffled, groups), metrics.metrics_by_group(y, p, groups)
-    )
-
-
 def test_a_group_may_lack_the_first_class():
     y, p = rows(3)
     groups = np.where(y == 0, "first", np.arange(len(y)) % 2)
     assert math.isfinite(metrics.metrics_by_group(y, p, groups).loc["1", "cxe"])
-
-
-@pytest.mark.parametrize("display", [ReliabilityDisplay, ScoreHistogramDisplay, DecisionCurveDisplay])
-def test_displays_read_columns_by_their_names(display):
-    y, p = rows(2)
-    frame = pd.DataFrame(p, columns=["n", "y"])
-    one, other = (
-        display.from_predictions(np.array(["n", "y"])[y], given, pos_label="y") for given in (frame, frame[["y", "n"]])
-    )
-    for first, second in zip(one.ax_.lines, other.ax_.lines, strict=True):
-        assert first.get_xydata().tolist() == second.get_xydata().tolist()
 
 
 THREE = np.full((4, 3), 1 / 3)

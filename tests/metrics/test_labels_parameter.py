@@ -1,7 +1,5 @@
 """Test the parameter ``labels`` of metrics: test rows that lack a class, and one class against the others."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,11 +15,6 @@ P = RANDOM.dirichlet([1, 1, 1], 40)
 Y = np.arange(40) % 2  # no dog
 DEFINED = [name for name in OF_SEVERAL_CLASSES if name not in ("roc_auc", "score_decomposition", "all_metrics")]
 WITHOUT_PARAMETERS = [name for name in OF_LABELS if name not in ("expected_cost", "loss_ratio", "net_benefit")]
-FUNCTIONS = [
-    name
-    for name in metrics.__all__
-    if callable(getattr(metrics, name)) and "pos_label" in inspect.signature(getattr(metrics, name)).parameters
-]
 
 
 @pytest.mark.parametrize("name", DEFINED)
@@ -83,11 +76,6 @@ def test_one_column_belongs_to_the_second_of_two_labels(labels):
 def test_labels_that_do_not_fit_are_refused_with_the_reason(p, parameters, message):
     with pytest.raises(ValueError, match=message):
         metrics.rms_error(CLASSES[Y], p, **parameters)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_with_pos_label_accept_labels(name):
-    assert inspect.signature(getattr(metrics, name)).parameters["labels"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
 def test_large_labels_stay_apart_without_labels():

@@ -28,11 +28,6 @@ def coil():
     return y, np.full(4000, 348 / 5822)
 
 
-def test_rms_is_the_root_of_the_mean_square():
-    # (1 - .8)^2 = .04 and (0 - .4)^2 = .16: mean .1
-    assert rms_error([1, 0], [0.8, 0.4]) == pytest.approx(math.sqrt(0.1), rel=1e-15)
-
-
 def test_brier_score_is_the_square_of_rms():
     assert brier_score([1, 0], [0.8, 0.4]) == pytest.approx(0.1, rel=1e-15)
     # weights 3 and 1: (3 * .04 + .16) / 4 = .07

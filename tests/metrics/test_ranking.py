@@ -17,16 +17,6 @@ def test_auc_counts_correctly_ordered_pairs():
     assert roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.75
 
 
-def test_tied_pair_counts_as_half():
-    # (.5, .5) counts one half and (.5, .2) one: 1.5 of 2
-    assert roc_auc([1, 0, 0], [0.5, 0.5, 0.2]) == 0.75
-
-
-def test_weight_of_a_pair_is_the_product_of_weights():
-    # (.35, .1) 2 * 1, (.35, .4) 2 * 3 in the wrong order, (.8, .1) 1 * 1, (.8, .4) 1 * 3: 6 of 12
-    assert roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [1, 3, 2, 1]) == 0.5
-
-
 @quick
 @given(rows.filter(has_both))
 def test_auc_is_the_share_of_correctly_ordered_pairs(rows):

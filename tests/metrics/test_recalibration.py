@@ -25,18 +25,6 @@ def test_slope_and_intercept_agree_with_statsmodels(weight):
     assert calibration_intercept(Y, P, weight) == pytest.approx(in_the_large.params[0], abs=1e-9)
 
 
-@pytest.mark.parametrize(("slope", "shift"), [(1, 0), (0.5, 0), (2, 0), (1, 1.5)])
-def test_distorted_log_odds_have_inverse_slope_and_opposite_intercept(slope, shift):
-    # each row has the weight P(y): the observed frequency equals the true probability exactly
-    true = np.array([0.1, 0.3, 0.5, 0.6, 0.9])
-    log_odds = slope * np.log(true / (1 - true)) + shift
-    y, p = np.repeat([0, 1], 5), np.tile(1 / (1 + np.exp(-log_odds)), 2)
-    weight = np.concatenate([1 - true, true])
-    assert calibration_slope(y, p, weight) == pytest.approx(1 / slope, rel=1e-9)
-    if slope == 1:
-        assert calibration_intercept(y, p, weight) == pytest.approx(-shift, abs=1e-9)
-
-
 def test_intercept_of_one_prediction_is_the_difference_of_log_odds():
     # log-odds of 1/4 are -ln 3, those of .5 are 0
     assert calibration_intercept([0, 0, 0, 1], [0.5] * 4) == pytest.approx(-math.log(3), rel=1e-12)

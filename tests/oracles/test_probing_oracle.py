@@ -85,30 +85,9 @@ def test_importances_follow_corollary_1_and_can_sum_to_n():
     assert importances(0.2, [1, 0, 0], "n") == pytest.approx([2.0, 0.5, 0.5])
 
 
-@pytest.mark.parametrize(("p", "prediction"), [(0.2, 1), (0.7, 0)])
-def test_minimal_error_classifier_predicts_whether_d_exceeds_p(p, prediction):
-    y = [1] * 2 + [0] * 3  # D(1) = 0.4
-    cost = {c: sum(importance(p, label) for label in y if label != c) for c in (0, 1)}
-    assert min(cost, key=cost.get) == prediction
-
-
 def test_three_probes_without_positive_votes_agree_with_hand_calculation():
     # All rows stay in the lowest interval: [0, 1] -> 1/2, [0, 1/2] -> 1/5,
     # [0, 1/5]: H(.2)/.2 = ln 5 + 4 ln(5/4), so p = 1/(1 + 5 (5/4)^4).
     probed = learn(lambda X, y, w: lambda X: [0] * len(X), [0, 1], [0, 1], n_probes=3)
     assert probed.thresholds == pytest.approx([1 / (1 + 5 * 1.25**4), 0.2, 0.5], abs=1e-15)
     assert probed.votes([0, 1]) == [0, 0]
-
-
-def test_equal_gains_choose_the_lowest_interval():
-    # Every probe predicts 1 for one row and 0 for the other, so [0, 1/2] and [1/2, 1] are mirror images.
-    probed = learn(lambda X, y, w: lambda X: X, [0, 1], [0, 1], n_probes=2)
-    assert probed.thresholds == [0.2, 0.5]
-
-
-def test_interval_without_a_float_inside_is_skipped():
-    probed = learn(lambda X, y, w: lambda X: [1] * len(X), [0], [1], n_probes=60, loss="squared_error")
-    # All rows stay in [1 - 2^-k, 1], which can be halved 53 times. Then empty intervals follow, the lowest first.
-    assert len(probed.thresholds) == 60
-    assert probed.thresholds[-1] == 1 - 2**-53
-    assert probed.thresholds[:7] == [2.0**-k for k in range(8, 1, -1)]

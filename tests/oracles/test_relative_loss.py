@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from scipy.integrate import quad
 
-from tests.oracles.relative_loss import Distribution, first_zero, mean_answer, relative_loss
+from tests.oracles.relative_loss import Distribution, relative_loss
 
 HALF = F(1, 2)
 BALANCED = Distribution((HALF, HALF), (F(0), F(1)))
@@ -66,14 +66,3 @@ def test_relative_loss_of_balanced_classes_agrees_with_hand_calculation():
     assert relative_loss(BALANCED, [(1, 1)]) == pytest.approx(1 / 4, abs=1e-15)
     # A probe that predicts 0 costs half of 2 (1/2) for D(1|x) = 1, and nothing for D(1|x) = 0.
     assert relative_loss(BALANCED, [(0, 0)]) == pytest.approx(1 / 2, abs=1e-15)
-
-
-def test_both_readings_differ_only_for_unsorted_votes():
-    assert mean_answer([(1, 0), (1, 1), (0, 1)]) == [HALF, HALF]
-    assert first_zero([(1, 0), (1, 1), (0, 1)]) == [HALF, 0]
-    assert first_zero([(1,), (1,)]) == [F(2, 3)]
-
-
-def test_the_squared_error_is_the_mean_over_x():
-    assert BALANCED.squared_error([HALF, HALF]) == 0.25
-    assert BALANCED.squared_error([0.0, 0.5]) == 0.125

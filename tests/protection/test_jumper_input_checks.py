@@ -127,12 +127,6 @@ def test_calibrators_that_all_exclude_a_label_are_rejected():
         SimpleJumper(never).learn_one(0.5, 1)
 
 
-@pytest.mark.parametrize("state", [{}, {"parameters": {"calibrators": "cox", "speed": 1}}, None])
-def test_invalid_state_is_rejected(state):
-    with pytest.raises(ValueError, match="no state of SimpleJumper"):
-        SimpleJumper.from_state(state)
-
-
 @pytest.mark.parametrize("values", [[0, 1, 1], [False, True, True], [0.0, np.int8(1), np.True_]])
 def test_labels_in_an_object_array_are_accepted(values):
     found = SimpleJumper().protect(np.array(P, dtype=object), np.array(values, dtype=object))[0]
@@ -145,12 +139,6 @@ def test_label_can_be_any_number_type(y):
     jumper.learn_one(0.3, y)
     plain.learn_one(0.3, 1)
     assert jumper.state() == plain.state()
-
-
-def test_masked_array_without_masked_values_is_accepted():
-    assert (
-        SimpleJumper().protect(np.ma.array(P), np.ma.array(Y))[0].tolist() == SimpleJumper().protect(P, Y)[0].tolist()
-    )
 
 
 def test_empty_stream_is_accepted():

@@ -53,21 +53,9 @@ def test_later_labels_change_no_earlier_predictions(make, delay, every):
         assert np.array_equal(changed_log10[:row], log10[:row])
 
 
-@pytest.mark.parametrize(("delay", "every"), [(0, 1), (25, 1), (0, 10), (13, 5)])
-def test_label_affects_predictions_only_after_its_delay(delay, every):
-    p, y = drifting(200)
-    estimates, _ = SimpleJumper().protect(p, y, delay=delay, every=every)
-    for row in (0, 50, 51):
-        other = y.copy()
-        other[row] = 1 - other[row]
-        changed, _ = SimpleJumper().protect(p, other, delay=delay, every=every)
-        differing = np.flatnonzero(changed != estimates)
-        assert (differing[0] == row + 1 + delay) if row % every == 0 else not len(differing)
-
-
 @JUMPERS
 @FEEDBACK
-@pytest.mark.parametrize("half", [0, 1, 777, 1500])
+@pytest.mark.parametrize("half", [0, 777])
 def test_saved_stream_continues_with_the_same_results(make, delay, every, half):
     p, y = drifting(3000)
     whole = make().protect(p, y, delay=delay, every=every)
@@ -77,15 +65,6 @@ def test_saved_stream_continues_with_the_same_results(make, delay, every, half):
     second = after.protect(p[half:], y[half:], delay=delay, every=every)
     for found, *parts in zip(whole, first, second, strict=True):
         assert np.concatenate(parts) == pytest.approx(found, rel=1e-12, abs=1e-12)
-
-
-def test_restored_state_gives_identical_predictions():
-    p, y = drifting(300)
-    jumper = SimpleJumper(truncation=0.05)
-    one_by_one(jumper, p.tolist(), y)
-    again = SimpleJumper.from_state(json.loads(json.dumps(jumper.state())))
-    assert again.state() == jumper.state()
-    assert again.predict_one(0.01) == jumper.predict_one(0.01)
 
 
 @pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])

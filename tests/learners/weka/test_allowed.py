@@ -14,7 +14,7 @@ from probcal.components.trust import trusting
 from probcal.learners import WekaClassifier
 from probcal.learners.registry import LEARNERS
 from probcal.learners.weka import WekaError
-from probcal.learners.weka.allowed import full_name, schemes, split_options, untrusted_options
+from probcal.learners.weka.allowed import schemes, split_options, untrusted_options
 from probcal.yaml_file import entries
 
 ROOT = Path(__file__).parents[3]
@@ -261,13 +261,3 @@ def test_listed_schemes_and_flags_match_weka():
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_the_list_names_its_weka_release():
-    table = (ROOT / "probcal/learners/weka/schemes.yaml").read_text(encoding="utf-8")
-    assert yaml.safe_load(table)["weka"] in table.splitlines()[2]
-
-
-@pytest.mark.parametrize("name", ["trees.J48", "weka.classifiers.trees.J48"])
-def test_a_classifier_has_a_short_and_a_full_name(name):
-    assert full_name(name) == "weka.classifiers.trees.J48"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import pickle
 import subprocess
 import sys
@@ -15,15 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import Parallel, delayed
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from probcal.learners import WekaClassifier
 from probcal.learners.weka import WekaError, classifier
 from probcal.learners.weka.jar import weka_jar
 from probcal.learners.weka.jvm import _runtime
-from probcal.methods.probing import ProbingClassifier
 
 pytestmark = pytest.mark.java
 ROOT = Path(__file__).parents[3]
@@ -67,27 +63,10 @@ def test_a_probability_rounded_below_0_becomes_0(mixed, monkeypatch):
     assert fitted.predict_proba(X).tolist() == [[1, 0], [1.5, -0.5]]  # the second row is no rounding error and stays
 
 
-def test_weights_are_instance_weights(mixed):
-    X, y, weights = mixed
-    repeated = np.repeat(np.arange(len(y)), weights.astype(int))
-    colours = X[["colour"]]
-    weighted = WekaClassifier("bayes.NaiveBayes").fit(colours, y, sample_weight=weights)
-    as_often = WekaClassifier("bayes.NaiveBayes").fit(colours.iloc[repeated], y[repeated])
-    np.testing.assert_allclose(weighted.predict_proba(colours), as_often.predict_proba(colours), atol=1e-12)
-
-
 def test_weights_that_weka_would_ignore_are_rejected(mixed):
     X, y, weights = mixed
     with pytest.raises(WekaError, match="takes no instance weights"):
         WekaClassifier("lazy.KStar").fit(X, y, sample_weight=weights)
-
-
-def test_a_clone_and_a_pickle_give_the_same_probabilities(mixed):
-    X, y, _ = mixed
-    fitted = WekaClassifier("trees.J48").fit(X, y)
-    expected = fitted.predict_proba(X)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), expected)
-    np.testing.assert_array_equal(clone(fitted).fit(X, y).predict_proba(X), expected)
 
 
 def test_a_pickle_that_was_never_used_can_be_pickled_again(mixed):
@@ -108,22 +87,6 @@ def test_every_process_starts_its_own_java(mixed):
 
 def _fitted_elsewhere(X: pd.DataFrame, y: np.ndarray) -> WekaClassifier:
     return WekaClassifier("trees.J48").fit(X, y)
-
-
-def test_probing_accepts_weka_with_weights_and_by_rejection(mixed):
-    X, y, _ = mixed
-    by_weight = ProbingClassifier(WekaClassifier("trees.J48"), 10, random_state=1).fit(X, y)
-    by_rejection = ProbingClassifier(WekaClassifier("trees.J48"), 10, weighting="rejection", random_state=1).fit(X, y)
-    for fitted in (by_weight, by_rejection):
-        assert np.mean(fitted.predict(X) == y) > 0.7
-
-
-def test_labels_may_be_text_and_more_than_two(mixed):
-    X, _, _ = mixed
-    y = np.array(["low", "mid", "top"])[np.arange(len(X)) % 3]
-    estimates = cross_val_predict(WekaClassifier("bayes.NaiveBayes"), X, y, method="predict_proba")
-    assert estimates.shape == (len(X), 3)
-    np.testing.assert_allclose(estimates.sum(axis=1), 1)
 
 
 @pytest.mark.slow
@@ -182,18 +145,6 @@ def test_a_seed_that_is_not_a_number_is_rejected(mixed):
     X, y, _ = mixed
     with pytest.raises(ValueError, match="random_state must be a whole number"):
         WekaClassifier(random_state="a").fit(X, y)
-
-
-@pytest.mark.slow
-def test_too_little_memory_for_java_is_rejected():
-    code = (
-        "from probcal.learners import WekaClassifier\n"
-        "try: WekaClassifier().fit([[1.0], [2.0]], [0, 1])\n"
-        "except Exception as error: print(type(error).__name__, error)"
-    )
-    env = {**os.environ, "PROBCAL_JAVA_MEMORY": "16"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=600)
-    assert done.stdout == 'WekaMissing PROBCAL_JAVA_MEMORY is "16"; it may be such as 512m or 8g\n'
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,38 +66,3 @@ def test_a_java_that_ends_its_process_is_a_failed_cell_with_the_reason(tmp_path)
         "exit": ("failed", "its process ended by itself with exit code 3"),
         "halt": ("failed", "its process ended by itself with exit code 0"),
     }
-
-
-SIGNALS = """
-import faulthandler, sys
-import jpype
-from probcal.learners.weka.jvm import java_class
-
-steps = {"enable": faulthandler.enable, "java": lambda: java_class("java.lang.String"), "disable": faulthandler.disable}
-for step in sys.argv[1:]:
-    steps[step]()
-text = java_class("java.lang.String")
-try:
-    text.copyValueOf(jpype.JObject(None, jpype.JArray(jpype.JChar)))
-except java_class("java.lang.NullPointerException"):
-    print("Java goes on")
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("steps", "survives"),
-    [(["enable", "java"], True), (["java", "enable"], False), (["enable", "java", "disable"], False)],
-)
-def test_faulthandler_may_be_used_only_before_java_starts(tmp_path, steps, survives):
-    pytest.importorskip("jpype", reason="needs probcal[weka]")
-    done = subprocess.run(
-        [sys.executable, "-c", SIGNALS, *steps],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    died = done.returncode in (-signal.SIGSEGV, -signal.SIGABRT)
-    assert (done.returncode == 0, died) == (survives, not survives), done.stderr

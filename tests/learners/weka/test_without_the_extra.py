@@ -87,6 +87,7 @@ def test_list_and_import_need_no_java_but_validate_does(tmp_path):
         ({"PROBCAL_JAVA": "JAVA_HOME", "JAVA_HOME": ""}, "which is not set"),
         ({"PROBCAL_JAVA": "JAVA_HOME", "JAVA_HOME": "/nowhere"}, "/nowhere holds no Java runtime"),
         ({"PROBCAL_JAVA_MEMORY": "much"}, 'PROBCAL_JAVA_MEMORY is "much"; it may be such as 512m or 8g'),
+        ({"PROBCAL_JAVA_MEMORY": "16"}, 'PROBCAL_JAVA_MEMORY is "16"; it may be such as 512m or 8g'),
     ],
 )
 @pytest.mark.slow
