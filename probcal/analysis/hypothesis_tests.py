@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
+# Differences with a smaller spread are equal up to rounding.
 _ZERO = 1e-12
-"""Differences with a smaller spread are equal up to rounding."""
 
 
 Number = TypeVar("Number", float, Floats)
@@ -146,8 +146,8 @@ ROW_METRICS = ("cxe", "rms", "auc", "cxe_clipped")
 """Metrics that are quick to compute for weighted rows. ``cxe_clipped`` clips the predictions to ``CLIP_RANGE``."""
 CLIP_RANGE = (0.001, 0.999)
 """Range of clipped predictions, the default of Probing."""
+# Number of resamples that are computed together. They take some MB for 20,000 rows.
 _BATCH_SIZE = 40
-"""Number of resamples that are computed together. They take some MB for 20,000 rows."""
 
 
 def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random.Generator) -> Floats:

@@ -20,8 +20,8 @@ PRIOR_WINS = 0.05
 _MOST_STEPS = 200
 _LONGEST_STEP = 2.0
 _RIDGE = 1e-9
+# A shorter step is the last. Newton's next step would be about its square.
 _STEP_TOLERANCE = 1e-6
-"""A shorter step is the last. Newton's next step would be about its square."""
 
 
 def pairwise_wins(losses: Floats) -> Floats:

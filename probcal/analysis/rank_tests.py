@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+# Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted.
 _FEWEST_DATASETS = 10
-"""Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
 _PERMUTATIONS = 9_999
+# Number of ranks that are permuted together.
 _BATCH_NUMBERS = 1_000_000
-"""Number of ranks that are permuted together."""
 _EPSILON = 1e-9
 
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.base import clone
 
+# Class weights between which no weight of a row overflows or vanishes.
 _USUAL = 1e-100, 1e100
-"""Class weights between which no weight of a row overflows or vanishes."""
 _MARGINS_AT_ONCE = 2**24
 
 

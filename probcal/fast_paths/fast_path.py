@@ -14,14 +14,14 @@ from sklearn.pipeline import Pipeline
 
 from probcal._validation import unset_seeds
 
+# Class of scikit-learn -> the module whose make_fast_path handles it.
 _HOMES = {
     "GaussianNB": "probcal.fast_paths.prior_shift",
     "LinearSVC": "probcal.fast_paths.linear_svm",
     "LogisticRegression": "probcal.fast_paths.logistic",
 }
-"""Class of scikit-learn -> the module whose ``make_fast_path`` handles it."""
+# Largest difference by rounding, as a share of the largest number of a column.
 _ROUNDING = 1e-9
-"""Largest difference by rounding, as a share of the largest number of a column."""
 
 
 class FastPath(Protocol):

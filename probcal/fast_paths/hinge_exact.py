@@ -14,14 +14,14 @@ from scipy.linalg import qr_multiply, svd
 from probcal.fast_paths.hinge_solver import Point, Scale
 
 _EPS = float(np.finfo(float).eps)
+# A row with a multiplier closer to 0 or its limit, relative to the limit, need not be on the margin.
 _STRICT = 1e-9
-"""A row with a multiplier closer to 0 or its limit, relative to the limit, need not be on the margin."""
+# A margin is beyond 1 if it is so by more than this.
 _SIDE = 1e-9
-"""A margin is beyond 1 if it is so by more than this."""
+# A multiplier may leave its range by this, relative to its limit.
 _IN_RANGE = 1e-7
-"""A multiplier may leave its range by this, relative to its limit."""
+# Limit for the slope along b, relative to the sum of c of a class. Below it, b is free up to the next corner.
 _LEVEL = 1e-10
-"""Limit for the slope along b, relative to the sum of c of a class. Below it, b is free up to the next corner."""
 
 
 def exact_solution(rows: np.ndarray, limits: np.ndarray, point: Point, scale: Scale) -> tuple[np.ndarray, float | None]:

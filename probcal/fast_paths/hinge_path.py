@@ -23,10 +23,10 @@ _COLD = Accuracy(margins=1e-11, balance=1e-10, penalty=0.1, inertia=1.0)
 _ROUGH_COLD = Accuracy(margins=1.0, balance=1e-3, penalty=0.1, inertia=1.0)
 _ROUGH = Accuracy(margins=1.0, balance=1e-3, penalty=10.0, inertia=1.0)
 _EXACT = Accuracy(margins=1e-11, balance=1e-10, penalty=100.0, inertia=1e-6)
+# Size of the working set: at least this share of the rows, and at least this number for each column.
 _SHARE, _PER_COLUMN = 0.1, 3
-"""Size of the working set: at least this share of the rows, and at least this number for each column."""
+# If more rows than this share change sides between the two nearest solutions, they predict too little.
 _WIDE = 0.3
-"""If more rows than this share change sides between the two nearest solutions, they predict too little."""
 _MAX_JUMPS = 30
 
 

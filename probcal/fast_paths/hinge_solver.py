@@ -21,12 +21,12 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 _MAX_ROUNDS, _MAX_STEPS = 60, 100
+# The growth of the penalty from round to round and its maximum, in units of the mean c for rows of mean length.
 _GROWTH, _MOST = 6.0, 1e11
-"""The growth of the penalty from round to round and its maximum, in units of the mean c for rows of mean length."""
+# Rounding error of a gradient, relative to the sum of the lengths of its terms.
 _ROUNDING = 1e-13
-"""Rounding error of a gradient, relative to the sum of the lengths of its terms."""
+# End of a round: the gradient, relative to the movement of the multipliers over the root of the penalty.
 _SLACK = 0.1
-"""End of a round: the gradient, relative to the movement of the multipliers over the root of the penalty."""
 _OVERSHOOT = 0.1
 _INSIDE = 1
 

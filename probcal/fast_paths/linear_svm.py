@@ -79,10 +79,10 @@ class ActiveGrams:
 
 
 _MAX_STEPS = 200
+# Size of the gradient at a minimum, relative to the largest possible sum of its terms.
 _ROUNDING = 1e-13
-"""Size of the gradient at a minimum, relative to the largest possible sum of its terms."""
+# A whole step is taken unless the slope at its end is more than this part of that at its start.
 _OVERSHOOT = 0.1
-"""A whole step is taken unless the slope at its end is more than this part of that at its start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +210,8 @@ class SquaredHinge:
         return float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
 
 
+# If the minimum is below this part of the value with an intercept only, liblinear may run out of iterations.
 _NEAR_SEPARABLE = 0.02
-"""If the minimum is below this part of the value with an intercept only, liblinear may run out of iterations."""
 
 
 class SquaredHingePath:
@@ -275,12 +275,9 @@ class SquaredHingePath:
 
 _TIGHT = 1e-8
 _MIN_ROUNDS = 100_000
+# Limit for numbers in X and the constant column. liblinear's tolerance applies to the whole gradient and value. Beyond
+# this limit it can leave the coefficients of smaller columns undetermined.
 _FAR = 100.0
-"""Limit for numbers in X and the constant column.
-
-liblinear's tolerance applies to the whole gradient and value. Beyond this limit it can leave the coefficients of
-smaller columns undetermined.
-"""
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 

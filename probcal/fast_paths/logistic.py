@@ -46,31 +46,27 @@ from sklearn.utils.validation import validate_data
 
 from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search, run
 
+# Reciprocal condition numbers below which scikit-learn may find the Hessian singular. Its own limit is eps, for numbers
+# that rounding may change by a factor of 2.
 _SINGULAR = 4 * np.finfo(np.float64).eps
-"""Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
-
-Its own limit is eps, for numbers that rounding may change by a factor of 2.
-"""
+# scikit-learn's tolerance is harmless for a mean loss, or curvature, above this many times tol.
 _FLAT = 1e4
-"""scikit-learn's tolerance is harmless for a mean loss, or curvature, above this many times tol."""
+# Factor for the leading order of an error, which covers the higher orders.
 _LEADING_ORDER = 2.0
-"""Factor for the leading order of an error, which covers the higher orders."""
+# Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it.
 _LARGEST_BOUND = 1e5
-"""Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it."""
+# Error at the end of a search, in units of its accuracy. An approximate Hessian can underestimate a step.
 _STEPS_LEFT = 5.0
-"""Error at the end of a search, in units of its accuracy. An approximate Hessian can underestimate a step."""
+# Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision.
 _DOUBT_ROUNDING = 1e-14
-"""Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision."""
+# Number of rows over which the largest term of the bound is taken.
 _SAMPLE = 256
-"""Number of rows over which the largest term of the bound is taken."""
+# Largest row length, in the norm of the inverse Hessian and in medians, for which samples are trusted. The few rows
+# with a rare value may be in no sample.
 _UNUSUAL = 3.0
-"""Largest row length, in the norm of the inverse Hessian and in medians, for which samples are trusted.
-
-The few rows with a rare value may be in no sample.
-"""
 _MOST_IN_REACH = 1 << 14
+# Number of rows for which the bound itself is cheaper than the solver's steps.
 _FEW_ROWS = 4
-"""Number of rows for which the bound itself is cheaper than the solver's steps."""
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
@@ -90,23 +86,21 @@ def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
     return bool(np.trace(search.hessian) <= _FLAT * tol * np.trace(at_zero))
 
 
+# Rows in the smallest samples.
 _FEWEST_ROWS = 1 << 12
-"""Rows in the smallest samples."""
+# Growth factor of the number of rows in the next samples.
 _LARGER = 4
-"""Growth factor of the number of rows in the next samples."""
+# Largest share of all rows in a sample. Above it, all rows are as cheap.
 _LARGEST = 1 / 8
-"""Largest share of all rows in a sample. Above it, all rows are as cheap."""
+# With fewer coefficients, two samples may agree by chance.
 _FEWEST_COEFFICIENTS = 8
-"""With fewer coefficients, two samples may agree by chance."""
+# Relative error allowed for steps on all rows, far above rounding.
 _EXACT = 1e-6
-"""Relative error allowed for steps on all rows, far above rounding."""
+# If the distances of two samples from the minimum differ by more than their mean, they are useless.
 _ROUGHEST = 1.0
-"""If the distances of two samples from the minimum differ by more than their mean, they are useless."""
+# Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
+# The loss then falls by far more than the 1/2048 of the slope that the solver requires.
 _LEFT_OF_SLOPE = 0.25
-"""Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
-
-The loss then falls by far more than the 1/2048 of the slope that the solver requires.
-"""
 _MOST_STEPS = 30
 
 
@@ -290,14 +284,13 @@ def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:
     return lengths
 
 
+# Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum.
 _TOLERANCES = (1e-12, 1e-8)
-"""Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum."""
+# scikit-learn's default max_iter, which it does not reach at these tolerances.
 _FEWEST_STEPS = 100
-"""scikit-learn's default ``max_iter``, which it does not reach at these tolerances."""
+# Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
+# machine precision.
 _ROUNDING = 1e-13
-"""Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
-machine precision.
-"""
 
 
 def make_fast_path(estimator: LogisticRegression) -> LogisticFastPath | None:

@@ -20,12 +20,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh, solve_triangular
 from scipy.sparse import csc_array, csr_array
 
+# Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows.
 _BLOCK = 1 << 17
-"""Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
+# Least number of rows in a block, so that matrix products are efficient.
 _FEWEST = 256
-"""Least number of rows in a block, so that matrix products are efficient."""
+# Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them.
 _FEW = 6
-"""Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
 
 
 class AtZero(NamedTuple):
@@ -242,15 +242,15 @@ scikit-learn's is about 1e-7 at tol=1e-8.
 """
 CLOSE_ENOUGH = 1e-11
 """Distance where a search ends if a row is so near the boundary that it matters."""
+# Factor by which a step may converge worse than the one before.
 _RATE_MARGIN = 10.0
-"""Factor by which a step may converge worse than the one before."""
 _MOST_GRADIENTS = 150
+# Share of a Newton step. If even this share is too far, the search fails.
 _SMALLEST_SHARE = 1e-4
-"""Share of a Newton step. If even this share is too far, the search fails."""
+# Number of steps that are mixed.
 _MEMORY = 5
-"""Number of steps that are mixed."""
+# Added to the scaled Hessian, so that collinear columns do not prevent its factorisation. Scores do not change.
 _JITTER = 1e-14
-"""Added to the scaled Hessian, so that collinear columns do not prevent its factorisation. Scores do not change."""
 
 
 @dataclass
@@ -362,20 +362,19 @@ class Search:
         return mixed
 
 
+# Number of minima for an interpolated start. Beyond the outermost minimum half as many are used, because polynomials
+# diverge there.
 _NODES = 8
-"""Number of minima for an interpolated start. Beyond the outermost minimum half as many are used, because polynomials
-diverge there.
-"""
+# Largest distance beyond the outermost minimum, in the log ratio, at which a search may start.
 _NEAR = 1.0
-"""Largest distance beyond the outermost minimum, in the log ratio, at which a search may start."""
+# Log ratios that are closer than this would spoil an interpolation.
 _SAME = 1e-6
-"""Log ratios that are closer than this would spoil an interpolation."""
+# One row in this many gives a start that saves some Hessians of all rows.
 _SHARE = 16
-"""One row in this many gives a start that saves some Hessians of all rows."""
+# Number of rows above which such a start pays.
 _MANY = 1 << 16
-"""Number of rows above which such a start pays."""
+# After this many failures without a success the rest is not tried, for instance for separable data.
 _MAX_FAILURES = 3
-"""After this many failures without a success the rest is not tried, for instance for separable data."""
 
 
 class LogisticSolver:

@@ -193,12 +193,12 @@ class PriorShift:
         return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))
 
 
+# Share of a sum of squares, far above its rounding error.
 _ROUNDING = 1e-10
-"""Share of a sum of squares, far above its rounding error."""
+# Share of a mean under other weights, far above its rounding error.
 _OF_MEANS = 1e-13
-"""Share of a mean under other weights, far above its rounding error."""
+# scikit-learn does not learn from a class whose rows weigh less than 1e-8 together.
 _TOO_LIGHT = 1e-6
-"""scikit-learn does not learn from a class whose rows weigh less than 1e-8 together."""
 
 
 def make_fast_path(estimator: GaussianNB) -> PriorShift | None:

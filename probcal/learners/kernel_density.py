@@ -10,32 +10,27 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtr
 
+# Weka's smallest rounding step (its Utils.SMALL).
 _FINEST = 1e-6
-"""Weka's smallest rounding step (its ``Utils.SMALL``)."""
+# Kernels are left out of a sum if their total is below this share of it.
 _IGNORED_SHARE = 1e-12
-"""Kernels are left out of a sum if their total is below this share of it."""
 _NODES_PER_WIDTH = 8
+# Number of nodes for the interpolation of a kernel. With nodes this close the relative error is at most 2e-12 up to 6
+# widths from the centre, 8e-10 up to 8 and 3e-6 up to 10.
 _STENCIL = 20
-"""Number of nodes for the interpolation of a kernel.
-
-With nodes this close the relative error is at most 2e-12 up to 6 widths from the centre, 8e-10 up to 8 and 3e-6 up to
-10.
-"""
+# Bins farther than this many widths from every centre are summed, not interpolated. Nearer bins have a kernel so high
+# that those beyond 8 widths cannot matter, with the exception below.
 _FAR = 4.0
-"""Bins farther than this many widths from every centre are summed, not interpolated.
-
-Nearer bins have a kernel so high that those beyond 8 widths cannot matter, with the exception below.
-"""
+# Nodes for bins within _FAR widths are at most this many widths from a centre.
 _FARTHEST_NODE = 6.0
-"""Nodes for bins within ``_FAR`` widths are at most this many widths from a centre."""
+# If a kernel has less than this share of the weight, no bin is interpolated.
 _SMALLEST_SHARE = 1e-12
-"""If a kernel has less than this share of the weight, no bin is interpolated."""
+# Number of nodes that cost as much as the sum of a bin without a table.
 _NODES_PAY = 8
-"""Number of nodes that cost as much as the sum of a bin without a table."""
+# Bins narrower than this many widths have a series around their middle. A difference of ndtr would lose digits.
 _NARROW = 0.01
-"""Bins narrower than this many widths have a series around their middle. A difference of ndtr would lose digits."""
+# Number of widths beyond which a kernel is 0 in floating point.
 _ZERO_DISTANCE = 40.0
-"""Number of widths beyond which a kernel is 0 in floating point."""
 
 
 def bins_of(values: np.ndarray, precision: float) -> np.ndarray:
@@ -213,8 +208,8 @@ def _interpolation(stride: int) -> np.ndarray:
     return shares
 
 
+# (-1)^j times the binomial coefficient of _STENCIL - 1 over j.
 _BARYCENTRIC = np.cumprod([1.0, *((i - _STENCIL) / i for i in range(1, _STENCIL))])
-"""(-1)^j times the binomial coefficient of _STENCIL - 1 over j."""
 
 
 def _chunks(sizes: np.ndarray, most: int = 2_000_000) -> list[tuple[int, int]]:

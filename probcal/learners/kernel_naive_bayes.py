@@ -18,10 +18,10 @@ from probcal.fast_paths.column_sums import ColumnSums, LogOdds
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.learners.kernel_density import KernelDensity, bins_of
 
+# Weka's least probability of one value given a class.
 _SMALLEST = 1e-75
-"""Weka's least probability of one value given a class."""
+# Weka's rounding step for a column with a single distinct value.
 _DEFAULT_PRECISION = 0.01
-"""Weka's rounding step for a column with a single distinct value."""
 
 
 class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
@@ -243,8 +243,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         self.log_prior_ = np.log((by_class + 1) / (by_class.sum() + 2))
 
 
+# Far above the error of the kernel densities of all columns, which depends on the predicted rows.
 _LOG_ODDS_ERROR = 1e-6
-"""Far above the error of the kernel densities of all columns, which depends on the predicted rows."""
 
 
 def _log_odds(fitted: KernelNaiveBayes, X: Any) -> tuple[np.ndarray, float]:

@@ -21,10 +21,9 @@ FEWEST_CLASS_ROWS = 5
 """Fewest rows of each class. Of 5 rows a draw has none with probability .7 %, and of 3 with 5 %: more than the tail
 beyond an interval of 95 %, which then ends where the class is absent.
 """
+# Least variance of the number of positive rows if the predictions are right, for a p-value from the normal limit. It is
+# that of 20 rows of probability .5. With 20 rows of probability .001 one positive row would give p = 1e-11.
 _LEAST_VARIANCE = 5.0
-"""Least variance of the number of positive rows if the predictions are right, for a p-value from the normal limit. It
-is that of 20 rows of probability .5. With 20 rows of probability .001 one positive row would give p = 1e-11.
-"""
 
 
 @dataclass(frozen=True)

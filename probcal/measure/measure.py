@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Printer = Callable[[str], None]
 FEWEST_ASKED_DRAWS = 20
+# From so many rows on, the values are printed before their intervals.
 _MANY_ROWS = 100_000
-"""From so many rows on, the values are printed before their intervals."""
 _OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".json", ".gz", ".zip")
 
 

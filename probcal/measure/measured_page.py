@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
+# Number of rows in all resamples of a diagram, which takes some seconds.
 _MOST_RESAMPLED_ROWS = 20_000_000
-"""Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
 @dataclass(frozen=True)

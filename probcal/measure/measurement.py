@@ -32,23 +32,22 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 NO_INTERVAL = (math.nan, math.nan)
 MOST_DRAWS, FEWEST_DRAWS = 1000, 200
+# Number of rows in all draws, which takes about half a minute, and twice that with calibration.
 _MOST_RESAMPLED_ROWS = 100_000_000
-"""Number of rows in all draws, which takes about half a minute, and twice that with calibration."""
+# Number of draws of all tables, each of which takes a millisecond however small the group is.
 _MOST_TABLE_DRAWS = 20_000
-"""Number of draws of all tables, each of which takes a millisecond however small the group is."""
+# Metrics that grow with the number of rows, so that groups cannot be compared.
 _SUMS = ("errors", "log10_loss")
-"""Metrics that grow with the number of rows, so that groups cannot be compared."""
+# The forms that one paper's tables have. Here they would repeat the log loss and the Brier score.
 _EXPERIMENT_METRICS = ("accuracy", "log_loss", "brier")
-"""The forms that one paper's tables have. Here they would repeat the log loss and the Brier score."""
 FEW_DRAWS = 200
 """Most draws of the metrics that an experiment must ask for. Loess curves take a hundred times as long as an AUC."""
+# A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make.
 _P_VALUES = ("c_emp_p",)
-"""A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make."""
+# Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
+# every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new
+# rows. The AUC compares rows of different maps, which makes it a little too small.
 _LOSSES = ("cxe", "rms")
-"""Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
-every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new rows.
-The AUC compares rows of different maps, which makes it a little too small.
-"""
 
 
 @dataclass(frozen=True)
@@ -389,12 +388,12 @@ def _bootstrap_values(
     return values
 
 
+# Blocks of predictions in a draw. Pooling moves a draw by less than a twentieth of the interval.
 _MOST_BLOCKS = 1000
-"""Blocks of predictions in a draw. Pooling moves a draw by less than a twentieth of the interval."""
+# Draws that are measured together. It divides FEW_DRAWS.
 _BATCH = 200
-"""Draws that are measured together. It divides ``FEW_DRAWS``."""
+# Most rows that are drawn one by one where all have the same weight.
 _FEW_ROWS = 20_000
-"""Most rows that are drawn one by one where all have the same weight."""
 
 
 @dataclass(frozen=True, eq=False)

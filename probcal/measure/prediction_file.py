@@ -25,16 +25,16 @@ from probcal.reading.target import (
     refuse_unknown_labels,
 )
 
+# How far the sum of the probabilities of a row may be from 1. Files often hold three digits.
 _SUM = 0.01
-"""How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
+# Fewest rows of a label in a table of a few rows.
 _FEWEST_ROWS = 2
-"""Fewest rows of a label in a table of a few rows."""
 _MOST_NAMES = 10
+# Pairs of labels of which everybody means the second by "the probability".
 _LABEL_PAIRS = (
     ("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
     ("neg", "pos"),
 )  # fmt: skip
-"""Pairs of labels of which everybody means the second by "the probability"."""
 
 
 @dataclass(frozen=True)

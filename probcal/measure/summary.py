@@ -21,8 +21,8 @@ Codes = npt.NDArray[np.int64]
 
 CELLS_PER_NAT = 4096
 MOST_DISTINCT = 200_000
+# Smallest and largest probability beside 0 and 1, which have cells of their own.
 _LEAST, _MOST = 5e-324, 1 - 2**-53
-"""Smallest and largest probability beside 0 and 1, which have cells of their own."""
 _EDGES = np.arange(1, ECE_BINS) / ECE_BINS
 _ROWS, _WEIGHT, _SQUARES, _PROBABILITY = range(4)
 

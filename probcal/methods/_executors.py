@@ -88,10 +88,9 @@ class SpeculativeFits:
 
 
 _Warned = tuple[str, type[Warning], str, int]
+# Stop loky from restarting a worker that has grown. The memory belongs to a learner, such as Java's, and would grow
+# again.
 _ENVIRONMENT = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}
-"""Stop loky from restarting a worker that has grown. The memory belongs to a learner, such as Java's, and would grow
-again.
-"""
 
 
 class InProcesses:

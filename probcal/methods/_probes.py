@@ -21,11 +21,11 @@ from probcal.fast_paths.prior_shift import PriorShift
 from probcal.methods._executors import InProcesses, InThreads, SpeculativeFits, Step, Workers, learns_in_threads
 from probcal.methods._linear_labels import has_plain_scores, linear_labels
 
+# Margins that are held at once, so that memory does not grow with the number of rows times classifiers.
 _MARGINS_PER_BLOCK = 2**20
-"""Margins that are held at once, so that memory does not grow with the number of rows times classifiers."""
 _TRUSTED_PACKAGES = ("sklearn", "probcal")
+# Predicting for a larger share of the rows than this saves less than finding the distinct rows costs.
 _MAX_DISTINCT_SHARE = 0.9
-"""Predicting for a larger share of the rows than this saves less than finding the distinct rows costs."""
 
 
 class Train(Protocol):

@@ -20,10 +20,10 @@ from sklearn.base import BaseEstimator
 
 from probcal._validation import take_rows, unset_seeds
 
+# How many fits are cached: those of five folds and two on all rows. Cells come learner by learner.
 _MAX_FITS = 7
-"""How many fits are cached: those of five folds and two on all rows. Cells come learner by learner."""
+# Tables whose scores an estimator caches: the rows to calibrate on, and the test rows.
 _MAX_TABLES = 2
-"""Tables whose scores an estimator caches: the rows to calibrate on, and the test rows."""
 _SCORE_METHODS = ("predict_proba", "decision_function")
 
 

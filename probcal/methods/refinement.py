@@ -202,8 +202,8 @@ class ThresholdClassifiers:
     together = renamed_attribute("together", "batched")
 
 
+# Gains this close count as a tie. [0, .5] and [.5, 1] gain the same, but rounding would prefer one.
 _EQUAL = 1e-9
-"""Gains this close count as a tie. [0, .5] and [.5, 1] gain the same, but rounding would prefer one."""
 
 
 def refine_thresholds(

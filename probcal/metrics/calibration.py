@@ -15,12 +15,12 @@ import numpy as np
 from probcal.metrics.checked_rows import checked, is_count, is_number
 from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 
+# P(range <= .3) is 1.4e-22.
 _NEVER_BELOW = 0.3
-"""P(range <= .3) is 1.4e-22."""
+# P(range > 40) is less than any float above 0.
 _NEVER_ABOVE = 40.0
-"""P(range > 40) is less than any float above 0."""
+# The point where the series are exchanged. Each needs five terms there for all digits of a float.
 _FEW_TERMS = 1.5
-"""The point where the series are exchanged. Each needs five terms there for all digits of a float."""
 
 
 def range_exceeds(x: float) -> float:

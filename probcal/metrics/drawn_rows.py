@@ -19,8 +19,8 @@ from probcal.metrics.ranking import SHARE_ROUNDING
 Floats = npt.NDArray[np.float64]
 
 ECE_BINS = 15
+# Cells of the grid of the smooth error. It moves the value by less than .001, which is little beside an interval.
 _CELLS = 1024
-"""Cells of the grid of the smooth error. It moves the value by less than .001, which is little beside an interval."""
 _NEWTON_STEPS = 30
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from probcal.metrics.checked_rows import Rows, checked_two_classes
 
 _MOST_STEPS = 200
+# Relative length of the last step of Newton's method.
 _STEP = 1e-13
-"""Relative length of the last step of Newton's method."""
 _SURE_STEP = 1e-3
 _MANY_ROWS = 20_000
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _REFERENCE = "Perfectly calibrated"
+# Lower and upper end of the histogram below the diagram, in units of the y axis.
 _STRIP = (-0.2, -0.04)
-"""Lower and upper end of the histogram below the diagram, in units of the y axis."""
 
 
 class ReliabilityDisplay:

@@ -18,11 +18,11 @@ from probcal.protection.guarantees import log10_level
 from probcal.protection.stream_input import as_number, check_parameters, entries
 from probcal.protection.stream_state import Jumper, StreamProgress
 
+# Rows of an array that are done at a time, so that memory does not grow with the stream.
 _ROWS = 16_384
-"""Rows of an array that are done at a time, so that memory does not grow with the stream."""
 _LABEL_TYPES = (int, Real, np.bool_)
+# The largest float below 1. A prediction that rounds to 1 is set to it, unless the base is 1.
 _BELOW_1 = 1 - 2**-53
-"""The largest float below 1. A prediction that rounds to 1 is set to it, unless the base is 1."""
 
 
 class Protector:

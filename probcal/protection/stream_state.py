@@ -176,8 +176,8 @@ class Jumper:
         self.log10 = LongSum.from_state(saved["log10"], f"{name}.log10")
 
 
+# Upper limit for a probability that was rounded.
 _MOST = 1 + 1e-9
-"""Upper limit for a probability that was rounded."""
 
 
 class Arrivals(NamedTuple):

@@ -38,28 +38,28 @@ TRIAL_LEARNERS: dict[str, Entry] = {
 """Learners of ``probcal try``, in addition to the built-ins of experiments."""
 _USUAL_LEARNERS = ("logistic", "nb", "tree", "forest", "boosting")
 _MAPS = ("sigmoid", "isotonic", "beta")
+# In results/arena isotonic is the best of all maps and beta beats sigmoid. The three share one fit.
 _USUAL_METHODS = ("direct", *_MAPS)
-"""In ``results/arena`` isotonic is the best of all maps and beta beats sigmoid. The three share one fit."""
+# In results/arena both beat every map of a tree. They need a hundred fits, which only a tree makes quickly.
 _TREE_METHODS = ("bagging", "probing")
-"""In ``results/arena`` both beat every map of a tree. They need a hundred fits, which only a tree makes quickly."""
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
 _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
+# Largest number of rows for cross-validated calibration. Maps gain most if every row trains and calibrates, but three
+# more fits of many rows take long.
 _MOST_CROSS_VAL_ROWS = 10_000
-"""Largest number of rows for cross-validated calibration. Maps gain most if every row trains and calibrates, but three
-more fits of many rows take long."""
 _FEWEST_CROSS_VAL_ROWS = 20
 _FOLDS = 3
+# The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0.
 _BOUND = 0.001
-"""The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0."""
+# The probabilities of a class with a smaller share of the rows lie too near to _BOUND, so it gets a lower one.
 _RARE_SHARE = 0.01
-"""The probabilities of a class with a smaller share of the rows lie too near to ``_BOUND``, so it gets a lower one."""
 _WIDE_TABLE = 500
+# They process each column separately, so that many columns are slow even with few rows.
 _SLOW_LEARNERS = ("nb", "boosting")
-"""They process each column separately, so that many columns are slow even with few rows."""
+# They accept only two classes.
 _TWO_CLASSES = ("nb",)
-"""They accept only two classes."""
+# They give scores but no probabilities, so they need a method.
 _SCORE_LEARNERS = ("svm", "linear_svm")
-"""They give scores but no probabilities, so they need a method."""
 
 
 def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str]]:

@@ -14,6 +14,7 @@ from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import RARE_SHARE
 
+# Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026.
 _SECONDS = {
     "shares": (0.005, 0.0),
     "logistic": (0.01, 0.01),
@@ -23,17 +24,16 @@ _SECONDS = {
     "forest": (0.25, 0.1),
     "boosting": (0.25, 0.05),
 }
-"""Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026."""
 _DEFAULT_SECONDS = (0.5, 0.2)
 _FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
+# Three folds, and all rows.
 _CROSS_VAL_FITS = 4
-"""Three folds, and all rows."""
+# Number of columns, with one for each level. Fits of wider tables take longer in proportion.
 _USUAL_WIDTH = 100
-"""Number of columns, with one for each level. Fits of wider tables take longer in proportion."""
+# They need about one more fit for every class.
 _PER_CLASS_LEARNERS = ("boosting", "logistic")
-"""They need about one more fit for every class."""
+# Every column makes them slower, even with few rows.
 _PER_COLUMN_LEARNERS = ("boosting", "nb")
-"""Every column makes them slower, even with few rows."""
 _LONGEST_NAME = 24
 _LONGEST_REASON = 150
 _MOST_LISTED_COLUMNS = 40

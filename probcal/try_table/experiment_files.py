@@ -26,8 +26,8 @@ from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import SplitChoice
 
 METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]
+# A card lists at most this many columns one by one. With more, it gives the most frequent type once.
 _MOST_LISTED_COLUMNS = 150
-"""A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
 _KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
 
 

@@ -30,10 +30,10 @@ from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable, card_names
 from probcal.try_table.traps import is_group_name
 
+# How the reason begins for which a column of ids is left out.
 _ID_REASONS = ("an id", "a running number", "a different value in every row")
-"""How the reason begins for which a column of ids is left out."""
+# Number of rows in all resamples of a diagram, which takes some seconds.
 _MOST_RESAMPLED_ROWS = 20_000_000
-"""Number of rows in all resamples of a diagram, which takes some seconds."""
 PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv{advice}"""
 
 import sys

@@ -16,11 +16,11 @@ from probcal.store.stored_experiment import ResultColumn, StoredExperiment
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, table_measures
 
 _LEVEL = 0.05
+# With fewer splits nothing is tested: two differences may be equal by chance.
 _FEWEST_SPLITS = 3
-"""With fewer splits nothing is tested: two differences may be equal by chance."""
 _LONGEST_NAME = 12
+# An interval so many times as wide as that of the best says little.
 _WIDE_RATIO = 3
-"""An interval so many times as wide as that of the best says little."""
 _MOST_NAMES = 3
 
 

@@ -12,12 +12,12 @@ from numba import njit
 from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, ROW, TOTAL
 
 _ROW = (1 << ROW) - 1
+# Two numbers this close are equal.
 _SMALL = 1e-6
-"""Two numbers this close are equal."""
+# More than what the entropy in nats may be off, because the logarithm of a tiny weight is left out.
 _ROUGH = 1e-4
-"""More than what the entropy in nats may be off, because the logarithm of a tiny weight is left out."""
+# A split lies between two values only if they are farther apart than this.
 _GAP = 1e-5
-"""A split lies between two values only if they are farther apart than this."""
 
 
 @njit(cache=True, nogil=True)

@@ -12,8 +12,8 @@ from numba import njit
 
 from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
 
+# Two numbers this close are equal.
 _SMALL = 1e-6
-"""Two numbers this close are equal."""
 
 
 @njit(cache=True, nogil=True)

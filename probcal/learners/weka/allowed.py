@@ -39,8 +39,8 @@ _VALUE_TEXTS = {
 _WORD = re.compile(r'\s+|"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<plain>[^\s"]\S*)', re.DOTALL | re.ASCII)
 _ESCAPED = re.compile(r"\\(u001E|[\\'tnr\"%])")
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "u001E": "\x1e"}
+# Java and Python disagree on which of these separate two words.
 _NOT_ASCII = re.compile(r"[^\x20-\x7e\t\r\n]")
-"""Java and Python disagree on which of these separate two words."""
 _MAX_DEPTH = 20
 
 

@@ -22,8 +22,8 @@ from probcal.learners.weka.allowed import full_name, untrusted_options
 from probcal.learners.weka.api import distributions, from_bytes, java_list, row_adder, to_bytes
 from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
 
+# J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values.
 _ROUNDING = 1e-9
-"""J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values."""
 
 
 @dataclass(frozen=True)

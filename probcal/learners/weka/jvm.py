@@ -26,8 +26,8 @@ _OPTIONS = (
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
 _STARTING = Lock()
 _started_in: int | None = None
+# PROBCAL_WEKA_JAR as it was when Java was started.
 _started_with: str | None = None
-"""PROBCAL_WEKA_JAR as it was when Java was started."""
 
 
 def java_class(name: str) -> Any:
@@ -189,15 +189,14 @@ SERIAL_FILTER = ";".join((
 ))  # fmt: skip
 """The only classes that a trained classifier of Weka may consist of, as a pattern of ``jdk.serialFilter``."""
 
+# XML may use no protocol to fetch what it names, not even file.
 _XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.xml.accessExternalStylesheet")
-"""XML may use no protocol to fetch what it names, not even ``file``."""
 
 OPTIONS = (f"-Djdk.serialFilter={SERIAL_FILTER}", *(f"-D{name}=" for name in _XML))
 
+# Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
+# delete.
 _OBEYED = ("Capabilities.props", "Logging.props")
-"""Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
-delete.
-"""
 
 
 def guard_running_java(jpype: Any) -> None:
