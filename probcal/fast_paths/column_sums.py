@@ -100,6 +100,7 @@ class LogOdds:
         """Return the log-odds of ``rows``, (n, k) in nats."""
         start, stop, _ = rows.indices(self._n_rows)
         if start < self._start or stop > self._start + len(self._block):
+            # callers ask for one small block after the other, and each would compute the log-ratios of all points again
             n_rows = max(stop - start, _MARGINS_AT_ONCE // len(self._classifiers))
             self._start, self._block = start, self._computed(slice(start, start + n_rows))
         return self._block[start - self._start : stop - self._start]

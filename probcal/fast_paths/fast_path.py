@@ -118,6 +118,7 @@ def modules_for(kind: type) -> list[str]:
 
 def pipeline_fast_path(estimator: Pipeline) -> PipelineFastPath | None:
     """Return the fast path, or None if the last step has none or an earlier step draws its own seed at every fit."""
+    # a Pipeline with a memory writes at every fit, and a verbose one prints, which a shared fit would not do
     if len(estimator.steps) < 2 or estimator.memory is not None or estimator.verbose:
         return None
     last = None if unset_seeds(estimator[:-1]) else learner_fast_path(estimator.steps[-1][1])
@@ -155,14 +156,12 @@ class PipelineFastPath:
         return transform_rows(self._last, [one.steps[-1][1] for one in classifiers], transformed)
 
     def _train_rows(self) -> Any:
-        """Return the training rows as the steps transform them later.
-
-        A TargetEncoder learns from them by cross-fitting, and transforms them otherwise. Rows that differ by rounding
-        only are those that the last step was fitted on.
-        """
+        """Return the training rows as the steps transform them later."""
         if self._predicted_as is None and self._steps is not None:
             X, fitted_on = self._learned_from
+            # what fit_transform gave may differ: a TargetEncoder learns from the rows by cross-fitting
             transformed = self._steps.transform(X)
+            # the very rows of the fit let the last step recognise them
             self._predicted_as = fitted_on if _differ_by_rounding(fitted_on, transformed) else transformed
         return self._predicted_as
 

@@ -72,6 +72,7 @@ class HingePath:
     def __init__(self, data: SignedRows) -> None:
         self._rows, self._n_first, self._weights = data.rows, data.n_first, data.weights
         if data.weights is not None and not data.weights.all():
+            # a row of weight 0 changes nothing, and its multiplier would be 0 / 0 of its limit
             positive = data.weights > 0
             self._rows, self._weights = data.rows[positive], data.weights[positive]
             self._n_first = int(np.count_nonzero(positive[: data.n_first]))
@@ -112,6 +113,7 @@ class HingePath:
         part = (ratio - low.ratio) / (high.ratio - low.ratio) if high.ratio > low.ratio else 0.0
         below, above = low.all_shares(len(limits)), high.all_shares(len(limits))
         shares = below + part * (above - below)
+        # beyond the outermost solution there is no second one, so no row's side is predicted
         unknown = (shares > 0) & (shares < 1) if low is not high else np.ones(len(limits), dtype=bool)
         return Point(low.w + part * (high.w - low.w), shares * limits), unknown
 
@@ -149,6 +151,7 @@ class HingePath:
             if -limits[working & second].sum() <= excess <= limits[working & ~second].sum():
                 break
             outside = np.flatnonzero(~working)
+            # doubled, so that few rounds are needed
             n_more = min(2 * int(np.count_nonzero(working)) + 1, len(outside))
             working = working.copy()
             working[outside[np.argpartition(gaps[outside], n_more - 1)[:n_more]]] = True

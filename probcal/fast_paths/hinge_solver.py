@@ -108,6 +108,7 @@ class Hinge:
         self, a: np.ndarray, penalty: float, w: np.ndarray, margins: np.ndarray, inertia: float
     ) -> tuple[np.ndarray, int]:
         rows, limits, linear = self._rows, self._limits, self._linear
+        # only b gets inertia: |w|^2 / 2 makes the other columns unique already
         curvature, start = np.append(np.ones(len(w) - 1), inertia), np.append(np.zeros(len(w) - 1), w[-1])
         diagonal, piece, part = np.arange(len(w)), np.zeros(0, dtype=np.int8), 0.0
         for n_steps in range(_MAX_STEPS):
@@ -118,6 +119,7 @@ class Hinge:
             terms = (new.sum() + self._others) * self._scale.largest_norm + _norm(w)
             if _norm(gradient) <= max(_SLACK * moved / sqrt(penalty), _ROUNDING * terms):
                 return w, n_steps
+            # 0 below the range, 1 inside and 2 at the limit: rows of one piece share one parabola
             before, piece = piece, np.greater(raw, 0).view(np.int8) + np.greater_equal(raw, limits)
             # a whole step within one parabola ends at its minimum
             if part == 1.0 and np.array_equal(before, piece):
@@ -176,6 +178,7 @@ def _part(
     low, high, at = 0.0, 1.0, 1.0
     for _ in range(40):
         up, bend = rise(at)
+        # a whole step may end short of the minimum, and a shorter one must end near it
         if up <= _OVERSHOOT * slope and (at == 1.0 or up >= -_OVERSHOOT * slope):
             return at
         low, high = (at, high) if up < 0 else (low, at)

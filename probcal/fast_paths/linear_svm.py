@@ -50,6 +50,7 @@ class ActiveGrams:
         for place, rows in enumerate(self._classes):
             now, before = active[rows], self._active[rows]
             entered, left = np.flatnonzero(now & ~before), np.flatnonzero(before & ~now)
+            # then a new sum takes fewer rows
             if len(entered) + len(left) > np.count_nonzero(now):
                 self._recompute(place, now)
             else:
@@ -138,6 +139,7 @@ class SquaredHinge:
                 residual = float(np.linalg.norm(self._gradient(w, margins, costs)))
                 if residual <= tiny:
                     return Minimum(w, n_steps, self._value(w, margins, costs), residual, hessian, margins)
+                # the gradient of the sums is small, and that of the rows is not: the sums have gathered rounding errors
                 if refreshed:
                     return None
                 self._grams.refresh()
@@ -230,6 +232,7 @@ class SquaredHingePath:
         minimum = self._problem.minimise(costs, self._start(ratio))
         if minimum is None:
             return None
+        # a minimum that is declined below is still a start for others
         insort(self._solved, (ratio, minimum.w), key=lambda pair: pair[0])
         error = self._margin_error(costs, minimum)
         return None if error is None else (minimum.w, minimum.n_steps, error)
@@ -247,11 +250,6 @@ class SquaredHingePath:
     def _margin_error(self, costs: np.ndarray, minimum: Minimum) -> float | None:
         """Return the largest error of those training margins that liblinear might put on the other side.
 
-        liblinear stops at a gradient g with |g| at most tol times the share of the rarer class times the gradient at 0.
-        It also stops after a step that gains less than 1e-12 of the value. |g| before that step can be sqrt(2e-12 *
-        value * curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for the one along g. To
-        first order a margin is then off by x' H^-1 g, so by at most |H^-1 x| |g|.
-
         The result is None if liblinear is likely to run out of iterations.
         """
         problem = self._problem
@@ -259,10 +257,15 @@ class SquaredHingePath:
             return None
         at_zero = float(np.linalg.norm(problem.gradient_at_zero(costs)))
         curvature = np.trace(minimum.hessian) / problem.n_columns
+        # liblinear stops at a gradient g with |g| at most tol times the share of the rarer class times the gradient at
+        # 0. It also stops after a step that gains less than 1e-12 of the value. |g| before that step can be
+        # sqrt(2e-12 value curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for that along g.
         liblinear = max(self._tol * self._share * at_zero, 0.1 * np.sqrt(2e-12 * minimum.value * curvature))
         gradient = liblinear + minimum.residual
+        # to first order a margin is off by x' H^-1 g, so by at most |H^-1 x| |g|
         inverse = cho_solve(cho_factor(minimum.hessian), np.eye(problem.n_columns))
         distances = np.abs(minimum.margins)
+        # a bound for all rows first: most rows are beyond it, and need no product with the inverse
         near = np.flatnonzero(distances <= gradient * np.linalg.norm(inverse) * problem.largest_norm)
         largest = 0.0
         for at in range(0, len(near), _BLOCK):
@@ -273,6 +276,7 @@ class SquaredHingePath:
         return float(largest + rounding)
 
 
+# at a larger tolerance, or with fewer rounds, liblinear may stop before its minimum
 _TIGHT = 1e-8
 _MIN_ROUNDS = 100_000
 # Limit for numbers in X and the constant column. liblinear's tolerance applies to the whole gradient and value. Beyond
@@ -324,9 +328,11 @@ class LinearSVCFastPath:
         if self._template is None:
             self._prepare(estimator, X, labels, row_weights)
         solved: list[LinearSVC | None] = [None] * len(class_weights)
+        # for more columns than rows "auto" is the dual solver, which may run out of iterations
         if self._is_far or not self._has_both or (self._is_wide and estimator.dual == "auto"):
             return solved
         solvable = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
+        # in the order of the ratios, so that each starts from its neighbour
         for place in solvable[np.argsort(_log_ratio(class_weights[solvable]), kind="stable")].tolist():
             solved[place] = self._classifier(estimator, class_weights[place])
         return solved
@@ -360,6 +366,7 @@ class LinearSVCFastPath:
         w, n_steps, error = solved
         classifier: Any = copy(self._template)
         n_columns = classifier.n_features_in_
+        # a copy, because the path starts from w again
         classifier.coef_ = w[None, :n_columns].copy()
         classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0
         classifier.n_iter_ = n_steps

@@ -72,6 +72,7 @@ _FEW_ROWS = 4
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
     """Return whether scikit-learn's solver may find ``hessian`` singular. It excludes the penalty of ``search``."""
     full = hessian + np.diag(search.penalties)
+    # the routines by which scipy.linalg.solve, which newton-cholesky calls, notices a singular matrix
     factor, failed = dpotrf(full, lower=1)
     return bool(failed) or dpocon(factor, np.abs(full).sum(axis=0).max(), uplo="L")[0] < _SINGULAR
 
@@ -171,11 +172,13 @@ class SolverTrace:
 
     def _steps(self, search: Search, loss: LogisticLoss) -> Iterator[_Step]:
         point, weighting = search.point, search.weighting
+        # at the minimum of all rows the gradient of the loss is that of the penalty with the other sign
         at_minimum = -search.penalties * point
         if loss is not self._loss:
             at_minimum = loss.gradients(point[:, None], weighting[None])[:, 0]
         place = Search(weighting, search.penalties, point)
         place.take_hessian(np.tensordot(weighting, self._at_zero.hessians, axes=1), own=True)
+        # the solver starts from 0, where the derivatives on all rows are known: no sample is needed for its first step
         gradient = self._at_zero.gradients @ weighting
         step = -place.solve(gradient)
         offset = step - point
@@ -232,6 +235,7 @@ class BoundaryTolerance:
         own = _STEPS_LEFT * search.accuracy * _lengths(X, solved)  # by Cauchy and Schwarz
         flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
         loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
+        # both bounds of the module's docstring hold, and either may be the smaller one
         bound = self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
         doubtful: np.ndarray = rows[np.abs(X @ search.point) - own <= bound]
         return doubtful
@@ -246,6 +250,7 @@ class BoundaryTolerance:
         own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
+        # from cheap to dear: samples of rows, one more Hessian, and the solver's steps on all rows
         sampled = self._trace.sampled_stopping_points(search) if lengths.max() <= _UNUSUAL * usual else ()
         for ends in sampled:
             if (decided := _decided(search, ends, X, scores, own, lengths)) is not None:
@@ -302,12 +307,14 @@ def usable(estimator: Any) -> bool:
     """Return whether the fits of ``estimator`` are the minima that ``LogisticFastPath`` finds."""
     if type(estimator) is not LogisticRegression:
         return False
+    # another version of scikit-learn may take other steps and stop elsewhere
     tested = parse_version("1.6") <= parse_version(sklearn.__version__) < parse_version("1.10")
     least, most = _TOLERANCES
     own = estimator.get_params(deep=False)
     return (
         tested
         and own["solver"] == "newton-cholesky"
+        # how l2 and no penalty are spelt depends on the version
         and own["penalty"] in ("deprecated", "l2", None)
         and own["l1_ratio"] in (None, 0)
         and all(isinstance(own[name], Real) for name in ("C", "tol"))
@@ -406,6 +413,7 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
     total = float(pair @ totals)
     usual = np.isfinite(total) and (pair > 0).all()
     C = np.inf if template.penalty is None else template.C
+    # the loss is a mean here and a sum in scikit-learn
     penalties = np.full(loss.n_coefficients, 1 / (C * total) if usual else 0.0)
     if template.fit_intercept:
         penalties[-1] = 0
@@ -427,6 +435,7 @@ def _refuse_doubtful(doubt: BoundaryTolerance, loss: LogisticLoss, searches: lis
     found = [(one, doubt.possible(one, np.concatenate(rows))) for one, rows in zip(searches, near, strict=True) if rows]
     doubtful = [(one, rows) for one, rows in found if len(rows)]
     for one, _ in doubtful:
+        # the steps to a closer point pay only for a search that has a row in doubt
         one.state, one.accuracy = "open", CLOSE_ENOUGH
     run(loss, [one for one, _ in doubtful])
     for one, rows in doubtful:
@@ -436,6 +445,7 @@ def _refuse_doubtful(doubt: BoundaryTolerance, loss: LogisticLoss, searches: lis
 
 def _classifier(template: LogisticRegression, search: Search) -> LogisticRegression:
     fitted = copy(template)  # with its classes and feature names
+    # later searches start from the point itself
     point = search.point.copy()
     fitted.coef_ = point[None, : template.n_features_in_]
     fitted.intercept_ = point[-1:] if template.fit_intercept else np.zeros(1)

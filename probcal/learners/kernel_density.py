@@ -128,6 +128,7 @@ class KernelDensity:
         if stride > 1:
             near[near] = self._gaps[places[near].astype(np.intp)] <= _FAR * self._width
             near &= self._is_smooth
+        # for few bins their sums cost less than the table of all bins
         if _NODES_PAY * np.count_nonzero(near) < n_bins / stride:
             near[:] = False
         mass = np.empty(len(places))
@@ -148,10 +149,12 @@ class KernelDensity:
         """Return the mass of a kernel in the bins at some ``distances`` from it, not negative, in bins."""
         bin_width = 1 / self._width
         z = distances * bin_width
+        # the kernel is symmetric, and ndtr keeps its digits only in the lower tail
         if bin_width > _NARROW:
-            mass: np.ndarray = ndtr(bin_width / 2 - z) - ndtr(-bin_width / 2 - z)  # in the tail where ndtr keeps digits
+            mass: np.ndarray = ndtr(bin_width / 2 - z) - ndtr(-bin_width / 2 - z)
             return mass
         z *= z
+        # the even derivatives of the density at the middle of the bin, up to the sixth, which are polynomials in z^2
         mass = bin_width**2 / 24 * (z - 1) + bin_width**4 / 1920 * (z * (z - 6) + 3) + 1
         mass += bin_width**6 / 322560 * (z * (z * (z - 15) + 45) - 15)
         return mass * np.exp(z / -2) * (bin_width / math.sqrt(2 * math.pi))

@@ -70,6 +70,7 @@ class Columns:
         ndarray of shape (n_columns,)
             Numbers of levels, and 0 for a numeric column.
         """
+        # a column without any level has one, because 0 stands for a numeric column
         return np.array([0 if levels is None else max(len(levels), 1) for levels in self.levels], dtype=np.int64)
 
     @property
@@ -177,6 +178,7 @@ class Instances:
                 codes = np.empty(len(self), dtype=np.int64)
                 codes[entries & _ROW] = entries >> ROW
             bins.append(np.where(codes < 0, n_bars.sum(), codes + first[column]))
+        # by row, because all columns of a row are counted at once
         return n_bars, first, np.ascontiguousarray(_table(bins, len(self), np.int32))
 
     def take(self, rows: np.ndarray) -> Instances:
@@ -285,6 +287,7 @@ def _table(columns: list[np.ndarray], n_rows: int, kind: Any) -> np.ndarray:
 
 
 def _joined(parts: Sequence[np.ndarray], kind: Any) -> np.ndarray:
+    # an empty part, because there may be no numeric column
     return np.concatenate([np.empty(0, dtype=kind), *parts])
 
 

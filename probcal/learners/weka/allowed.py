@@ -24,6 +24,7 @@ _VALUES = {
     "number": re.compile(_NUMBER),
     "range": re.compile(rf"{_PLACE}([-,]{_PLACE})*"),
     "word": re.compile(r"\w[\w.,-]*", re.ASCII),
+    # not a dash first, because Weka would read such a value as the next flag
     "text": re.compile(r"[^-\r\n][^\r\n]*"),
     "matrix": re.compile(r"\[[-0-9eE.,; ]+\]"),
     "parameter": re.compile(rf"([A-Za-z][\w-]*) {_NUMBER} ({_NUMBER}|A|I) {_NUMBER}( R)?", re.ASCII),

@@ -24,6 +24,7 @@ _OPTIONS = (
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # without it Weka's package loader complains
 )
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
+# learners may be fitted in threads, and a process can have one Java only
 _STARTING = Lock()
 _started_in: int | None = None
 # PROBCAL_WEKA_JAR as it was when Java was started.
