@@ -64,12 +64,14 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     from scipy import stats
 
     means, sds = values.mean(axis=1), values.std(axis=1, ddof=1)
+    # thousands of tests have few shares of test rows
     shares, places = np.unique(test_shares, return_inverse=True)
     errors = sds * np.sqrt([variance_inflation(n, share) for share in shares])[places]
     halves = errors * float(stats.t.ppf((1 + level) / 2, n - 1))
     is_constant = sds < _ZERO
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stats.t.sf(np.abs(means) / errors, n - 1)
+    # equal differences have no spread, and leave no doubt: p is 1 if they are 0, and otherwise 0
     p = np.where(is_constant, np.abs(means) < _ZERO, p)
     errors, halves = (np.where(is_constant, 0.0, field) for field in (errors, halves))
     return TTest(means, errors, means - halves, means + halves, p)

@@ -69,7 +69,9 @@ def p_of_friedman(table: npt.NDArray[np.float64]) -> tuple[float, bool]:
 
 def _permutation_p(table: npt.NDArray[np.float64]) -> float:
     """Return the share of tables with randomly permuted ranks that are at least as far from even."""
+    # a fixed seed, so that the same ranks always have the same p-value
     random = np.random.default_rng(0)
+    # a table as uneven as the given one counts, however its sum is rounded
     largest = _sum_of_squares(table) - _EPSILON
     n_above, n_left = 0, _PERMUTATIONS
     while n_left:  # in batches, since all together would take GBs for hundreds of columns
@@ -77,6 +79,7 @@ def _permutation_p(table: npt.NDArray[np.float64]) -> float:
         permutations = random.permuted(np.broadcast_to(table, (size, *table.shape)), axis=2)
         n_above += int((_sum_of_squares(permutations) >= largest).sum())
         n_left -= size
+    # the given table is one of those that could be drawn, so p is never 0
     return (1 + n_above) / (1 + _PERMUTATIONS)
 
 

@@ -136,7 +136,7 @@ class SquaredHinge:
             hessian = np.eye(len(w)) + 2 * np.tensordot(costs, self._grams.grams, 1)
             gradient = hessian @ w - 2 * costs @ self._grams.sums
             if np.linalg.norm(gradient) <= tiny:
-                residual = float(np.linalg.norm(self._gradient(w, margins, costs)))
+                residual = float(np.linalg.norm(w - 2 * (self._gaps(margins, costs) @ self.rows)))
                 if residual <= tiny:
                     return Minimum(w, n_steps, self._value(w, margins, costs), residual, hessian, margins)
                 # the gradient of the sums is small, and that of the rows is not: the sums have gathered rounding errors
@@ -204,10 +204,6 @@ class SquaredHinge:
         values[self._n_first :] *= costs[1]
         return values if self._weights is None else values * self._weights
 
-    def _gradient(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> np.ndarray:
-        gradient: np.ndarray = w - 2 * (self._gaps(margins, costs) @ self.rows)
-        return gradient
-
     def _value(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> float:
         return float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
 
@@ -259,7 +255,7 @@ class SquaredHingePath:
         curvature = np.trace(minimum.hessian) / problem.n_columns
         # liblinear stops at a gradient g with |g| at most tol times the share of the rarer class times the gradient at
         # 0. It also stops after a step that gains less than 1e-12 of the value. |g| before that step can be
-        # sqrt(2e-12 value curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for that along g.
+        # sqrt(2e-12 value curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for its own.
         liblinear = max(self._tol * self._share * at_zero, 0.1 * np.sqrt(2e-12 * minimum.value * curvature))
         gradient = liblinear + minimum.residual
         # to first order a margin is off by x' H^-1 g, so by at most |H^-1 x| |g|
@@ -333,7 +329,8 @@ class LinearSVCFastPath:
             return solved
         solvable = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
         # in the order of the ratios, so that each starts from its neighbour
-        for place in solvable[np.argsort(_log_ratio(class_weights[solvable]), kind="stable")].tolist():
+        ratios = np.log(class_weights[solvable, 1]) - np.log(class_weights[solvable, 0])
+        for place in solvable[np.argsort(ratios, kind="stable")].tolist():
             solved[place] = self._classifier(estimator, class_weights[place])
         return solved
 
@@ -372,8 +369,3 @@ class LinearSVCFastPath:
         classifier.n_iter_ = n_steps
         classifier.margin_error_ = error
         return classifier
-
-
-def _log_ratio(class_weights: np.ndarray) -> np.ndarray:
-    ratio: np.ndarray = np.log(class_weights[..., 1]) - np.log(class_weights[..., 0])
-    return ratio

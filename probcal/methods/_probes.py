@@ -103,6 +103,7 @@ def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterat
     X = transform_rows(fast_path, classifiers, X)
     n_rows, kind = count_rows(X), type(fast_path).__name__
     step = max(1, _MARGINS_PER_BLOCK // max(len(classifiers), 1))
+    # one block even without rows, because the callers join the blocks
     for start in range(0, max(n_rows, 1), step):
         block = X if n_rows <= step else take_rows(X, slice(start, start + step))
         output, expected = fast_path.margins(classifiers, block), (count_rows(block), len(classifiers))
@@ -182,6 +183,7 @@ class ProbePredictor:
     ) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (index, (n_rows,) bool) for each classifier that no fast path made."""
         separate = np.flatnonzero(~batched).tolist()
+        # a single classifier predicts all rows in less time than the equal ones are found
         rows = distinct_rows(X) if self.deduplicate_rows and len(separate) > 1 else DistinctRows(X)
         predict = partial(rows.predicted, classes=classes)
         waiting = [classifiers[index] for index in separate]
@@ -341,6 +343,7 @@ class _LogOdds:
 
     def __init__(self, values: np.ndarray, error: np.ndarray | float) -> None:
         self.values = values
+        # sorted once, so that a threshold costs two searches and no pass over the rows
         self._lows, self._highs = np.sort(values - error), np.sort(values + error)
 
     def all_on_one_side(self, point: float) -> bool:

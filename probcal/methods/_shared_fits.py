@@ -66,6 +66,7 @@ class SharedFits:
                     warnings.simplefilter("always")
                     _fit_rows(estimator, X, labels, rows)
             except Exception:
+                # a fit that fails is not cached, and its warnings are shown as well
                 _warn_again(records)
                 raise
             self._cache[key] = _Fit(estimator, records)
@@ -155,6 +156,7 @@ class _CachedCall:
         for cached in self._cache:
             if cached.are_of(columns, values):
                 _warn_again(cached.warned)
+                # a copy, because the caller may write into its scores
                 return cached.scores.copy()
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")

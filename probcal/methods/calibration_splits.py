@@ -194,6 +194,7 @@ def nearest_starts(starts: np.ndarray, places: Sequence[float] | np.ndarray) -> 
     chosen: list[int] = []
     first = 0
     for number, place in enumerate(places):
+        # one start remains for each of the later places
         possible = starts[first : len(starts) - (len(places) - number - 1)]
         nearest = int(np.abs(possible - place).argmin())
         chosen.append(int(possible[nearest]))

@@ -167,6 +167,7 @@ class ProtectedClassifier(DirectClassifier):
         ValueError
             As ``DirectClassifier.fit``, and if ``y`` has more classes than the calibrators support.
         """
+        # the stream was that of an earlier fit
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
         weights = row_weights(sample_weight, count_rows(X))
@@ -176,6 +177,7 @@ class ProtectedClassifier(DirectClassifier):
         self.truncation_ = least if self.truncation == "rows" else self.truncation
         n_classes = len(self.classes_)
         if n_classes > 2:
+            # a family for two classes refuses more of them now, and not only at the first row of a stream
             self._jumper().predict_one(np.full(n_classes, 1 / n_classes))
         return self
 
@@ -280,6 +282,7 @@ class ProtectedClassifier(DirectClassifier):
         ValueError
             If a parameter is invalid.
         """
+        # a Jumper checks its parameters when it is made
         self._jumper()
         check_feedback(self.delay, self.every)
 

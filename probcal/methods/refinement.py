@@ -79,6 +79,7 @@ def _minimax_log_loss(a: float, b: float) -> float:
     slope = upper - lower
     if slope > 700:  # exp would overflow here, and a slope this steep needs b below 1e-300
         return a
+    # by rounding p can lie just outside
     return min(max(1 / (1 + math.exp(slope)), a), b)
 
 

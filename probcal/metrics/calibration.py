@@ -33,7 +33,8 @@ def range_exceeds(x: float) -> float:
     if x < _NEVER_BELOW:
         return 1.0
     if x > _FEW_TERMS:
-        return float(8 * sum((-1) ** (k - 1) * k * _normal_exceeds(k * x) for k in range(1, 8)))
+        # the upper tail of the normal distribution, by erfc to keep its relative accuracy
+        return float(8 * sum((-1) ** (k - 1) * k * (math.erfc(k * x / math.sqrt(2)) / 2) for k in range(1, 8)))
     return 1 - sum(
         (8 / x**2 + 2 / a) * math.exp(-2 * a / x**2) for a in (((k - 0.5) * math.pi) ** 2 for k in range(1, 6))
     )
@@ -45,10 +46,6 @@ def range_quantile(delta: float) -> float:
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if range_exceeds(middle) > delta else (low, middle)
     return high
-
-
-def _normal_exceeds(x: float) -> float:
-    return math.erfc(x / math.sqrt(2)) / 2
 
 
 def empirical_calibration_error(

@@ -244,6 +244,7 @@ class _Labels:
         return _Labels(*map(np.concatenate, pairs))
 
     def part(self, rows: slice) -> _Labels:
+        # copies, because views of few waiting labels would keep the arrays of all rows
         return _Labels(*(getattr(self, name)[rows].copy() for name in _Labels.__annotations__))
 
     @classmethod

@@ -430,7 +430,7 @@ def _best_cut(sums, codes, values, has_close, total, least):
     else:
         found = _best_of_many(sums, codes, values, has_close, known, total, begin, end)
     gain, split, place = found
-    # the choice among cuts has its price since release 8 (Quinlan 1996, "Improved use of continuous attributes in C4.5")
+    # the choice among cuts has its price since release 8 (Quinlan 1996, Improved use of continuous attributes in C4.5)
     gain -= np.log2(n_cuts) / total
     if gain < _SMALL:
         return nothing

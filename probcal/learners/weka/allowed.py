@@ -6,7 +6,6 @@ The options are split exactly as Weka splits them, so that every flag is checked
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -136,7 +135,7 @@ def _check(scheme: str, words: list[str], depth: int = 0) -> None:
     """Raise _Refused unless ``scheme`` accepts every word after its name."""
     short = scheme.removeprefix("weka.classifiers.").removeprefix("weka.")
     if scheme not in schemes():
-        near = did_you_mean(short, _short_names())
+        near = did_you_mean(short, (name.removeprefix("weka.classifiers.").removeprefix("weka.") for name in schemes()))
         raise _Refused(f'"{short}" is not among the schemes of Weka that are known to touch no file{near}')
     if depth > _MAX_DEPTH:
         raise _Refused("the options are nested too deep")
@@ -211,7 +210,3 @@ def _check_tails(short: str, flags: dict[str, _Flag], given: dict[str, list[str]
         raise _Refused(f'"{rest[0]}" in the options of {short} belongs to no scheme that they name')
     if second in given:
         _check(given[second][0], rest[1:], depth + 1)
-
-
-def _short_names() -> Iterable[str]:
-    return (name.removeprefix("weka.classifiers.").removeprefix("weka.") for name in schemes())

@@ -23,10 +23,6 @@ def _is_before_3_7() -> bool:
     return False
 
 
-def _row_class() -> Any:
-    return java_class("weka.core.Instance" if _is_before_3_7() else "weka.core.DenseInstance")
-
-
 def java_list(items: Iterable[Any]) -> Any:
     """Return the list of Java that this release of Weka takes for attributes and for their values."""
     old = _is_before_3_7()
@@ -60,7 +56,8 @@ def row_adder() -> Any:
     number, whole, nothing = jpype.JDouble.class_, jpype.JInt.class_, java_class("java.lang.Void").TYPE
     row, table = jpype.JArray(jpype.JDouble).class_, jpype.JArray(jpype.JDouble, 2).class_
     lookup = handles.publicLookup()
-    made = lookup.findConstructor(_row_class().class_, type_of(nothing, [number, row]))
+    row_class = java_class("weka.core.Instance" if _is_before_3_7() else "weka.core.DenseInstance")
+    made = lookup.findConstructor(row_class.class_, type_of(nothing, [number, row]))
     made = handles.collectArguments(made, 1, handles.arrayElementGetter(table))
     made = handles.collectArguments(made, 0, handles.arrayElementGetter(row))
     made = made.asType(type_of(instance, [row, whole, table, whole]))

@@ -97,6 +97,7 @@ def _start() -> None:
         guard_running_java(jpype)
     else:
         try:
+            # with a quarter for young objects, Java collects garbage and stops threads less often
             sizes = (f"-Xmx{memory}", f"-Xmn{_quarter(memory)}")
             jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *OPTIONS, classpath=[str(jar)])
         except Exception as error:
@@ -109,7 +110,6 @@ def _start() -> None:
 
 
 def _quarter(memory: str) -> str:
-    """Return a quarter of the memory, for young objects. Java then collects garbage and stops threads less often."""
     return f"{int(memory[:-1]) * 1024 ** 'kmg'.index(memory[-1].lower()) // 4}k"
 
 
