@@ -66,14 +66,13 @@ def row_support(
         reason = f'{_rows_text(n, class_rows[rarest])} of "{classes[rarest]}"'
     else:
         reason = ""
-    return RowSupport(has_losses, has_all, n_rows >= FEWEST_ROWS and _supports_p_value(p, weight), reason)
-
-
-def _supports_p_value(p: Floats, weight: Floats) -> bool:
-    columns = p[:, None] if p.ndim == 1 else p
-    variance = (weight / weight.max()) ** 2 @ (columns * (1 - columns))
-    # where every prediction is 0 or 1, the p-value is exact
-    return bool(((variance == 0) | (variance >= _LEAST_VARIANCE * (1 - 1e-12))).all())
+    has_p_value = False
+    if n_rows >= FEWEST_ROWS:
+        columns = p[:, None] if p.ndim == 1 else p
+        variance = (weight / weight.max()) ** 2 @ (columns * (1 - columns))
+        # where every prediction is 0 or 1, the p-value is exact
+        has_p_value = bool(((variance == 0) | (variance >= _LEAST_VARIANCE * (1 - 1e-12))).all())
+    return RowSupport(has_losses, has_all, has_p_value, reason)
 
 
 def _rows_text(n: int, effective: float) -> str:

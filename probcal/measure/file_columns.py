@@ -64,6 +64,7 @@ class FileColumn:
 
     def replace_percent_signs(self) -> None:
         """Replace the numbers by hundredths if a per-cent sign follows each of them."""
+        # few columns hold a sign, and the others are not turned into Python's texts
         if self.text is None or not pc.any(pc.match_substring_regex(self.text.distinct, _SIGN)).as_py():
             return
         codes, levels = pd.factorize(self.values.astype(object))

@@ -322,6 +322,7 @@ class _Part:
                 lines.append(Line(quantity, before))
                 continue
             [after] = others
+            # two infinite log losses have no difference
             with np.errstate(invalid="ignore"):
                 change = _interval(np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index])
             lines.append(Line(quantity, before, after, change))
@@ -421,19 +422,17 @@ class _PooledRows:
 def _drawn_batches(
     pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator, squares: Floats | None
 ) -> Iterator[list[DrawnRows]]:
-    """Yield batches of draws, each with one ``DrawnRows`` for each stage.
-
-    Rows that stand for many (``squares``) are drawn by Poisson's distribution, with the mean and the variance of their
-    weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum. Many rows of
-    equal weight are not drawn one by one. The number of rows that a draw takes from each block and label has a
-    multinomial distribution, which is drawn instead.
-    """
+    """Yield batches of draws, each with one ``DrawnRows`` for each stage."""
     n_rows = len(weight)
+    # Many rows of equal weight are not drawn one by one. The number of rows that a draw takes from each block and label
+    # has a multinomial distribution, which is drawn instead.
     draws_counts = len(pooled) == 1 and n_rows > _FEW_ROWS and bool((weight == weight[0]).all())
     shares = pooled[0].counts(weight) / weight.sum()
     for begin in range(0, draws, _BATCH):
         size = min(_BATCH, draws - begin)
         if squares is not None:
+            # Rows that stand for many are drawn by Poisson's distribution, with the mean and the variance of their
+            # weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum.
             total, square = pooled[0].counts(weight), pooled[0].counts(squares)
             unit = np.divide(square, total, out=np.ones_like(total), where=total > 0)  # the weight of each row
             yield [pooled[0].drawn(unit * random.poisson(total / unit, size=(size, len(total))))]
@@ -456,14 +455,12 @@ def _bounds(quantity: Quantity) -> tuple[float, float]:
 
 
 def _interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: float = math.inf) -> Interval:
-    """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric.
-
-    A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
-    The basic interval reflects the draws at the value, which removes this bias once. Percentiles would add it. Where
-    the bias is large, the reflected draws may miss the value itself. The interval is then widened to include it.
-    """
+    """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric."""
     finite = draws[np.isfinite(draws)]
     if not math.isfinite(value) or len(finite) < 2:
         return Interval(float(value))
+    # A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
+    # The basic interval reflects the draws at the value, which removes this bias once. Percentiles would add it.
     low, high = 2 * value - np.quantile(finite, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
+    # where the bias is large, the reflected draws may miss the value itself
     return Interval(float(value), float(max(minimum, min(low, value))), float(min(maximum, max(high, value))))

@@ -43,6 +43,7 @@ class CellSums:
     def of(cls, p: Floats, weight: Floats) -> CellSums:
         """Return the sums of rows with probabilities ``p`` and weights above 0, (n_rows,)."""
         values = np.array([np.ones(len(p)), weight, weight**2, weight * p])
+        # + 0.0: a negative zero has other bits, and would be a cell of its own
         return cls(*_grouped((p + 0.0).view(np.int64), values))._within_limit()
 
     def merged(self, other: CellSums) -> CellSums:
@@ -78,6 +79,7 @@ def _grid_numbers(p: Floats) -> Codes:
     inside = np.clip(p, _LEAST, _MOST)
     log_odds = np.log(inside) - np.log1p(-inside)
     cells = np.floor(log_odds * CELLS_PER_NAT).astype(np.int64)
+    # far beyond all other cells, and small enough to be multiplied as int64
     cells[p == 0], cells[p == 1] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
     return np.asarray(cells * ECE_BINS + np.searchsorted(_EDGES, p))
 

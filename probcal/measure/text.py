@@ -71,6 +71,7 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     header, rows = table(section, map)
     text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
     widths = [max(len(cell) for cell in column) for column in zip(*text_rows, strict=True)]
+    # the name of a section may be long, and then has a line of its own
     widths[0] = max(len(row[0]) for row in text_rows[1:])
     is_long = len(text_rows[0][0]) > widths[0]
     if is_long:

@@ -14,6 +14,7 @@ Entry = dict[str, Any]
 
 BASELINE = "shares"
 """Always predicts the share of each class among the training rows. Every learner has to beat it."""
+# scikit-learn's boosting refuses a category with more
 _MOST_LEVELS_OF_BOOSTING = 255
 
 TRIAL_LEARNERS: dict[str, Entry] = {

@@ -143,7 +143,8 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     for label, words in counts[:_MOST_CLASSES]:
         mark = ""
         if label == target.positive:
-            mark = "  <- positive" + ("" if target.has_choice else ", the rarer" if _has_rarer_class(prepared) else "")
+            has_rarer_class = len(set(prepared.counts.values())) > 1
+            mark = "  <- positive" + ("" if target.has_choice else ", the rarer" if has_rarer_class else "")
         yield f"  {_cell(label, width)}  {words}{mark}"
     if len(counts) > _MOST_CLASSES:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
@@ -151,10 +152,6 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     if rare_labels:
         names = join_first((f'"{label}"' for label in rare_labels), 5)
         yield from wrap_line(printable(f"note: few rows of {names}, so results for them are rough"))
-
-
-def _has_rarer_class(prepared: PreparedTable) -> bool:
-    return len(set(prepared.counts.values())) > 1
 
 
 def _column_lines(columns: list[TableColumn]) -> Iterator[str]:

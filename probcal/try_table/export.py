@@ -78,6 +78,7 @@ def write_export(
 ) -> None:
     """Fit the pipeline on all labelled rows and write all files of the export, or none."""
     folder.parent.mkdir(parents=True, exist_ok=True)
+    # beside the folder, because a rename in one step needs one file system
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         model = plan.fit(*_training_rows(prepared))
@@ -218,4 +219,5 @@ def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) ->
         )  # fmt: skip
         axes.set_xlabel("Predicted probability" + (" of the likeliest class" if multiclass else ""))
         axes.spines[["top", "right"]].set_visible(False)
+        # equal predictions give equal files: neither the date nor the version of matplotlib is in them
         figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -202,6 +202,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         user_labels,
     )
     levels = list(labels.cat.categories)
+    # labels are spelt alike in every format: 1.0 as 1, and True as true
     labels = respell(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
     if missing := table.missing_words(target_index):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])

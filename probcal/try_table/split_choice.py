@@ -162,6 +162,7 @@ def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDA
     _, codes = np.unique(labels.astype(str), return_inverse=True)
     shuffled = np.random.default_rng(stream_seed(seed, "sample", n, size)).permutation(n)
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    # even steps over the rows in order of their classes give each class its share
     positions = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
     return np.sort(order[positions])
 

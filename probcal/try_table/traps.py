@@ -183,11 +183,7 @@ def _identifier_columns(columns: Sequence[TableColumn]) -> Iterator[str]:
 
 
 def _copied_rows(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
-    """Return how many test rows of the first splits have an equal row among the training rows of their split.
-
-    Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
-    shuffled one by one, in each of several shuffles.
-    """
+    """Return how many test rows of the first splits have an equal row among the training rows of their split."""
     card, X = dataset.card, dataset.X
     assert isinstance(X, pd.DataFrame)
     labels = dataset.y if dataset.strata is None else dataset.strata
@@ -204,6 +200,8 @@ def _copied_rows(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     if share < _MOST_COPIES:
         return ""
     random = np.random.default_rng(0)
+    # Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
+    # shuffled one by one, in each of several shuffles.
     for _ in range(_SHUFFLES):
         if 2 * _share_of_equal_rows([values[0], *(random.permutation(codes) for codes in values[1:])], splits) > share:
             return ""
@@ -241,6 +239,7 @@ def _has_dates_as_numbers(column: TableColumn) -> bool:
     values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
     if len(values) < _FEWEST_ROWS or not (values % 1 == 0).all():
         return False
+    # in seconds, or in milliseconds as programs in Java write them
     if _TIME_NAME.fullmatch(column.name) and any(_are_within(values / unit, _SECONDS) for unit in (1, 1_000)):
         return True
     if not _are_within(values, (19_000_101, 21_001_231)):
