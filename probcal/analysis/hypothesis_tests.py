@@ -69,6 +69,7 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     errors = sds * np.sqrt([variance_inflation(n, share) for share in shares])[places]
     halves = errors * float(stats.t.ppf((1 + level) / 2, n - 1))
     is_constant = sds < _ZERO
+    # constant differences divide by 0 here, and get their p below
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stats.t.sf(np.abs(means) / errors, n - 1)
     # equal differences have no spread, and leave no doubt: p is 1 if they are 0, and otherwise 0
@@ -194,6 +195,7 @@ def clipped_cross_entropy(y: npt.NDArray[np.int8], p: Floats) -> float:
 
 def _log_losses(y: npt.NDArray[np.int8], p: Floats) -> Floats:
     """Return the log loss of each row in bits, (n_rows,)."""
+    # the loss of an observed label of probability 0 is infinite
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log2(np.where(y == 1, p[:, 1], p[:, 0])))
 

@@ -17,6 +17,7 @@ _FEWEST_DATASETS = 10
 _PERMUTATIONS = 9_999
 # Number of ranks that are permuted together.
 _BATCH_NUMBERS = 1_000_000
+# Sums of ranks that differ by less are equal up to rounding.
 _EPSILON = 1e-9
 
 

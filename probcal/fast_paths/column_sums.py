@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 # Class weights between which no weight of a row overflows or vanishes.
 _USUAL = 1e-100, 1e100
+# Log-odds of 128 MB, so that memory does not grow with the number of rows times classifiers.
 _MARGINS_AT_ONCE = 2**24
 
 

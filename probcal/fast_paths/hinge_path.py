@@ -19,6 +19,7 @@ from probcal.fast_paths.fast_path import SignedRows
 from probcal.fast_paths.hinge_exact import exact_solution
 from probcal.fast_paths.hinge_solver import Accuracy, Hinge, Point, Scale
 
+# A rough search only finds out which rows lie near the margin. The others end so close that the minimum can be proved.
 _COLD = Accuracy(margins=1e-11, balance=1e-10, penalty=0.1, inertia=1.0)
 _ROUGH_COLD = Accuracy(margins=1.0, balance=1e-3, penalty=0.1, inertia=1.0)
 _ROUGH = Accuracy(margins=1.0, balance=1e-3, penalty=10.0, inertia=1.0)

@@ -156,12 +156,7 @@ def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def _part(
-    raw: np.ndarray,
-    limits: np.ndarray,
-    penalty: float,
-    of_w: tuple[float, float],
-    fall: np.ndarray,
-    slope: float,
+    raw: np.ndarray, limits: np.ndarray, penalty: float, of_w: tuple[float, float], fall: np.ndarray, slope: float
 ) -> float:
     """Return the part of the Newton step to take: all of it, unless the function rises steeply at its end.
 

@@ -29,6 +29,7 @@ from sklearn.utils.validation import validate_data
 
 from probcal.fast_paths.fast_path import SignedRows, signed_rows
 
+# Rows that are copied at a time, so that memory does not grow with their number.
 _BLOCK = 4096
 
 

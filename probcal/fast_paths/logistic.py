@@ -64,6 +64,7 @@ _SAMPLE = 256
 # Largest row length, in the norm of the inverse Hessian and in medians, for which samples are trusted. The few rows
 # with a rare value may be in no sample.
 _UNUSUAL = 3.0
+# So many rows near the boundary are equal rows, or all scores are near 0. They are not looked at one by one.
 _MOST_IN_REACH = 1 << 14
 # Number of rows for which the bound itself is cheaper than the solver's steps.
 _FEW_ROWS = 4

@@ -195,6 +195,7 @@ class LogisticLoss:
         both = np.column_stack([coefficients, direction])
         for rows in self.blocks():
             margins = self.margins(both, rows)
+            # a copy, because _misfits writes over the margins
             moved, misfits = margins[:, 1].copy(), _misfits(margins)[:, 0]
             changes = self._weights(weighting, rows) * misfits * (1 - misfits) * (1 - 2 * misfits) * moved
             # the sum takes square roots of the values, so those of each sign are summed by themselves
@@ -479,7 +480,6 @@ class LogisticSolver:
 
 
 def _start_from_sample(search: Search, loss: LogisticLoss) -> None:
-    """Move ``search`` to the minimum of a sample of rows, if that is found."""
     # a fixed seed: the same rows always give the same minimum, to the last bit
     rows = np.random.default_rng(0).choice(loss.n_rows, loss.n_rows // _SHARE, replace=False)
     rough = Search(search.weighting, search.penalties, search.point)

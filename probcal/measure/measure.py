@@ -110,7 +110,6 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
 
 
 def _refuse_options(options: MeasureOptions) -> None:
-    """Raise ProbcalError for options that cannot be followed."""
     if options.draws is not None and 0 < options.draws < FEWEST_ASKED_DRAWS:
         raise ProbcalError(
             f"--draws {options.draws}: an interval needs at least {FEWEST_ASKED_DRAWS} draws; 0 gives intervals in"

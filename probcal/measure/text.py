@@ -217,7 +217,6 @@ def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> st
 
 
 def _missing_classes_text(measurement: Measurement) -> Iterator[str]:
-    """Yield a sentence on the tables in which a class has no rows."""
     predictions = measurement.predictions
     names = "the AUC, the slope and the intercept have" if predictions.is_binary else "the AUC has"
     absent = []
@@ -229,7 +228,6 @@ def _missing_classes_text(measurement: Measurement) -> Iterator[str]:
 
 
 def _few_rows_text(measurement: Measurement) -> Iterator[str]:
-    """Yield a sentence on the tables that rest on few rows."""
     few = [f"{section.name} ({section.support.reason})" for section in measurement.sections if section.support.reason]
     if few:
         losses = "" if measurement.predictions.is_binary else " (a log loss or Brier score: outside the largest class)"

@@ -47,11 +47,7 @@ def takes_weights(estimator: BaseEstimator) -> bool:
 
 
 def fit_weighted(
-    estimator: BaseEstimator,
-    X: Any,
-    labels: np.ndarray,
-    weights: np.ndarray | None,
-    rows: np.ndarray | None = None,
+    estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray | None = None
 ) -> BaseEstimator:
     """Fit ``estimator`` with ``weights``, (n_rows,), or without if None, on the numbered ``rows`` or on all if None.
 

@@ -162,6 +162,7 @@ class _CachedCall:
             warnings.simplefilter("always")
             scores = self._compute(X)
         _warn_again(warned)
+        # a copy, because rows that are changed in place later would still be equal to themselves
         self._cache = [*self._cache, _CachedScores(columns, values.copy(), np.array(scores), warned)][-_MAX_TABLES:]
         return scores
 

@@ -57,6 +57,7 @@ class Blocks:
         p, complement = (p, 1 - p) if p.ndim == 1 else (p[:, 1], p[:, 0])
         order = np.argsort(p)
         y, p, complement, weight = y[order], p[order], complement[order], weight[order]
+        # predictions of 0 and 1 have infinite log-odds
         with np.errstate(divide="ignore"):
             odds = np.log(p) - np.log(complement)
         is_start = np.append(True, p[1:] != p[:-1])
@@ -145,6 +146,7 @@ class DrawnRows:
     def auc(self) -> Floats:
         below = np.cumsum(self.negative, axis=1) - self.negative / 2
         n_positive, n_negative = self.positive.sum(axis=1), self.negative.sum(axis=1)
+        # a draw that lacks a class has no AUC
         with np.errstate(invalid="ignore"):
             return np.asarray((self.positive * below).sum(axis=1) / (n_positive * n_negative))
 

@@ -70,11 +70,7 @@ def full_bound(prepared: PreparedTable) -> float:
 
 
 def write_export(
-    folder: Path,
-    plan: PipelinePlan,
-    prepared: PreparedTable,
-    predictions: HeldOutPredictions,
-    facts: CardFacts,
+    folder: Path, plan: PipelinePlan, prepared: PreparedTable, predictions: HeldOutPredictions, facts: CardFacts
 ) -> None:
     """Fit the pipeline on all labelled rows and write all files of the export, or none."""
     folder.parent.mkdir(parents=True, exist_ok=True)

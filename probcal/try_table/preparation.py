@@ -28,13 +28,7 @@ from probcal.reading.target import (
     refuse_unknown_labels,
 )
 from probcal.reading.text_column import TextColumn, text_of
-from probcal.try_table.column_types import (
-    ColumnChoices,
-    FileFacts,
-    TableColumn,
-    indicator,
-    infer_column,
-)
+from probcal.try_table.column_types import ColumnChoices, FileFacts, TableColumn, indicator, infer_column
 from probcal.try_table.column_warnings import warnings
 from probcal.try_table.split_choice import (
     SplitChoice,

@@ -97,8 +97,7 @@ def ranking(
     methods = [_ranked_method(store, stored, results, column, scale, measure, test_share) for column in stored.columns]
     sign = -1 if measure.larger_is_better else 1
     return sorted(
-        methods,
-        key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.n_failed),
+        methods, key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.n_failed)
     )
 
 

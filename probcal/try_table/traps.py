@@ -134,6 +134,7 @@ def _near_perfect_leaks(
     if np.bincount(y).min() < _FEWEST_ROWS:
         return
     sample = _sample_rows(y)
+    # a fixed seed here and below, so that the same table always has the same traps
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     for column in columns[:_MOST_COLUMNS]:
         values = column.values.iloc[rows[sample]]

@@ -161,6 +161,7 @@ def grow(  # noqa: C901
             if one == 0:
                 shares[begin : begin + n_dealt] = spare_shares[:n_dealt]
         n_waiting += n_slots
+    # copies, because views would keep the room for further nodes
     return whole[:n_nodes].copy(), real[:n_nodes].copy()
 
 

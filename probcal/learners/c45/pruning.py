@@ -125,23 +125,9 @@ def compact(whole, real):
 
 @njit(cache=True, nogil=True)
 def _errors_on_rows(
-    top,
-    enough,
-    whole,
-    real,
-    n_classes,
-    confidence,
-    z,
-    table,
-    classes,
-    rows,
-    shares,
-    starts,
-    stops,
-    branch,
-    of_bags,
+    top, enough, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops, branch, of_bags,
     takes,
-):
+):  # fmt: skip
     """Return (rows, shares, estimated errors of the subtree ``top`` on its rows). Above ``enough`` the sum stops.
 
     If ``enough`` is infinite, the nodes take the weights of these rows for their own.

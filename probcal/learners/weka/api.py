@@ -18,6 +18,7 @@ from probcal.learners.weka.jvm import java_class, java_errors
 def _is_before_3_7() -> bool:
     try:
         java_class("weka.core.DenseInstance")
+    # JPype's error for a class that this release does not have
     except TypeError:
         return True
     return False

@@ -375,6 +375,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         seed = self.random_state
         if seed is None or not _is_a(java, "weka.core.Randomizable"):
             return
+        # Java's int has 32 bits, one of them for the sign
         java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
 
 
