@@ -76,7 +76,7 @@ def _solved(on: np.ndarray, a: np.ndarray, linear: np.ndarray) -> tuple[np.ndarr
         return np.append(linear[:-1], 0.0), a, 0.0, 1.0
     ones, triangle = np.ones(len(on)), on
     if len(on) > d:
-        # the triangle of a QR has the same solutions in d rows instead of many
+        # the triangle of a QR has the same solutions in d rows: the SVD of k rows needs a matrix of k x k
         ones, triangle = qr_multiply(on, ones, mode="right")
     left, sizes, right = svd(triangle)
     rank = int(np.count_nonzero(sizes > 8 * _EPS * max(on.shape) * sizes[0]))

@@ -352,6 +352,7 @@ class LinearSVCFastPath:
         template.classes_ = np.unique(labels)
         constant = float(estimator.intercept_scaling) if estimator.fit_intercept else None
         data = signed_rows(checked, np.asarray(labels) == template.classes_[1], row_weights, constant)
+        # not by absolute values, which would be a copy of X
         self._is_far = max(checked.max(), -checked.min(), constant or 0.0) > _FAR
         self._is_wide, self._has_both = len(checked) < checked.shape[1], data.smallest_share() > 0
         self._path = SquaredHingePath(data, estimator.tol)

@@ -64,6 +64,7 @@ class KernelDensity:
     """
 
     def __init__(self, values: np.ndarray, weights: np.ndarray, precision: float) -> None:
+        # a value of weight 0 would widen the range, and with it the kernels
         values, weights = values[weights > 0], weights[weights > 0]
         self._is_empty = not len(values)
         if self._is_empty:  # Weka's estimator without values has one kernel at 0
@@ -102,6 +103,7 @@ class KernelDensity:
         KernelDensity
             The density itself if the factor is 1 or it has no values, and otherwise another one.
         """
+        # the kernel of an empty estimator stands for no row
         if factor == 1 or self._is_empty:
             return self
         made = copy(self)

@@ -355,7 +355,7 @@ class _Numeric(_Column):
         values = column.to_numpy(np.float64)
         known = ~np.isnan(values)
         codes = np.full(len(values), -1)
-        # rows of one bin have one mass, which is computed once
+        # Weka rounds a value that it predicts as in training, and the mass of each bin is computed once
         points, codes[known] = np.unique(bins_of(values[known], self._precision), return_inverse=True)
         return points, codes
 

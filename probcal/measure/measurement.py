@@ -375,6 +375,7 @@ def _bootstrap_values(
                         values[number, begin:end, place] += drawn(drawn_rows) if is_measured else np.nan
                 begin = end
         random = np.random.default_rng(seed)
+        # a row of a summary stands for many, which cannot be drawn one by one
         for draw in range(draws if single and squares is None else 0):
             few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
             weight_drawn = weight * _drawn_times(len(y), random)

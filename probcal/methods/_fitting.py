@@ -77,6 +77,7 @@ def fit_on_sample(
 ) -> BaseEstimator:
     """Fit as ``fit_weighted`` does. A sample of one class gives the constant classifier of that class."""
     if (labels == labels[0]).all():
+        # a constant needs no columns, and X may be of any kind
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     return fit_weighted(estimator, X, labels, weights)
 

@@ -309,6 +309,7 @@ class BatchProbes(Probes):
             blocks, sure = [], np.ones(len(made), dtype=bool)
             for margins, error in batch_margins(self._fast_path, list(made.values()), self._rows):
                 blocks.append(margins > 0)
+                # where an error could decide the label of a training row, the learner itself is fitted
                 sure &= (np.abs(margins) > error).all(axis=0)  # False for a margin that is not a number
             columns = np.concatenate(blocks).T.copy()
             for (p, classifier), column, is_sure in zip(made.items(), columns, sure, strict=True):

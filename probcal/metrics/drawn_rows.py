@@ -213,6 +213,7 @@ class DrawnRows:
         usable &= np.maximum(ends["positive", 1], ends["negative", 1]) > np.minimum(
             ends["positive", -1], ends["negative", -1]
         )
+        # where the classes are separated, the likelihood has no maximum, and Newton's method no end
         slopes[usable & (ends["negative", 1] <= ends["positive", -1])] = np.inf
         slopes[usable & (ends["positive", 1] <= ends["negative", -1])] = -np.inf
         fitted = usable & np.isnan(slopes)

@@ -69,6 +69,7 @@ def _cosines(ranked: RankedRows) -> np.ndarray:
     from scipy.fft import dct
 
     position = ranked.p * _CELLS
+    # a prediction of 1 lies at the end of the last cell
     left = np.minimum(position.astype(int), _CELLS - 1)
     residual = ranked.weight * (ranked.y - ranked.p) / ranked.total
     mass = np.bincount(left, residual * (left + 1 - position), _CELLS + 1)

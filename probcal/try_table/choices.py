@@ -49,6 +49,7 @@ _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
 # more fits of many rows take long.
 _MOST_CROSS_VAL_ROWS = 10_000
 _FEWEST_CROSS_VAL_ROWS = 20
+# Five folds take longer.
 _FOLDS = 3
 # The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0.
 _BOUND = 0.001

@@ -88,6 +88,7 @@ class PipelinePlan:
         model = import_class(path)(**params)
         for path, params in wrappers:
             if self.is_nested and not self._takes_groups:
+                # fit of this method takes no groups, so it gets the rows of the folds instead
                 params = {**params, "cv": list(params["cv"].split(X, y, groups))}
             model = import_class(path)(model, **params)
         if not self.is_native:

@@ -231,6 +231,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         growth, pruning, descent = (_compiled(name) for name in ("growth", "pruning", "descent"))
         rows = X if isinstance(X, Instances) else self.sort_columns(X)
+        # of the rows, which are in codes already, only their number is checked
         labels, self.classes_ = class_labels(np.empty((len(rows), 0)), y)
         self.columns_, self.n_features_in_ = rows.columns, len(rows.columns.levels)
         if rows.names is not None:

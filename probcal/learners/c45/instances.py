@@ -198,6 +198,7 @@ class Instances:
         places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
         begins = np.cumsum(counts) - counts
         samples = [_sample_entries(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
+        # by column, as in the whole table: numba compiles its functions anew for another layout
         columns, nominal = _levels_that_occur(self.columns, np.asfortranarray(self.nominal[rows]))
         return replace(
             self,

@@ -154,6 +154,7 @@ def _errors_on_rows(
         _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, of_bags)
         n_taken = 0
         for bag in range(n_children):
+            # a leaf needs no copy of its rows: their weights by class give its errors
             takes[bag] = keeps or whole[begin + bag, ATTRIBUTE] >= 0
             n_taken += takes[bag]
             if not takes[bag]:

@@ -45,12 +45,10 @@ def distributions(classifier: Any, rows: Any) -> np.ndarray:
 
 @cache
 def row_adder() -> Any:
-    """Return a Java handle (Instances rows, double[][] values, double[] weights) that adds one instance per row.
-
-    It is composed of method handles, so that the loop runs in Java without any compiled Java of our own.
-    """
+    """Return a Java handle (Instances rows, double[][] values, double[] weights) that adds one instance per row."""
     import jpype
 
+    # composed of method handles, so that the loop runs in Java without any compiled Java of our own
     handles = java_class("java.lang.invoke.MethodHandles")
     type_of = java_class("java.lang.invoke.MethodType").methodType
     instances, instance = java_class("weka.core.Instances").class_, java_class("weka.core.Instance").class_
@@ -102,7 +100,7 @@ def from_bytes(content: bytes) -> Any:
 
 
 def _read_by_weka(content: Any) -> Any:
-    """Return the object of Java ``content``, read by Weka's own code: Java looks for classes where the reader's is."""
+    # by Weka's own code, because Java looks for classes where that of the reader is
     holder = java_class("weka.core.SerializedObject")("")
     field = holder.getClass().getDeclaredField("m_storedObjectArray")
     field.setAccessible(True)

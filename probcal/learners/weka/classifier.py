@@ -73,13 +73,11 @@ class Header:
 
 
 def _texts(labels: list[Any]) -> list[Any]:
-    """Return Java strings, numbered if two labels have the same text, which Weka does not accept.
-
-    Otherwise they stay unchanged, because Weka's random number generators start from the text of a row.
-    """
+    """Return Java strings, numbered if two labels have the same text, which Weka does not accept."""
     import jpype
 
     texts = [str(label) for label in labels]
+    # only then, because Weka's random number generators start from the text of a row
     if len(set(texts)) < len(texts):
         texts = [f"{text} ({place})" for place, text in enumerate(texts, 1)]
     return [jpype.JString(text) for text in texts]

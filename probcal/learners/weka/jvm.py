@@ -39,13 +39,14 @@ def java_class(name: str) -> Any:
 
 @contextmanager
 def in_java() -> Iterator[None]:
-    """Release the thread from Java after the block. Otherwise Java keeps data for each thread that ever called it."""
+    """Release the thread from Java after the block, unless it was known to Java before."""
     thread = java_class("java.lang.Thread")
     was_known = thread.isAttached()
     try:
         yield
     finally:
         if not was_known:
+            # else Java keeps data for each thread that ever called it
             thread.detach()
 
 
