@@ -128,6 +128,7 @@ class HingePath:
             working = (point.a > 0) & (point.a < limits)
         margins = rows @ point.w
         gaps = np.abs(margins - 1)
+        # the rows nearest to the margin of 1 are the likeliest to change their side
         reach = float(np.partition(gaps, self._size)[self._size]) if self._size < n_rows else np.inf
         for _ in range(_MAX_JUMPS):
             working = self._free_intercept(working | (gaps <= reach), margins, gaps, limits)

@@ -48,6 +48,7 @@ class CellSums:
 
     def merged(self, other: CellSums) -> CellSums:
         """Return the sums of the rows of both."""
+        # the bits of probabilities and the numbers of cells are no common codes
         one, two = (self, other) if self.is_grid == other.is_grid else (self.on_grid(), other.on_grid())
         codes, sums = np.append(one.codes, two.codes), np.append(one.sums, two.sums, axis=1)
         return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit()

@@ -109,10 +109,8 @@ def weights_parameter(estimator: BaseEstimator) -> str | None:
 
 
 def warn_of_class_weight(method: Any) -> None:
-    """Warn if the learner of ``method``, or a learner inside it, has a ``class_weight``.
-
-    Only the last step of a Pipeline is checked, because the others predict no labels. The warning is a UserWarning.
-    """
+    """Warn with a UserWarning if the learner of ``method``, or a learner inside it, has a ``class_weight``."""
+    # the other steps of a Pipeline predict no labels
     learner = last_step(method.estimator)
     parameters = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
     for name, value in sorted(parameters.items()):

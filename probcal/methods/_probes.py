@@ -98,7 +98,7 @@ def distinct_rows(X: Any) -> DistinctRows:
 def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the margins, (n, k), of blocks of rows for k classifiers that ``fast_path`` made, and their errors.
 
-    Raises ValueError if these do not have matching shapes, because a user may have written the fast path.
+    Raises ValueError if these do not have matching shapes.
     """
     X = transform_rows(fast_path, classifiers, X)
     n_rows, kind = count_rows(X), type(fast_path).__name__
@@ -107,6 +107,7 @@ def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterat
     for start in range(0, max(n_rows, 1), step):
         block = X if n_rows <= step else take_rows(X, slice(start, start + step))
         output, expected = fast_path.margins(classifiers, block), (count_rows(block), len(classifiers))
+        # a user may have written the fast path
         if not isinstance(output, tuple) or len(output) != 2:
             raise ValueError(f"the fast path {kind} must return (margins, errors of the margins), not {output!r}")
         margins, error = map(np.asarray, output)

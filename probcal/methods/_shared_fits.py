@@ -105,6 +105,7 @@ def _fit_rows(estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.nda
 
 def fit_key(estimator: BaseEstimator) -> bytes | None:
     """Return the class and parameters of ``estimator`` as bytes. None if they do not identify the fit."""
+    # without a seed, two fits on equal rows differ
     if unset_seeds(estimator):
         return None
     kind, parameters = type(estimator), sorted(estimator.get_params(deep=True).items(), key=lambda item: item[0])

@@ -67,13 +67,11 @@ class ThresholdLoss:
 
 
 def _minimax_log_loss(a: float, b: float) -> float:
-    """Return p = 1 / (1 + exp((H(b) - H(a)) / (b - a))), where H is the entropy in nats.
-
-    The slope is written so that no digits cancel, however narrow or close to 0 the interval is:
-    (H(b) - H(a)) / (b - a) = [ln(1-a) + g((b-a)/(1-b))] - [ln b + g((b-a)/a)] with g(u) = ln(1+u)/u.
-    """
+    """Return p = 1 / (1 + exp((H(b) - H(a)) / (b - a))), where H is the entropy in nats."""
     if not a < b:
         return a
+    # The slope is written so that no digits cancel, however narrow or close to 0 the interval is: (H(b) - H(a)) / (b -
+    # a) = [ln(1-a) + g((b-a)/(1-b))] - [ln b + g((b-a)/a)] with g(u) = ln(1+u)/u.
     upper = math.log1p(-a) + (_log1p_ratio((b - a) / (1 - b)) if b < 1 else 0.0)
     lower = math.log(b) + (_log1p_ratio((b - a) / a) if a > 0 else 0.0)
     slope = upper - lower

@@ -272,10 +272,8 @@ class DrawnRows:
 
     @cached_property
     def curve_distances(self) -> Floats:
-        """Return the distance of each block from the loess curve of each draw, (n_draws, n_blocks).
-
-        The points and the widths of the curve are those of all rows, so that a curve is a product of matrices.
-        """
+        """Return the distance of each block from the loess curve of each draw, (n_draws, n_blocks)."""
+        # the points and the widths of the curve are those of all rows, so that a curve is a product of matrices
         points = self.blocks.loess_points
         curve = points.curves(self.positive, self.weight)
         return np.abs(self.blocks.p - np.clip(curve, 0, 1) @ points.spread)

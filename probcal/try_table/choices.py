@@ -132,8 +132,7 @@ def methods(
     """Return name -> entry of an experiment for the methods.
 
     ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of used rows of each class.
-    ``clip_range`` is that of ``sample_clip``. ``in_time`` says that rows are split in order of time. The learner then
-    trains once more on all training rows, because those of the folds know the older rows only.
+    ``clip_range`` is that of ``sample_clip``. ``in_time`` says that rows are split in order of time.
     """
     n_rows, min_rows = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
@@ -141,6 +140,7 @@ def methods(
     default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
     cross_val = n_rows <= _MOST_CROSS_VAL_ROWS and min_rows >= _FEWEST_CROSS_VAL_ROWS
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
+    # the learners of the folds know the older rows only, so one more trains on all rows
     if in_time and cross_val:
         calibration |= {"ensemble": False}
     clip: Entry = {"clip": list(clip_range)}

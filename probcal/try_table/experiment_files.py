@@ -128,7 +128,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
 
 
 def _seed_name(prepared: PreparedTable) -> str:
-    """Return a digest of the labels in the order of the file, so that neither names nor formats change the splits."""
+    # of the labels in the order of the file, so that neither names nor formats change the splits
     labels = prepared.target.labels[prepared.target.label_mask][prepared.rows]
     return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
 
