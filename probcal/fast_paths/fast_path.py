@@ -103,6 +103,7 @@ def learner_fast_path(estimator: Any) -> FastPath | None:
         declared: Callable[[], FastPath] | None = estimator.class_weight_shortcut
         return declared() if declared is not None else None
     kind = type(estimator)  # not for a subclass, which may do something else
+    # a class of the same name in another package is another learner
     if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
         found: FastPath | None = import_module(_HOMES[kind.__name__]).make_fast_path(estimator)
         return found

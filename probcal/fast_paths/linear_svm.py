@@ -367,6 +367,7 @@ class LinearSVCFastPath:
         n_columns = classifier.n_features_in_
         # a copy, because the path starts from w again
         classifier.coef_ = w[None, :n_columns].copy()
+        # without an intercept LinearSVC has a float here, and no array
         classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0
         classifier.n_iter_ = n_steps
         classifier.margin_error_ = error

@@ -450,5 +450,6 @@ def _classifier(template: LogisticRegression, search: Search) -> LogisticRegress
     point = search.point.copy()
     fitted.coef_ = point[None, : template.n_features_in_]
     fitted.intercept_ = point[-1:] if template.fit_intercept else np.zeros(1)
+    # an array of this type, as scikit-learn's fit sets it
     fitted.n_iter_ = np.array([search.n_gradients], dtype=np.int32)
     return fitted

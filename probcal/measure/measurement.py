@@ -344,8 +344,7 @@ def _bootstrap_values(
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
     With ``squares``, each row stands for many, with this sum of squared weights. Slow metrics are NaN after
-    ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows themselves. What pooling of
-    predictions moves in these is taken out of each draw.
+    ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows themselves.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
@@ -364,6 +363,7 @@ def _bootstrap_values(
             for number, rows in enumerate(pooled):
                 itself = rows.drawn(rows.counts(weight)[None])
                 for place, drawn in drawn_of.items():
+                    # what pooling of predictions moves in the values themselves is taken out of each draw
                     shift = measured[number, place] - float(drawn(itself)[0])
                     values[number, :, place] = shift if math.isfinite(shift) else 0.0
             begin = 0

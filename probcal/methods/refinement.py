@@ -217,6 +217,7 @@ def refine_thresholds(
     fitted: list[Probe] = []
     chosen: list[float] = []
     # a row's number of votes is the number of its interval, because each threshold below its probability votes for it
+    # a signed type that holds -n - 1 also holds n votes
     votes = np.zeros(len(row_weights), dtype=np.min_scalar_type(-n_probes - 1))
     weights = None if (row_weights == 1).all() else row_weights  # counting is faster than adding
     for step in range(n_probes):

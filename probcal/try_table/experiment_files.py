@@ -169,6 +169,7 @@ def table_files(prepared: PreparedTable, name: str) -> TableFiles:
     rows = rows_text(prepared)
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
+        # the card states the digest of this text, whose line ends Windows would change without newline=""
         path.with_suffix(".csv").write_text(rows, encoding="utf-8", newline="")
         path.write_text(card_text(prepared, name, rows), encoding="utf-8")
         card = read_card(path)

@@ -376,10 +376,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
 
 def _in_threads(call: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return the results of ``call``, in order. The compiled functions release Python's lock."""
     n_threads = min(count_threads(), len(arguments[0]))
     if n_threads < 2:
         return list(map(call, *arguments))
+    # threads suffice: the compiled functions release Python's lock
     with ThreadPoolExecutor(n_threads, "probcal") as pool:
         return list(pool.map(call, *arguments))
 
