@@ -108,7 +108,10 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         columns = _columns(X)
         self._names = _names(X)
         self.n_features_in_ = len(columns)
-        self.columns_ = [_fit_column(column, positive, weights) for column in columns]
+        self.columns_ = [
+            (_Nominal if isinstance(column.dtype, pd.CategoricalDtype) else _Numeric)(column, positive, weights)
+            for column in columns
+        ]
         return self
 
     def reweighted(self, first: float, second: float) -> KernelNaiveBayes:
@@ -358,8 +361,3 @@ class _Numeric(_Column):
         # Weka rounds a value that it predicts as in training, and the mass of each bin is computed once
         points, codes[known] = np.unique(bins_of(values[known], self._precision), return_inverse=True)
         return points, codes
-
-
-def _fit_column(column: pd.Series, positive: np.ndarray, weights: np.ndarray) -> _Nominal | _Numeric:
-    kind = _Nominal if isinstance(column.dtype, pd.CategoricalDtype) else _Numeric
-    return kind(column, positive, weights)

@@ -249,7 +249,6 @@ class _Labels:
 
     @classmethod
     def from_state(cls, state: Any, row: int, n_calibrators: int) -> Self:
-        """Return the saved labels of rows before ``row``."""
         where = "feedback.waiting"
         saved = entries(state, where, tuple(cls.__annotations__))
         n = len(saved["rows"]) if isinstance(saved["rows"], list) else 0

@@ -122,13 +122,9 @@ def sample_clip(eps: float, class_weights: Sequence[float] | None) -> list[float
 
 
 def methods(
-    user_methods: Sequence[str],
-    has_learners: bool,
-    width: int,
-    counts: Collection[int],
-    clip_range: Sequence[float],
+    user_methods: Sequence[str], has_learners: bool, width: int, counts: Collection[int], clip_range: Sequence[float],
     in_time: bool = False,
-) -> dict[str, Entry]:
+) -> dict[str, Entry]:  # fmt: skip
     """Return name -> entry of an experiment for the methods.
 
     ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of used rows of each class.

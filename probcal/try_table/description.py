@@ -69,13 +69,12 @@ def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int
 
 def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
     """Return the number of fits of one learner. Methods with a shared seed share theirs."""
-    fits = {"shared" if plan.methods[method].get("shared_seed") else method: _fits(plan, method) for method in methods}
+    fits: dict[str, int] = {}
+    for method in methods:
+        entry = plan.methods[method]
+        cross_val = entry.get("params", {}).get("calibration") == "cross_val"
+        fits["shared" if entry.get("shared_seed") else method] = _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
     return sum(fits.values())
-
-
-def _fits(plan: Plan, method: str) -> int:
-    cross_val = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
-    return _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
 
 
 def table_lines(prepared: PreparedTable) -> Iterator[str]:

@@ -124,14 +124,9 @@ def cell_ids(stored: StoredExperiment, learner: str, method: str) -> list[str]:
 
 
 def _ranked_method(
-    store: Store,
-    stored: StoredExperiment,
-    results: dict[str, CellResult],
-    column: ResultColumn,
-    scale: MeasureScale,
-    measure: Measure,
-    test_share: float,
-) -> RankedMethod:
+    store: Store, stored: StoredExperiment, results: dict[str, CellResult], column: ResultColumn, scale: MeasureScale,
+    measure: Measure, test_share: float,
+) -> RankedMethod:  # fmt: skip
     ids = cell_ids(stored, column.learner, column.method)
     cell_results = [results[cell] for cell in ids if cell in results]
     failed_results = [result for result in cell_results if result.status != "done"]

@@ -201,13 +201,9 @@ class Instances:
         # by column, as in the whole table: numba compiles its functions anew for another layout
         columns, nominal = _levels_that_occur(self.columns, np.asfortranarray(self.nominal[rows]))
         return replace(
-            self,
-            columns=columns,
-            nominal=nominal,
-            numbers=np.asfortranarray(self.numbers[rows]),
-            entries=_joined(samples, np.int64),
-            ends=_offsets(samples),
-        )
+            self, columns=columns, nominal=nominal, numbers=np.asfortranarray(self.numbers[rows]),
+            entries=_joined(samples, np.int64), ends=_offsets(samples),
+        )  # fmt: skip
 
 
 def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
@@ -242,15 +238,9 @@ def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
         entries.append(codes[order].astype(np.int64) << ROW | rows[order])
         values.append(distinct)
     return Instances(
-        columns,
-        names,
-        nominal,
-        numbers,
-        _joined(entries, np.int64),
-        _offsets(entries),
-        _joined(values, np.float64),
+        columns, names, nominal, numbers, _joined(entries, np.int64), _offsets(entries), _joined(values, np.float64),
         _offsets(values),
-    )
+    )  # fmt: skip
 
 
 _ROW = (1 << ROW) - 1
